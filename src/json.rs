@@ -153,3 +153,20 @@ impl<'de> Visitor<'de> for NoReservedKeys {
         Ok(NoReservedKeys)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_127_levels_and_no_more() {
+        // A key with a `$` is looked for first, by a reader with the same limit.
+        for inner in ["1", r#""$""#] {
+            for (levels, is_read) in [(127, true), (128, false)] {
+                let text = format!("{}{inner}{}", "[".repeat(levels), "]".repeat(levels));
+                assert_eq!(from_str::<Value>(&text).is_ok(), is_read, "{levels}");
+                assert_eq!(from_slice::<Value>(text.as_bytes()).is_ok(), is_read, "{levels}");
+            }
+        }
+    }
+}

@@ -93,6 +93,9 @@ fn environments_nest() {
     assert_eq!(open(r"\begin{verbatim} % \end{a} \\\end{verbatim}"), (None, vec![]));
     assert_eq!(open(r"\begin{lstlisting}\begin{a}\end{lstlisting}"), (None, vec![]));
     assert_eq!(open(&format!("\\begin{{{}}}", "x".repeat(65))), (None, vec![]), "no name is that long");
+    assert_eq!(open(&format!("\\begin{{{}}}", "x".repeat(64))), (None, vec![0]), "one of the longest");
+    let most = r"\begin{a}".repeat(256) + &r"\end{a}".repeat(256);
+    assert_eq!(open(&most), (None, vec![]));
     let deep = r"\begin{a}".repeat(257);
     assert_eq!(open(&deep), (Some(9 * 256), vec![9 * 256]));
 }

@@ -81,3 +81,27 @@ model:
     let of_work = synced.iter().skip(of_file.unwrap()).any(|path| path == "runs/s-1/work");
     assert!(of_work, "{synced:?}");
 }
+
+/// Its answer is not committed before the results of its calls are.
+#[test]
+fn a_step_is_one_sync_where_a_run_is_committed_once_a_step() {
+    const STEPS: usize = 40;
+    let syncs = |level: &str, steps: usize| {
+        let session = Session::new();
+        let asks = |at| format!("  - calls: [{{id: '{at}', tool: look}}]\n");
+        let model: String = (0..steps).map(asks).collect();
+        let tools = "{look: {effect: repeatable, does: [{}]}}";
+        let commits = format!("commits: {{level: {level}}}");
+        session.write(
+            "s.yaml",
+            format!("name: s\nmessage: go\n{commits}\ntools: {tools}\nmodel:\n{model}  - text: done\n"),
+        );
+        let synced = synced(&session, &["run", "s.yaml", "--state-dir", "runs"])?;
+        Some(synced.iter().filter(|path| *path == "runs/runs.db-wal").count())
+    };
+    for (level, expected) in [("step", STEPS), ("commit", 2 * STEPS)] {
+        let (Some(none), Some(all)) = (syncs(level, 0), syncs(level, STEPS)) else { return };
+        // A machine that is slow for long renews the lease.
+        assert!((expected..=expected + 2).contains(&(all - none)), "level {level}: {none} and {all} syncs");
+    }
+}

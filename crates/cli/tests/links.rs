@@ -272,6 +272,55 @@ fn a_folder_that_is_swapped_while_a_run_is_driven_leads_nowhere() {
     }
 }
 
+/// The number of the last commit is written again and again beside the folder of a run.
+#[test]
+fn a_swapped_number_of_commits_leads_nowhere() {
+    const STEPS: usize = 150;
+    let session = Session::new();
+    let step = "  - calls: [{id: w, tool: write_file, arguments: {path: a.txt, content: one}}]\n";
+    session
+        .write("s.yaml", format!("name: files\nmessage: go\nmodel:\n{}  - text: done\n", step.repeat(STEPS)));
+    session.write("mine", "mine");
+    let place = ["--store", "sqlite:runs.db", "--state-dir", "runs"];
+    session.run(&[&["run", "--detach", "s.yaml"], &place[..]].concat());
+    session.write("runs/files-1/committed", "");
+    let swapper = Swapper::of(&session.path("runs/files-1/committed"), &session.path("mine"));
+    let said = session.run(&[&["worker", "--once"], &place[..]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    drop(swapper);
+    assert_eq!(session.read("mine"), "mine");
+    let said = session.run(&[&["show", "files-1", "--format", "json"], &place[..]].concat());
+    assert!(
+        said.stdout.contains(r#""status":"Done""#) || said.stdout.contains(r#""status": "Done""#),
+        "{}",
+        said.shown()
+    );
+}
+
+/// The first number that cannot be kept is told, and the run goes on.
+#[test]
+fn a_number_of_commits_that_cannot_be_written_is_told_once() {
+    for make in [
+        (|path: &Path| symlink("../../mine", path).unwrap()) as fn(&Path),
+        |path| fs::create_dir(path).unwrap(),
+        |path| fs::hard_link(path.with_file_name("owner"), path).unwrap(),
+    ] {
+        let session = Session::new();
+        session.write("s.yaml", FILES).write("mine", "mine");
+        let place = ["--state-dir", "runs"];
+        session.run(&[&["run", "--detach", "s.yaml"], &place[..]].concat());
+        session.write("runs/files-1/work/mine.txt", "mine");
+        let owner = session.read("runs/files-1/owner");
+        make(&session.path("runs/files-1/committed"));
+        let said = session.run(&[&["worker", "--once"], &place[..]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        let told = "an older copy of the store would not be noticed; remove the file, or make it this user's";
+        assert_eq!(said.stderr.matches(told).count(), 1, "{}", said.shown());
+        assert!(said.stderr.contains("runs/files-1/committed: "), "{}", said.shown());
+        assert_eq!((session.read("mine"), session.read("runs/files-1/owner")), ("mine".to_owned(), owner));
+    }
+}
+
 /// A link in the place of a run's folder, or of the folder in it, leads nowhere.
 #[test]
 fn a_folder_of_a_run_that_became_a_link_is_not_followed() {

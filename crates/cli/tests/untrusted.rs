@@ -1,5 +1,6 @@
 //! A writer of a store has no power over other folders, workers and terminals.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use crate::session::{KEY, SECRET, Said, Session};
@@ -56,12 +57,29 @@ impl Attacked {
         fs::write(&path, changed(&fs::read_to_string(&path).unwrap())).unwrap();
     }
 
+    /// The folder of the victim has what it had, and nothing else. A test may have put the mark of the run beside it.
     #[track_caller]
     pub(crate) fn assert_nothing_happened(&self) {
-        for folder in ["victim", "victim/work"] {
-            assert!(!self.session.path(&format!("{folder}/planted.txt")).exists(), "{folder} was written");
-            assert!(self.session.path(&format!("{folder}/mine.txt")).exists(), "{folder} was changed");
+        let victim = self.session.path("victim");
+        let mut found = BTreeMap::new();
+        let mut open = vec![victim.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let entry = entry.unwrap();
+                let (path, kind) = (entry.path(), entry.file_type().unwrap());
+                let content =
+                    if kind.is_file() { fs::read_to_string(&path).unwrap() } else { format!("{kind:?}") };
+                found.insert(path.strip_prefix(&victim).unwrap().to_str().unwrap().to_owned(), content);
+                if kind.is_dir() {
+                    open.push(path);
+                }
+            }
         }
+        // A swapper may have put its count there.
+        found.retain(|name, _| name != "owner" && name != "work.count");
+        let folder = format!("{:?}", fs::metadata(&victim).unwrap().file_type());
+        let [mine, work] = ["mine.txt", "work/mine.txt"].map(|file| (file.to_owned(), "mine".to_owned()));
+        assert_eq!(found, BTreeMap::from([("work".to_owned(), folder), mine, work]));
     }
 }
 
@@ -468,6 +486,39 @@ fn an_argument_that_goes_on_with_a_secret_is_shown_nowhere() {
             assert_eq!(said.code, Some(2), "{}", said.shown());
         }
     }
+}
+
+/// Each command refuses it, whatever store is named beside it.
+#[test]
+fn a_state_folder_with_a_password_in_its_name_is_refused() {
+    let session = Session::new();
+    session.write("s.yaml", "name: done\nmessage: go\nmodel: [{text: done}]\n");
+    let commands = [&["run", "s.yaml"][..], &["run", "--detach", "s.yaml"], &["runs"], &["worker", "--once"]];
+    let ends = |folder: &str, code: i32, told: &str| {
+        for store in [&["--store", "sqlite:runs.db"][..], &[]] {
+            for args in commands {
+                let said = session.run(&[args, store, &["--state-dir", folder]].concat());
+                assert_eq!(said.code, Some(code), "{}", said.shown());
+                assert!(said.stderr.contains(told), "{}", said.shown());
+            }
+        }
+    };
+    const REFUSED: &str = "expected a folder, got what may be the address of a store";
+    let address = format!("postgres://ada:{SECRET}@db");
+    ends(&address, 2, REFUSED);
+    fs::create_dir_all(session.path(&address)).unwrap();
+    ends(&address, 2, REFUSED);
+    assert!(!session.path("runs.db").exists());
+    let unclear = "ada:may be a word@of it";
+    ends(unclear, 2, REFUSED);
+    fs::create_dir(session.path(unclear)).unwrap();
+    ends(unclear, 0, "");
+    assert!(session.path(unclear).join("done-1/work").exists());
+    // A folder of the run is shown with all that is above it.
+    let mut inside = session.command(&["run", "../../s.yaml", "--state-dir", "runs"]);
+    let output = inside.current_dir(session.path(&address)).output().unwrap();
+    let said = session.said(&["run"], &output);
+    assert!(said.code == Some(0) && said.stdout.contains("ada:…@db/runs/done-1/work"), "{}", said.shown());
 }
 
 /// A folder that another program made of an address has the password in its name.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{About, ApprovalQuery, Claim, NewRun, Release, RunQuery, RunStore, StoreError};
+use runstate::store::{
+    About, ApprovalQuery, ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError,
+};
 use serde_json::json;
 
 use crate::cluster::{self, Place};
@@ -187,6 +189,8 @@ async fn asked(store: &dyn RunStore) {
     drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
     drop(store.mail("r1").await);
     drop(store.trace("r1", 0, 99).await);
+    drop(store.events("r1", 0, 99).await);
+    drop(store.changes(&ChangeCursor::default(), Duration::ZERO).await);
     drop(store.due(9).await);
     drop(store.damaged().await);
     for claim in [Claim::any("w", Duration::MAX), Claim::of("r1", "w", Duration::ZERO)] {
@@ -208,16 +212,16 @@ async fn a_hostile_value_in_any_column_ends_no_reader_and_hides_no_other_run() {
     drive(Arc::clone(&store), "r1", 3).await;
     drive(Arc::clone(&store), "r2", 1).await;
     let (client, schema) = (place.client().await, &place.schema);
+    let tables =
+        ["runs", "messages", "calls", "approvals", "decisions", "state", "trace", "events", "changes"];
     let columns = client
         .query(
             "SELECT c.table_name::text, c.column_name::text, c.data_type::text FROM information_schema.columns c \
-             WHERE c.table_schema = $1 AND c.table_name IN ('runs', 'messages', 'calls', 'approvals', 'decisions', 'state', 'trace') \
-             AND c.data_type IN ('text', 'bigint') ORDER BY 1, 2",
-            &[schema],
+             WHERE c.table_schema = $1 AND c.table_name = ANY($2) AND c.data_type IN ('text', 'bigint', 'xid8') ORDER BY 1, 2",
+            &[schema, &&tables[..]],
         )
         .await
         .unwrap();
-    let tables = ["runs", "messages", "calls", "approvals", "decisions", "state", "trace"];
     let keep: String = tables
         .iter()
         .map(|table| format!("CREATE TABLE \"{schema}\".kept_{table} AS TABLE \"{schema}\".{table};"))
@@ -237,7 +241,17 @@ async fn a_hostile_value_in_any_column_ends_no_reader_and_hides_no_other_run() {
     let mut written = 0;
     for column in &columns {
         let (table, name, kind): (String, String, String) = (column.get(0), column.get(1), column.get(2));
-        let values: &[&str] = if kind == "text" { &HOSTILE_TEXTS } else { &HOSTILE_NUMBERS };
+        let values: &[&str] = match &*kind {
+            "text" => &HOSTILE_TEXTS,
+            "xid8" => &[
+                "'0'::xid8",
+                "'1'::xid8",
+                "'9223372036854775808'::xid8",
+                "'18446744073709551615'::xid8",
+                "NULL",
+            ],
+            _ => &HOSTILE_NUMBERS,
+        };
         // The id of the first run is how it is found again.
         let of_r1 = match &*table {
             "runs" => "id = 'r1'".to_owned(),
@@ -255,6 +269,8 @@ async fn a_hostile_value_in_any_column_ends_no_reader_and_hides_no_other_run() {
             let all = asked(&*store);
             let all = tokio::time::timeout(Duration::from_secs(30), all).await;
             assert!(all.is_ok(), "{table}.{name} = {value}");
+            let changes = store.changes(&ChangeCursor::default(), Duration::ZERO).await.unwrap();
+            assert!(changes.runs.iter().any(|(run, _)| run == "r2"), "{table}.{name} = {value}: {changes:?}");
             store.load("r2").await.unwrap().stored.unwrap().restore().unwrap();
             client.batch_execute(&back).await.unwrap();
         }

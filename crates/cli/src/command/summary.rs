@@ -14,6 +14,7 @@ use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::migrations;
 use crate::output::{Output, exact, printable};
+use crate::secrets::masked_path;
 use crate::spec::Spec;
 use crate::store::{Opened, beside, is_in_doubt, waiting, waiting_to_json};
 
@@ -132,7 +133,7 @@ impl Summary {
         }
         line("store", opened.url());
         if let Some(folder) = opened.work_of(self.id()).filter(|_| Spec::of(&self.loaded).is_ok()) {
-            line("folder", folder.display().to_string());
+            line("folder", masked_path(&folder.to_string_lossy()).into_owned());
         }
     }
 

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, columns, printable};
 use crate::rules::Laws;
+use crate::secrets::masked_path;
 use crate::store::{StoreArgs, StoredTrace, quoted, waiting_to_json};
 
 /// Checks the run's trace, and says how the run ended and where it is.
@@ -45,7 +46,7 @@ pub(crate) fn report(
     out.lines(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
     if let Some(folder) = driven.folder() {
-        out.line(&printable(&format!("folder   {}", folder.display())));
+        out.line(&printable(&format!("folder   {}", masked_path(&folder.to_string_lossy()))));
     }
     let (id, place) = (quoted(id), place.to_repeat());
     let note = place.note();

@@ -18,7 +18,7 @@ use crate::output::{complain, printable};
 
 /// The file that has the number, with the token of the run.
 const FILE: &str = "committed";
-/// More bytes than it has.
+/// The most bytes of it. It is written with 54.
 const MOST_BYTES: u64 = 128;
 
 /// The numbers of the last commits of the runs of this machine.
@@ -129,7 +129,11 @@ fn open(folder: &Dir, options: &mut OpenOptions) -> io::Result<File> {
 
 fn read(folder: &Dir) -> Option<(Token, u64)> {
     let mut text = String::new();
-    open(folder, OpenOptions::new().read(true)).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    let file = open(folder, OpenOptions::new().read(true)).ok()?;
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).ok()?;
+    if text.len() as u64 > MOST_BYTES {
+        return None;
+    }
     let (token, version) = text.trim_end().split_once(' ')?;
     Some((Token::try_from(token.to_owned()).ok()?, version.parse().ok()?))
 }
@@ -178,6 +182,13 @@ mod tests {
         marks.note("a-1", 13);
         marks.accept("a-1", own, 3).unwrap();
         marks.check("a-1", own, 3).unwrap();
+        // A file of the most bytes, and one of a byte more.
+        let line = format!("{} {:020}", String::from(token.clone()), 12);
+        for (bytes, is_read) in [(128, true), (129, false)] {
+            fs::write(folder.join(FILE), format!("{line}{}", " ".repeat(bytes - line.len()))).unwrap();
+            assert_eq!(read(&opened()).is_some(), is_read, "{bytes}");
+            assert_eq!(marks.check("a-1", own, 11).is_err(), is_read, "{bytes}");
+        }
         // What cannot be read says nothing.
         fs::write(folder.join(FILE), [0xff; 500]).unwrap();
         marks.check("a-1", own, 1).unwrap();

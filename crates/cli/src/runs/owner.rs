@@ -21,7 +21,7 @@ pub(crate) struct Token(u128);
 /// The file that has the token of a folder.
 const MARK: &str = "owner";
 
-/// More bytes than a mark has.
+/// The most bytes of a file with a mark. A mark has 33.
 const MOST_BYTES: u64 = 64;
 
 impl Token {
@@ -40,7 +40,10 @@ impl Token {
     /// The token that stands in a file.
     pub(super) fn read(file: impl Read) -> io::Result<Option<Self>> {
         let mut text = Vec::new();
-        file.take(MOST_BYTES).read_to_end(&mut text)?;
+        file.take(MOST_BYTES + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MOST_BYTES {
+            return Ok(None);
+        }
         let text = String::from_utf8_lossy(&text).trim().to_owned();
         Ok(Token::try_from(text).ok())
     }
@@ -121,6 +124,10 @@ mod tests {
         assert_eq!(seen(&one), Owner::Unknown);
         one.write(&mark).unwrap();
         assert_eq!((seen(&one), seen(&other)), (Owner::This, Owner::Another));
+        for (bytes, owner) in [(64, Owner::This), (65, Owner::Another)] {
+            fs::write(&mark, format!("{:bytes$}", String::from(one.clone()))).unwrap();
+            assert_eq!(seen(&one), owner, "{bytes}");
+        }
         fs::write(&mark, [0xff, 0]).unwrap();
         assert_eq!(seen(&one), Owner::Another);
         fs::remove_file(&mark).unwrap();

@@ -61,9 +61,12 @@ impl StoreArgs {
     /// # Errors
     /// No folder was given and the user has none; or the path may be the address of a store, of which folders would be made.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
-        // A folder that is there may have any name.
-        let given = self.state_dir.as_ref().filter(|path| !path.is_dir());
-        if given.is_some_and(|path| secrets::may_have_one(&path.to_string_lossy())) {
+        // A folder that is there may have any name, but for one with a password: it would be shown with each run.
+        let is_address = |path: &PathBuf| {
+            let name = path.to_string_lossy();
+            secrets::masked_path(&name) != name || !path.is_dir() && secrets::may_have_one(&name)
+        };
+        if self.state_dir.as_ref().is_some_and(is_address) {
             return Err(Failure::new(
                 "--state-dir: expected a folder, got what may be the address of a store",
             )
@@ -95,9 +98,15 @@ impl StoreArgs {
 
     fn opened(&self, missing: Missing, waits: bool) -> Result<Opened, Failure> {
         let keys = keys::read(self.key_file.as_deref())?;
+        let state_dir = match self.state_dir() {
+            Ok(state_dir) => Some(state_dir),
+            Err(refused) if self.state_dir.is_some() => return Err(refused),
+            // A user without a data folder has a store all the same.
+            Err(_) => None,
+        };
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?, self.state_dir().ok(), keys, self.to_repeat(), waits),
+            _ => Opened::open(self.url()?, state_dir, keys, self.to_repeat(), waits),
         }
     }
 

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::Subject;
 use crate::failure::Failure;
 use crate::input::unreadable;
+use crate::output::{complain, printable};
+use crate::secrets::masked_path;
 
 /// How deep folders are looked into.
 const DEEPEST: usize = 16;
@@ -22,7 +24,16 @@ pub(crate) fn find(path: &Path) -> Result<Vec<Subject>, Failure> {
             Failure::new(format!("{} is no scenario: expected .yaml, .yml or .json", path.display()))
         });
     }
-    let mut found: Vec<Subject> = files(path)?.iter().filter_map(|path| Subject::of(path)).collect();
+    let (files, left) = files(path)?;
+    if let Some(folder) = left.first() {
+        complain(&printable(&format!(
+            "warning: {} folder(s) more than {DEEPEST} levels below {} are not looked into, such as {}: give them as arguments of their own",
+            left.len(),
+            masked_path(&path.to_string_lossy()),
+            masked_path(&folder.to_string_lossy()),
+        )));
+    }
+    let mut found: Vec<Subject> = files.iter().filter_map(|path| Subject::of(path)).collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
 }
@@ -36,15 +47,15 @@ pub(crate) fn stale(folder: &Path, subjects: &[Subject]) -> Result<Vec<PathBuf>,
         return Ok(Vec::new());
     }
     let expected: BTreeSet<PathBuf> = subjects.iter().map(Subject::expected).collect();
-    let mut stale = files(folder)?;
+    let (mut stale, _) = files(folder)?;
     stale.retain(|path| path.extension().is_some_and(|end| end == "trace") && !expected.contains(path));
     stale.sort();
     Ok(stale)
 }
 
-/// The files in a folder and its folders. A symlink is not followed.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut found = Vec::new();
+/// The files in a folder and its folders, and the folders that are too deep. A symlink is not followed.
+fn files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    let (mut found, mut left) = (Vec::new(), Vec::new());
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = open.pop() {
         let refuse = |error| Failure::io("read", &folder, &error);
@@ -55,8 +66,10 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
                 found.push(entry.path());
             } else if about.is_dir() && depth < DEEPEST {
                 open.push((entry.path(), depth + 1));
+            } else if about.is_dir() {
+                left.push(entry.path());
             }
         }
     }
-    Ok(found)
+    Ok((found, left))
 }
