@@ -52,10 +52,20 @@ impl Fault {
         }
     }
 
+    /// Does SQLite take no change of a row, since a column of it has a value of another type?
+    pub(crate) fn is_of_another_type(&self) -> bool {
+        matches!(self, Fault::Sql(error) if is_of_another_type(error))
+    }
+
     /// Does another connection have what this one needs, for now?
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
     }
+}
+
+fn is_of_another_type(error: &rusqlite::Error) -> bool {
+    const SQLITE_CONSTRAINT_DATATYPE: i32 = 19 | (12 << 8);
+    matches!(error, rusqlite::Error::SqliteFailure(code, _) if code.extended_code == SQLITE_CONSTRAINT_DATATYPE)
 }
 
 pub(crate) fn unreadable(what: impl fmt::Display) -> StoreError {
@@ -68,6 +78,12 @@ pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
         return unreadable(format_args!("{at}: a row cannot be read: {error}"));
     };
     match code {
+        ErrorCode::ConstraintViolation if is_of_another_type(error) => StoreError::unusable(
+            format_args!(
+                "{at}: a row has a value of another type than its column, and takes no change: {error}"
+            ),
+            "another program wrote it: restore the file from a backup, or have that program mend the value",
+        ),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             let writer = writer(path).unwrap_or_else(|| "another process".to_owned());
             StoreError::unavailable(format!(

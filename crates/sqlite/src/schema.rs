@@ -147,7 +147,12 @@ fn parts(conn: &Connection) -> Outcome<BTreeMap<(String, String), String>> {
         let sql: String = row.get(2)?;
         let lines = sql.lines().map(|line| line.split("--").next().unwrap_or_default());
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
-        Ok(((row.get(0)?, row.get(1)?), words.join(" ").to_lowercase()))
+        // The case of a text in the schema counts, that of all else does not.
+        let parts = words.join(" ");
+        let parts = parts.split('\'').enumerate();
+        let parts: Vec<String> =
+            parts.map(|(at, part)| if at % 2 == 0 { part.to_lowercase() } else { part.to_owned() }).collect();
+        Ok(((row.get(0)?, row.get(1)?), parts.join("'")))
     })?;
     Ok(parts.collect::<Result<_, _>>()?)
 }

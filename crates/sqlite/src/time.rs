@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use runstate::clock::Clock;
 use runstate::store::{StoreError, left, moment};
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Fault, Outcome};
 use crate::number::column;
@@ -115,19 +115,17 @@ pub(crate) fn enter(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
 
 /// Changes these rows. A row stays as it is where another program wrote a value of another type into it: SQLite takes no change of such a row.
 fn change_all(conn: &Connection, change: &str, which: &str) -> Outcome<()> {
-    let is_refused =
-        |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
-    match conn.execute(&format!("UPDATE {change} WHERE {which}"), []) {
-        Err(error) if is_refused(&error) => {}
-        done => return Ok(done.map(drop)?),
+    match conn.execute(&format!("UPDATE {change} WHERE {which}"), []).map_err(Fault::from) {
+        Err(fault) if fault.is_of_another_type() => {}
+        done => return done.map(drop),
     }
     let table = change.split(' ').next().unwrap_or_default();
     let mut rows = conn.prepare(&format!("SELECT rowid FROM {table} WHERE {which}"))?;
     let rows: Vec<i64> = rows.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     let mut one = conn.prepare(&format!("UPDATE {change} WHERE rowid = ?1"))?;
     for row in rows {
-        match one.execute([row]) {
-            Err(error) if !is_refused(&error) => return Err(error.into()),
+        match one.execute([row]).map_err(Fault::from) {
+            Err(fault) if !fault.is_of_another_type() => return Err(fault),
             _ => {}
         }
     }

@@ -5,12 +5,12 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError};
+use runstate::store::{ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError, lapse_due};
 use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
-use crate::drive::{Plot, create, drive};
+use crate::drive::{Plot, approve_all, commits, create, drive};
 
 fn refused(path: &Path) -> (String, String) {
     match SqliteStore::open(path).unwrap_err() {
@@ -304,6 +304,70 @@ async fn a_column_of_another_type_holds_up_no_other_run() {
         let refused = store.load("r1").await.unwrap_err();
         assert!(matches!(refused, StoreError::Unusable { .. }), "{value}: {refused:?}");
     }
+}
+
+/// Such a row can be read perhaps, and takes no change.
+#[tokio::test]
+async fn a_row_that_takes_no_change_holds_up_no_other() {
+    let hour = std::time::Duration::from_secs(3_600);
+    for value in ["thread = x'fffe'", "snapshot = x'00'", "core = x'00'", "changed = x'00'", "changed = 1.5"]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
+        for run in ["r1", "r2", "r3"] {
+            create(&store, run).await;
+        }
+        for run in ["r1", "r2"] {
+            let lease = store.claim(&Claim::of(run, "w", hour)).await.unwrap().unwrap();
+            for mut commit in commits(Plot::asking(1, 1)).await {
+                for waits in commit.calls.iter_mut().filter_map(|call| call.waits.as_mut()) {
+                    waits.suspension.is_date = true;
+                    waits.suspension.expires_at_ms = Some(1);
+                }
+                store.commit(&lease, &commit).await.unwrap();
+            }
+            store.release(&lease, &Release::clean()).await.unwrap();
+        }
+        force(&path, "runs", &format!("UPDATE runs SET {value}, mail = 1 WHERE id = 'r1'"));
+        let lapsed = lapse_due(&*store, 9, 9).await.unwrap();
+        assert_eq!((lapsed.given_up, lapsed.damaged.len()), (1, 1), "{value}: {lapsed:?}");
+        let mut claimed = Vec::new();
+        while let Some(lease) = store.claim(&Claim::any("w", hour)).await.unwrap() {
+            claimed.push(lease.run);
+        }
+        claimed.sort();
+        assert_eq!(claimed, ["r2", "r3"], "{value}");
+        for refused in [
+            store.claim(&Claim::of("r1", "w", hour)).await.unwrap_err(),
+            store.cancel("r1", "enough").await.unwrap_err(),
+        ] {
+            assert!(matches!(refused, StoreError::Unusable { .. }), "{value}: {refused:?}");
+            assert!(refused.to_string().contains("takes no change: "), "{value}: {refused}");
+        }
+    }
+}
+
+/// The greatest number of decisions, and the least one of lost claims.
+#[tokio::test]
+async fn numbers_of_another_program_stop_no_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
+    create(&store, "r1").await;
+    let lease = store.claim(&Claim::of("r1", "w", std::time::Duration::ZERO)).await.unwrap().unwrap();
+    for commit in commits(Plot::asking(1, 1)).await {
+        store.commit(&lease, &commit).await.unwrap();
+    }
+    let set = |sql: &str| Connection::open(&path).unwrap().execute(sql, []).unwrap();
+    for lost in [-1_000, i64::MIN] {
+        set(&format!("UPDATE runs SET lost = {lost}"));
+        let claim = Claim::of("r1", "w", std::time::Duration::ZERO);
+        assert_eq!(store.claim(&claim).await.unwrap().unwrap().lost, 1, "{lost}");
+    }
+    set(&format!("UPDATE runs SET mail = {}", i64::MAX));
+    assert_eq!(approve_all(&store).await, 1);
+    assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 1);
 }
 
 /// The first process of a boot changes rows of all runs.

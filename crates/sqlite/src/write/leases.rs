@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use runstate::store::{Claim, Lease, Release, StoreError, left};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
@@ -23,25 +23,30 @@ pub(crate) fn fenced(lease: &Lease, current: i64) -> Fault {
 }
 
 pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Option<Lease>> {
-    let run = match &claim.run {
-        Some(run) => {
-            is_free(conn, run, now)?;
-            run.clone()
-        }
-        None => match first_ready(conn, now)? {
-            Some(run) => run,
-            None => return Ok(None),
-        },
-    };
+    if let Some(run) = &claim.run {
+        is_free(conn, run, now)?;
+        return take(conn, run, claim, now).map(Some);
+    }
+    let mut passed_over = BTreeSet::new();
+    loop {
+        let Some((run, row)) = first_ready(conn, now, &mut passed_over)? else { return Ok(None) };
+        match take(conn, &run, claim, now) {
+            Err(fault) if fault.is_of_another_type() => passed_over.insert(row),
+            taken => return taken.map(Some),
+        };
+    }
+}
+
+fn take(conn: &Connection, run: &str, claim: &Claim, now: Now) -> Outcome<Lease> {
     let mut take = conn.prepare_cached(
         "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = max(min(fence, 9223372036854775806), 0) + 1, \
              claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > max(claimed_steps, 1) THEN 0 \
-             ELSE min(lost, 4294967294) + 1 END \
+             ELSE min(max(lost, 0), 4294967294) + 1 END \
          WHERE id = ?1 RETURNING fence, lost",
     )?;
     let held = params![run, claim.holder, now.after(claim.term)];
     let (fence, lost): (i64, i64) = take.query_row(held, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(Some(Lease::new(run, number(fence)).of_lost(narrow(lost))))
+    Ok(Lease::new(run, number(fence)).of_lost(narrow(lost)))
 }
 
 /// Is the run there, and without a lease?
@@ -71,31 +76,34 @@ pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
              ORDER BY changed_at_ms, id LIMIT ?2) \
      ) ORDER BY changed_at_ms, id LIMIT ?2";
 
-fn first_ready(conn: &Connection, now: Now) -> Outcome<Option<String>> {
+/// The first of them that can be read and is not passed over, with its row.
+fn first_ready(
+    conn: &Connection,
+    now: Now,
+    passed_over: &mut BTreeSet<i64>,
+) -> Outcome<Option<(String, i64)>> {
     let mut first = conn.prepare_cached(FIRST_READY)?;
-    let (mut unreadable, mut most) = (BTreeSet::new(), 1);
+    let mut most = 1 + passed_over.len();
     loop {
         let rows =
             first.query_map([column(now.ticks), limit(most)], |row| Ok((text(row, 0), row.get(1)?)))?;
         let rows: Vec<(_, i64)> = rows.collect::<Result<_, _>>()?;
         let is_all = rows.len() < most;
         for (run, row) in rows {
-            if unreadable.contains(&row) {
+            if passed_over.contains(&row) {
                 continue;
             }
             if let Ok(run) = run {
                 match runs::one(conn, &run, now) {
                     Err(Fault::Store(_)) => {}
-                    found => return found.map(|_| Some(run)),
+                    found => return found.map(|_| Some((run, row))),
                 }
             }
             match put_off(conn, row, now.after(UNREADABLE)) {
                 Ok(()) => {}
                 // A row with a value of another type than its column has takes no change at all.
-                Err(Fault::Sql(error))
-                    if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
-                {
-                    unreadable.insert(row);
+                Err(fault) if fault.is_of_another_type() => {
+                    passed_over.insert(row);
                 }
                 Err(error) => return Err(error),
             }

@@ -28,7 +28,8 @@ pub(crate) fn post(conn: &Connection, decision: &Decision) -> Outcome<Posted> {
     }
     insert(conn, run, decision, false)?;
     close(conn, run, &decision.suspension_id)?;
-    conn.prepare_cached("UPDATE runs SET mail = mail + 1 WHERE id = ?1")?.execute([run])?;
+    let count = "UPDATE runs SET mail = max(min(mail, 9223372036854775806), 0) + 1 WHERE id = ?1";
+    conn.prepare_cached(count)?.execute([run])?;
     bring_news(conn)?;
     Ok(Posted::Accepted)
 }
