@@ -141,3 +141,35 @@ fn a_run_of_many_calls_shows_its_last_transitions() {
     assert!(said.stdout.contains("65 transitions before these\n"), "{}", said.shown());
     assert_eq!(said.stdout.matches(" tool_call c").count(), 59, "{}", said.shown());
 }
+
+#[test]
+fn what_is_accepted_moves_nothing_on_a_terminal() {
+    let session = Session::new();
+    session
+        .write("suite/odd.yaml", "name: odd\nmessage: \"a\\u202ec\"\nmodel:\n  - text: \"d\\e[2J\\u200b\"\n");
+    for code in [0, 0] {
+        let said = session.run(&["test", "suite", "--accept"]);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+    }
+    let accepted = session.read("suite/odd.trace");
+    let is_raw = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202e}' | '\u{200b}');
+    assert!(!accepted.contains(is_raw), "{accepted:?}");
+    assert!(accepted.contains("\\u{1b}[2J"), "{accepted}");
+}
+
+#[test]
+fn a_folder_without_scenarios_is_not_as_expected_and_capitals_are() {
+    let session = Session::new();
+    session.write("suite/greeting.YAML", GREETING).write("empty/readme.txt", "");
+    let said = session.run(&["test", "suite", "--accept"]);
+    assert!(said.code == Some(0) && said.stdout.contains("1 scenario"), "{}", said.shown());
+    let said = session.run(&["test", "suite", "empty"]);
+    assert!(
+        said.code == Some(2) && said.stderr.contains("there is no scenario in empty"),
+        "{}",
+        said.shown()
+    );
+    let said = session.run(&["test", "suite", "--filter", "gretin"]);
+    let told = "there is no scenario with \"gretin\" in its name";
+    assert!(said.code == Some(2) && said.stderr.contains(told), "{}", said.shown());
+}

@@ -61,6 +61,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut tally = Tally::default();
     for path in &args.paths {
         let subjects = suite::find(path)?;
+        // A folder that was emptied is not as expected.
+        if subjects.is_empty() && args.paths.len() > 1 {
+            let path = path.display().to_string();
+            return Err(Failure::new(format!("there is no scenario in {}", secrets::masked_path(&path)))
+                .with_help("give files or folders with scenarios: .yaml, .yml or .json"));
+        }
         for subject in subjects.iter().filter(|subject| args.wants(subject)) {
             let case = suite::compare(subject, &laws.book, args.accept);
             tally.add(subject, case, out);
@@ -131,8 +137,11 @@ impl Tally {
         let Tally { same, accepted, bad, unusable, coverage } = self;
         let all = same + accepted + bad + unusable;
         if all == 0 {
-            return Err(Failure::new("there is no scenario to play")
-                .with_help("a scenario is a file that ends with .yaml, .yml or .json"));
+            let failure = Failure::new(match &args.filter {
+                Some(filter) => format!("there is no scenario with {filter:?} in its name"),
+                None => "there is no scenario to play".to_owned(),
+            });
+            return Err(failure.with_help("a scenario is a file that ends with .yaml, .yml or .json"));
         }
         if args.coverage {
             out.line("");

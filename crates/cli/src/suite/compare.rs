@@ -8,6 +8,7 @@ use similar::TextDiff;
 use super::Subject;
 use crate::failure::Failure;
 use crate::input::{self, TEXT_LIMIT};
+use crate::output::harmless;
 use crate::runs;
 
 /// A scenario, and what was found.
@@ -51,7 +52,9 @@ pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case 
     if !shown.missed.is_empty() {
         return Case { verdict: Verdict::Missed(shown.missed), report: Some(report) };
     }
-    let verdict = held_against(subject, &shown.text, accept).unwrap_or_else(Verdict::Unusable);
+    // It is read on terminals.
+    let text = harmless(&shown.text);
+    let verdict = held_against(subject, &text, accept).unwrap_or_else(Verdict::Unusable);
     Case { verdict, report: Some(report) }
 }
 

@@ -50,8 +50,10 @@ impl Subject {
     /// The file, if it is one that can be played.
     fn of(path: &Path) -> Option<Subject> {
         let shown = path.display().to_string();
-        let (name, player) =
-            PLAYERS.iter().find_map(|(end, player)| Some((shown.strip_suffix(end)?, player)))?;
+        // `A.YAML` is a scenario, too.
+        let lower = shown.to_ascii_lowercase();
+        let (end, player) = PLAYERS.iter().find(|(end, _)| lower.ends_with(end))?;
+        let name = &shown[..shown.len() - end.len()];
         Some(Subject { path: path.to_owned(), name: name.to_owned(), player: *player })
     }
 
