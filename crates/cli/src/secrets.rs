@@ -15,7 +15,7 @@ pub(crate) fn may_have_one(text: &str) -> bool {
         let name = part.split_once('=').map(|(name, _)| name.trim_end().to_ascii_lowercase());
         name.is_some_and(|name| name.contains('%') || SECRETS.iter().any(|secret| name.ends_with(secret)))
     };
-    let is_key = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_key = |word: &str| word.len() >= 48 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     plain.contains("://")
         || (plain.contains('@') && plain.contains(':'))
         || plain.split(['?', '&', ';', ',', ' ']).any(is_parameter)
@@ -115,6 +115,11 @@ mod tests {
 
     #[test]
     fn addresses_and_headers_may_have_a_secret_and_names_have_none() {
+        // A key has 64 digits or more; a copy of one may lack some.
+        for digits in [48, 62, 64, 66, 128] {
+            assert!(may_have_one(&format!("k1 {}", "ab".repeat(digits / 2))), "{digits}");
+        }
+        assert!(!may_have_one(&"ab".repeat(16)) && !may_have_one(&format!("sha256:{}", "ab".repeat(32))));
         for text in [
             "postgres://h/d",
             "ada:x@db",

@@ -73,7 +73,20 @@ impl Folder {
             }
             entries.push(entry);
         }
+        self.count("list", path, entries.iter().map(|entry| entry.to_string().len()).sum())?;
         Ok(Listing { entries, left_out })
+    }
+
+    /// Counts what a run is given. Its history has all of it.
+    fn count(&self, verb: &str, path: &str, bytes: usize) -> Result<(), String> {
+        let read = self.read.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        if read > MOST_READ {
+            return Err(format!(
+                "cannot {verb} {path:?}: the files of this run have given {read} bytes with it, and {MOST_READ} is the most; `runstate resume` \
+                 begins to count anew"
+            ));
+        }
+        Ok(())
     }
 
     /// A file's text.
@@ -89,13 +102,7 @@ impl Folder {
             let most = self.max_bytes;
             return Err(format!("cannot read {path:?}: it has more than {most} bytes; {LARGER}"));
         }
-        let read = self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
-        if read > MOST_READ {
-            return Err(format!(
-                "cannot read {path:?}: the files of this run have given {read} bytes with it, and {MOST_READ} is the most; `runstate resume` \
-                 begins to count anew"
-            ));
-        }
+        self.count("read", path, bytes.len())?;
         String::from_utf8(bytes).map_err(|error| {
             format!("cannot read {path:?}: byte {} is no UTF-8", error.utf8_error().valid_up_to())
         })

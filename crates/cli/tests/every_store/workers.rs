@@ -47,7 +47,10 @@ in_every_store! {
 }
 
 #[cfg(target_os = "linux")]
-in_every_store! { the_lease_of_a_killed_process_is_over_at_once_on_its_machine }
+in_every_store! {
+    the_lease_of_a_killed_process_is_over_at_once_on_its_machine,
+    a_run_that_ended_two_processes_is_set_aside,
+}
 
 fn once_drives_what_can_go_on_and_leaves_people_their_decisions(place: &dyn Fn() -> Place) {
     let place = place();
@@ -148,6 +151,33 @@ fn the_lease_of_a_killed_process_is_over_at_once_on_its_machine(place: &dyn Fn()
     place.does(&["cancel", "slow-1"], 0);
     place.does(&["resume", "slow-1"], 1);
     assert_eq!(place.field("slow-1", "reason"), "cancelled");
+}
+
+/// No step was done meanwhile. Other runs are driven, and a command gives it back.
+#[cfg(target_os = "linux")]
+fn a_run_that_ended_two_processes_is_set_aside(place: &dyn Fn() -> Place) {
+    let place = place();
+    let deadly = "name: deadly\nmessage: go\ntools: {read: {effect: repeatable, does: [{takes_ms: 3600000}]}}\n\
+                  model:\n  - calls: [{id: a, tool: read}]\n  - text: done\n";
+    place.detached(deadly);
+    for started in 1..=2 {
+        let worker = place.worker(&["--lease", "10h", "--poll", "100ms"]);
+        stores::wait_until("it executes", || place.events("deadly-1", "run_flow", "RunStart") == started);
+        place.wait_for_call("deadly-1", "a", "New");
+        worker.signal("-KILL");
+        assert_eq!(worker.wait().0, None, "killed");
+    }
+    place.detached("name: fine\nmessage: go\nmodel:\n  - text: done\n");
+    place.does(&["worker", "--once"], 1);
+    let runs = place.does(&["runs"], 0);
+    assert!(runs.stdout.contains("it is set aside: 2 processes in a row have ended"), "{}", runs.shown());
+    assert_eq!(place.field("fine-1", "reason"), "natural_end");
+    place.does(&["worker", "--once"], 0);
+    place.does(&["resume", "deadly-1", "--detach"], 0);
+    let worker = place.worker(&["--lease", "10h", "--poll", "100ms"]);
+    stores::wait_until("it goes on", || place.events("deadly-1", "run_flow", "RunStart") == 3);
+    drop(worker);
+    place.does(&["cancel", "deadly-1"], 0);
 }
 
 #[cfg(unix)]
