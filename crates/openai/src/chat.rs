@@ -87,7 +87,8 @@ impl Chat {
     }
 
     /// The same, whose answer gives this field of its message and of its calls as [`StreamEvent::Extra`] and
-    /// [`ToolCall::extra`]: `reasoning_details`, `extra_content`.
+    /// [`ToolCall::extra`]: `reasoning_details`, `extra_content`. `thinking_blocks` come whole, at the end of the answer, and so does `content`
+    /// where it is a list with more than texts.
     ///
     /// [`StreamEvent::Extra`]: runstate::stream::StreamEvent::Extra
     /// [`ToolCall::extra`]: runstate::stream::ToolCall::extra

@@ -7,6 +7,8 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use crate::parts::thought_of;
+
 /// A chunk of an answer, or the whole answer of a server that does not stream. Whatever is missing or null is not there.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -106,11 +108,61 @@ impl Delta {
     }
 }
 
+/// The field of LiteLLM's blocks of thinking.
+pub(crate) const BLOCKS: &str = "thinking_blocks";
+/// The field in which Mistral's thinking stands.
+pub(crate) const CONTENT: &str = "content";
+
+/// A place of thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ThoughtIn {
+    /// A text of its own.
+    Field,
+    Blocks,
+    Content,
+}
+
 impl Delta {
-    /// The thinking of the model.
-    pub(crate) fn thought(&self) -> Option<&str> {
-        let thoughts = ["reasoning_content", "reasoning"].map(|field| self.more.get(field)?.as_str());
-        thoughts.into_iter().flatten().find(|text| !text.is_empty())
+    /// The thinking of the model, and its place: `known`, where the answer has one.
+    pub(crate) fn thought(&self, known: Option<ThoughtIn>) -> Option<(ThoughtIn, String)> {
+        let fields = || {
+            let fields = ["reasoning_content", "reasoning"].map(|field| self.more.get(field)?.as_str());
+            fields.into_iter().flatten().find(|text| !text.is_empty()).map(str::to_owned).unwrap_or_default()
+        };
+        let within = |list: Option<&Value>| -> String {
+            list.and_then(Value::as_array).into_iter().flatten().map(thought_of).collect()
+        };
+        [ThoughtIn::Field, ThoughtIn::Blocks, ThoughtIn::Content].into_iter().find_map(|place| {
+            if known.is_some_and(|known| known != place) {
+                return None;
+            }
+            let thought = match place {
+                ThoughtIn::Field => fields(),
+                ThoughtIn::Blocks => within(self.more.get(BLOCKS)),
+                ThoughtIn::Content => within(self.content.as_ref()),
+            };
+            (!thought.is_empty()).then_some((place, thought))
+        })
+    }
+
+    /// Takes the blocks of thinking.
+    pub(crate) fn take_blocks(&mut self) -> Vec<Value> {
+        match self.more.remove(BLOCKS) {
+            Some(Value::Array(blocks)) => blocks,
+            Some(other) => {
+                self.more.insert(BLOCKS.to_owned(), other);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Takes the parts of a content that is a list.
+    pub(crate) fn take_parts(&mut self) -> Option<Vec<Value>> {
+        match &mut self.content {
+            Some(Value::Array(parts)) => Some(std::mem::take(parts)),
+            _ => None,
+        }
     }
 }
 

@@ -26,7 +26,8 @@
 //!
 //! # What it takes from servers
 //! A missing `index`, `id`, `choices` or `[DONE]`; tool calls whose pieces are interleaved; comments and CRLF; an error in the middle of
-//! the stream; an answer that is not streamed. An answer that ends before its `finish_reason` is a failure of the network, and is
+//! the stream; an answer that is not streamed; thinking in fields, blocks
+//! and parts of the content. An answer that ends before its `finish_reason` is a failure of the network, and is
 //! retried. No redirect is followed, and no proxy is asked.
 
 mod calls;
@@ -38,6 +39,7 @@ mod events;
 mod failure;
 mod limit;
 mod model;
+mod parts;
 mod reader;
 
 pub use chat::Chat;

@@ -9,6 +9,7 @@ use runstate::stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use runstate::turn::{Extra, Turn};
 use serde_json::{Value, json};
 
+use crate::chunk::{BLOCKS, CONTENT};
 use crate::{Chat, ChatStream, OpenAi};
 
 /// A model of an OpenAI-compatible server, for [`runstate::agent`].
@@ -17,7 +18,8 @@ use crate::{Chat, ChatStream, OpenAi};
 /// is the [`ModelEvent::Error`] that ends the run; for one that is asked again, see [`source`](Self::source).
 ///
 /// The fields `extra_content`, `reasoning_details` and `thinking_blocks` of an answer and of its calls are stored with them and sent back as
-/// they came: signatures of thinking, without which some models refuse the next step of a tool call. [`keep`](Self::keep) adds more.
+/// they came: signatures of thinking, without which some models refuse the next step of a tool call. [`keep`](Self::keep) adds more. A content
+/// that is a list with thinking in it (Mistral) is stored and sent back as that list. Blocks and parts that come in pieces are joined.
 ///
 /// ```
 /// use runstate::agent::Agent;
@@ -37,7 +39,7 @@ pub struct OpenAiModel {
 }
 
 /// The provider's own data, by the names that known servers have for it.
-const KEPT: [&str; 3] = ["extra_content", "reasoning_details", "thinking_blocks"];
+const KEPT: [&str; 4] = ["extra_content", "reasoning_details", BLOCKS, CONTENT];
 
 impl OpenAiModel {
     /// That model of that server.
@@ -211,7 +213,21 @@ fn assistant(turn: &Turn) -> Value {
         });
         message["tool_calls"] = calls.collect();
     }
+    if let Some(Value::Array(parts)) = turn.extra.fields().get(CONTENT) {
+        message[CONTENT] = content(parts, &turn.text);
+    }
     with(message, &turn.extra)
+}
+
+/// The parts of a content. Where the text of the turn is another one, it stands behind the thinking.
+fn content(parts: &[Value], text: &str) -> Value {
+    let text_of = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
+    if parts.iter().filter_map(text_of).collect::<String>() == text {
+        return parts.to_vec().into();
+    }
+    let thinking = parts.iter().filter(|part| text_of(part).is_none()).cloned();
+    let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+    thinking.chain(text).collect()
 }
 
 /// The same, with the provider's own data. It takes no field's place.

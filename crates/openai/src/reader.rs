@@ -7,8 +7,9 @@ use runstate::turn::Extra;
 use serde_json::{Map, Value, json};
 
 use crate::calls::{Calls, MOST_BYTES};
-use crate::chunk::{Choice, Chunk};
+use crate::chunk::{BLOCKS, CONTENT, Choice, Chunk, Delta, ThoughtIn};
 use crate::failure::{ErrorObject, shown};
+use crate::parts::{Parts, is_blank};
 
 type Event = Result<StreamEvent, SourceError>;
 
@@ -23,6 +24,10 @@ pub(crate) struct Reader {
     /// The fields of messages and calls that are given on as they come.
     kept: Vec<String>,
     kept_bytes: usize,
+    blocks: Parts,
+    content: Parts,
+    /// The place of the answer's thinking; a server that tells it in two places tells it twice.
+    thinks_in: Option<ThoughtIn>,
     refusal: String,
     /// The bytes of text and thoughts that came.
     told: usize,
@@ -47,16 +52,73 @@ impl Reader {
     /// The kept fields. Servers write an empty one with each piece.
     fn extra(&mut self, more: &mut Map<String, Value>) -> Result<Extra, SourceError> {
         let kept = self.kept.iter().filter_map(|field| more.remove_entry(field));
-        let extra: Extra = kept.filter(|(_, value)| !is_empty(value)).collect();
+        let extra: Extra = kept.filter(|(_, value)| !is_blank(value)).collect();
         let bytes = extra.fields().iter().map(|(field, value)| field.len() + value.to_string().len());
-        self.kept_bytes += bytes.sum::<usize>();
+        self.keep(bytes.sum())?;
+        Ok(extra)
+    }
+
+    /// Is the field given on?
+    fn keeps(&self, field: &str) -> bool {
+        self.kept.iter().any(|kept| kept == field)
+    }
+
+    /// Counts bytes of the kept fields.
+    fn keep(&mut self, bytes: usize) -> Result<(), SourceError> {
+        self.kept_bytes = self.kept_bytes.saturating_add(bytes);
         if self.kept_bytes > MOST_BYTES {
             let fields = self.kept.join(", ");
             let message =
                 format!("the kept fields of an answer ({fields}) are longer than {MOST_BYTES} bytes");
             return Err(SourceError::new(ErrorKind::Model, message));
         }
-        Ok(extra)
+        Ok(())
+    }
+
+    /// Tells the thinking of a piece once, wherever it stands, and puts its parts together.
+    fn think(&mut self, delta: &mut Delta, text: &str) -> Result<(), SourceError> {
+        let thought = delta.thought(self.thinks_in);
+        let is_told = thought.is_some();
+        if let Some((place, thought)) = thought {
+            self.thinks_in = Some(place);
+            self.count(&thought)?;
+            self.ready.push_back(Ok(StreamEvent::Reasoning(thought)));
+        }
+        let calls = !delta.tool_calls.is_empty() || delta.function_call.is_some();
+        let blocks = delta.take_blocks();
+        if !blocks.is_empty() && !is_told {
+            // A signature has no text, and neither has a block that is encrypted.
+            self.pieces += 1;
+            self.ready.push_back(Ok(StreamEvent::Alive));
+        }
+        if self.keeps(BLOCKS) {
+            let bytes = self.blocks.add(blocks);
+            self.keep(bytes)?;
+            if calls || !text.is_empty() {
+                self.blocks.follow();
+            }
+        }
+        if self.keeps(CONTENT) {
+            match delta.take_parts() {
+                Some(parts) => {
+                    let bytes = self.content.add(parts);
+                    self.keep(bytes)?;
+                }
+                // Counted as text.
+                None => self.content.text(text),
+            }
+            if calls {
+                self.content.follow();
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts, whole.
+    fn parts(&mut self) -> Extra {
+        let parts = [(BLOCKS, &mut self.blocks), (CONTENT, &mut self.content)];
+        let taken = parts.map(|(field, parts)| Some((field, parts.take()?)));
+        taken.into_iter().flatten().collect()
     }
 
     /// The answer has ended; only what is said about it may still come.
@@ -140,20 +202,17 @@ impl Reader {
     fn choice(&mut self, mut choice: Choice) -> Result<(), SourceError> {
         let pieces = self.pieces;
         let mut delta = choice.piece();
-        if let Some(thought) = delta.thought() {
-            self.count(thought)?;
-            self.ready.push_back(Ok(StreamEvent::Reasoning(thought.to_owned())));
-        }
-        let extra = self.extra(&mut delta.more)?;
-        if !extra.is_empty() {
-            self.ready.push_back(Ok(StreamEvent::Extra(extra)));
-        }
         let text = delta.text().map_err(|other| {
             let begins: String = other.to_string().chars().take(60).collect();
             let message =
                 format!("the content of the answer is neither a text nor a list of parts: {begins}");
             SourceError::new(ErrorKind::Model, message)
         })?;
+        self.think(&mut delta, &text)?;
+        let extra = self.extra(&mut delta.more)?;
+        if !extra.is_empty() {
+            self.ready.push_back(Ok(StreamEvent::Extra(extra)));
+        }
         if !text.is_empty() {
             self.count(&text)?;
             self.ready.push_back(Ok(StreamEvent::Token(text)));
@@ -193,6 +252,10 @@ impl Reader {
             ));
         }
         let calls = self.calls.finish(&self.answer)?;
+        let parts = self.parts();
+        if !parts.is_empty() {
+            self.ready.push_back(Ok(StreamEvent::Extra(parts)));
+        }
         self.ready.extend(calls.into_iter().map(Ok));
         self.tell_usage();
         self.ready.extend(self.reason.clone().map(|reason| Ok(StreamEvent::Finish(finish_of(reason)))));
@@ -240,16 +303,6 @@ impl Reader {
             self.ready.push_back(Err(error));
             self.over = true;
         }
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
     }
 }
 

@@ -11,4 +11,5 @@ mod odd;
 mod requests;
 mod runs;
 mod server;
+mod thinking;
 mod tls;
