@@ -1,12 +1,14 @@
 //! Agent runs whose model calls are sessions with a server.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runstate::agent::answer::Usage;
 use runstate::agent::{Agent, Input, Io, RunState, run_loop};
 use runstate::session_model::SessionModel;
-use runstate::stream::guardrail::{Patterns, Severity};
-use runstate::stream::{Backoff, Continuation, RetryPolicy, Session, StreamEvent, Timeouts};
+use runstate::stream::drift::DriftDetector;
+use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Violation};
+use runstate::stream::{Backoff, Continuation, ErrorKind, RetryPolicy, Session, StreamEvent, Timeouts};
 use runstate::termination::TerminationReason;
 use runstate_openai::{Chat, OpenAiModel, usage};
 use serde_json::{Value, json};
@@ -199,9 +201,42 @@ async fn of_a_session_the_data_of_the_attempt_that_passed_counts() {
     assert_signed(&server.requests().await);
 }
 
-/// Each kind of failure over the wire, as the run of an agent sees it: how often the server is asked, and how the run ends.
+/// A rule of the caller that cannot read an output.
+#[derive(Clone)]
+struct Brittle;
+
+impl Guardrail for Brittle {
+    fn name(&self) -> &'static str {
+        "brittle"
+    }
+
+    fn streaming(&mut self, _: &str, content: &str) -> Option<Violation> {
+        assert!(!content.contains("fi\u{fffd}"), "a character that the rule does not know");
+        None
+    }
+
+    fn complete(&mut self, _: &str, _: &OutputFacts) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// The course of a run whose server fails.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Course {
+    /// The same stream is asked again.
+    Again,
+    /// The fallback is asked.
+    Fallback,
+    /// The run ends.
+    Ends,
+}
+
+/// Each kind of failure, as the run of an agent sees it: how often the server is asked, for which model, and how the run ends.
 #[tokio::test]
 async fn each_kind_of_failure_ends_or_is_asked_again() {
+    use Course::{Again, Ends, Fallback};
     let good = || vec![events_head(), send(text("fine")), send(finish("stop"))];
     let status = |head: &str, body: &str| {
         let length = body.len();
@@ -209,65 +244,120 @@ async fn each_kind_of_failure_ends_or_is_asked_again() {
             "HTTP/1.1 {head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         ))]
     };
+    let half = |end: Vec<Act>| [vec![events_head(), send(text("fi"))], end].concat();
     let error = r#"{"error":{"message":"so it is"}}"#;
-    let cases: Vec<(&str, Vec<Act>, bool)> = vec![
-        ("a cut", vec![events_head(), send(text("fi")), Act::Cut], true),
-        ("an end without a finish", vec![events_head(), send(text("fi"))], true),
-        ("silence", vec![events_head(), send(text("fi")), Act::Hang], true),
-        ("overload", status("503 Service Unavailable", error), true),
-        ("a limit on requests", status("429 Too Many Requests", error), true),
-        ("an error of the server", status("500 Internal Server Error", error), true),
-        ("no answer", vec![events_head(), send(finish("stop"))], true),
+    let timeout = r#"{"error":{"message":"so it is","type":"timeout"}}"#;
+    let circle = "and then and then we ".repeat(60);
+    let thought = crate::server::chunk(r#"{"delta":{"reasoning_content":"hm"}}"#);
+    let cases: Vec<(&str, ErrorKind, Vec<Act>, Course)> = vec![
+        ("a cut", ErrorKind::Network, half(vec![Act::Cut]), Again),
+        ("an end without a finish", ErrorKind::Network, half(vec![]), Again),
+        ("silence", ErrorKind::Timeout, half(vec![Act::Hang]), Again),
+        ("silence before the answer", ErrorKind::Timeout, vec![events_head(), Act::Hang], Again),
+        ("a request that took too long", ErrorKind::Transient, status("408 Request Timeout", error), Again),
+        ("a conflict", ErrorKind::Transient, status("409 Conflict", error), Again),
+        ("too early", ErrorKind::Transient, status("425 Too Early", error), Again),
+        (
+            "a limit of time within the answer",
+            ErrorKind::Transient,
+            half(vec![send(format!("data: {timeout}\n\n"))]),
+            Again,
+        ),
+        ("overload", ErrorKind::ServerError, status("503 Service Unavailable", error), Again),
+        ("a limit on requests", ErrorKind::RateLimit, status("429 Too Many Requests", error), Again),
+        ("an error of the server", ErrorKind::ServerError, status("500 Internal Server Error", error), Again),
+        ("no answer", ErrorKind::ZeroOutput, vec![events_head(), send(finish("stop"))], Again),
         (
             "reasoning alone",
-            vec![
-                events_head(),
-                send(crate::server::chunk(r#"{"delta":{"reasoning_content":"hm"}}"#)),
-                send(finish("stop")),
-            ],
-            true,
+            ErrorKind::ZeroOutput,
+            vec![events_head(), send(thought), send(finish("stop"))],
+            Again,
         ),
-        ("a filter", vec![events_head(), send(text("fi")), send(finish("content_filter"))], true),
-        ("no chunk", vec![events_head(), send("data: <html>\n\n")], true),
-        ("a rule", vec![events_head(), send(text("never fine")), send(finish("stop"))], true),
-        ("a wrong key", status("401 Unauthorized", error), false),
-        ("a bad request", status("400 Bad Request", error), false),
+        ("a filter", ErrorKind::Model, half(vec![send(finish("content_filter"))]), Again),
+        ("no chunk", ErrorKind::Model, half(vec![send("data: <html>\n\n")]), Again),
         (
-            "a cut at the limit on length",
-            vec![events_head(), send(text("fi")), send(finish("length"))],
-            false,
+            "a rule",
+            ErrorKind::Guardrail,
+            vec![events_head(), send(text("never fine")), send(finish("stop"))],
+            Again,
         ),
+        ("a circle", ErrorKind::Drift, vec![events_head(), send(text(&circle)), send(finish("stop"))], Again),
+        // No server makes a fault of this side, but a rule may break on what it sends.
+        (
+            "a rule that breaks",
+            ErrorKind::Internal,
+            vec![events_head(), send(text("fi\u{fffd}")), send(finish("stop"))],
+            Fallback,
+        ),
+        ("a wrong key", ErrorKind::Fatal, status("401 Unauthorized", error), Ends),
+        ("a bad request", ErrorKind::Fatal, status("400 Bad Request", error), Ends),
+        ("a cut at the limit on length", ErrorKind::Model, half(vec![send(finish("length"))]), Fallback),
         (
             "an encoding",
+            ErrorKind::Fatal,
             vec![send("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}")],
-            false,
+            Ends,
         ),
     ];
-    for (kind, script, again) in cases {
-        let scripts = if again { vec![script, good()] } else { vec![script] };
+    for kind in ErrorKind::ALL {
+        assert!(cases.iter().any(|(_, of, ..)| *of == kind), "no answer fails as {kind}");
+    }
+    for (name, kind, script, course) in cases {
+        let scripts = if course == Ends { vec![script] } else { vec![script, good()] };
         let server = Server::start(scripts).await;
         let asked = OpenAiModel::new(server.client(), "m");
+        let other = OpenAiModel::new(server.client(), "other");
+        let failures = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&failures);
         let model = SessionModel::new(move |request| {
             let policy =
                 RetryPolicy { backoff: Backoff::fixed(Duration::from_millis(1)), ..RetryPolicy::default() };
-            let timeouts = Timeouts { inter: Some(Duration::from_millis(300)), ..Timeouts::default() };
+            let timeouts = Timeouts {
+                initial: Some(Duration::from_millis(300)),
+                inter: Some(Duration::from_millis(300)),
+                ..Timeouts::default()
+            };
             let rule = Patterns::new().category("never", Severity::Error, ["never"]);
             Session::builder("stream_1", asked.source(request))
+                .fallback(other.source(request))
                 .retry(policy)
                 .timeouts(timeouts)
                 .guardrail(rule)
+                .guardrail(Brittle)
+                .drift(DriftDetector::new())
+        })
+        .ended(move |session| {
+            let state = match session.result().unwrap() {
+                Ok(state) => state,
+                Err(error) => &error.state,
+            };
+            seen.lock().unwrap().extend(state.failures.iter().map(|failure| failure.kind));
         });
         let agent = Agent::builder(model).build().unwrap();
         let mut state = RunState::new("r1");
         let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+        assert_eq!(*failures.lock().unwrap(), [kind], "{name}");
         match outcome.reason {
-            TerminationReason::NaturalEnd if again => {
-                assert_eq!(state.thread().last_answer().unwrap().text, "fine", "{kind}");
+            TerminationReason::NaturalEnd if course != Ends => {
+                assert_eq!(state.thread().last_answer().unwrap().text, "fine", "{name}");
             }
-            TerminationReason::Error(_) if !again => {}
-            other => panic!("{kind}: {other}"),
+            TerminationReason::Error(_) if course == Ends => {}
+            other => panic!("{name}: {other}"),
         }
-        let asked = server.requests().await.len();
-        assert_eq!(asked, if again { 2 } else { 1 }, "{kind}");
+        let models: Vec<Value> = server
+            .requests()
+            .await
+            .iter()
+            .map(|request| {
+                let body: Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
+                body["model"].clone()
+            })
+            .collect();
+        let expected: &[&str] = match course {
+            Again => &["m", "m"],
+            Fallback => &["m", "other"],
+            Ends => &["m"],
+        };
+        assert_eq!(models, expected, "{name}");
     }
 }
