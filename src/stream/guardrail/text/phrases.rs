@@ -99,15 +99,27 @@ impl Phrases {
         }
     }
 
-    /// Notes the first three characters of the phrases from a node on.
-    fn begin(&self, node: usize, said: [usize; 3], length: usize, all: &mut Beginnings) {
+    /// Notes the first four characters of the phrases from a node on.
+    fn begin(&self, node: usize, said: [usize; 4], length: usize, all: &mut Beginnings) {
         self.reach(node, &mut |_, of| {
-            if length == 3 || length > 0 && of.label.is_some() {
-                all.add(&said[..length]);
+            // The fourth character may be none that is noted.
+            if length >= 3 {
+                all.add(&said[..3]);
+            }
+            if length == 4 {
+                all.add_four(said);
+            } else if length > 0 && of.label.is_some() {
+                // Behind a phrase that ends with a letter a space follows, or what is no letter.
+                let mut said = said;
+                let ends_word = said[length - 1] > 0;
+                said[length] = 0;
+                let length = length + usize::from(ends_word);
+                all.add(&said[..length.min(3)]);
+                all.add_each(&mut said, length);
             }
             let letters =
                 of.edges.iter().filter_map(|(c, next)| Some((digit(u8::try_from(*c).ok()?)?, *next)));
-            for (digit, next) in letters.filter(|_| length < 3) {
+            for (digit, next) in letters.filter(|_| length < 4) {
                 let mut said = said;
                 said[length] = digit;
                 self.begin(next, said, length + 1, all);
@@ -123,14 +135,21 @@ impl Phrases {
     }
 }
 
-/// With which three letters or spaces a phrase begins, one bit for each. Most words of a text begin none, and are passed over at once.
+/// With which three letters or spaces a phrase begins, one bit for each, and with which four, one bit for some of them. Most words of a text
+/// begin none, and are passed over at once.
 #[derive(Debug, Clone)]
-struct Beginnings([u64; (27 * 27 * 27_usize).div_ceil(64)]);
+struct Beginnings {
+    three: [u64; (27 * 27 * 27_usize).div_ceil(64)],
+    four: [u64; FOUR / 64],
+}
+
+/// All fours of letters would take 66 KB.
+const FOUR: usize = 1 << 15;
 
 impl Beginnings {
     fn of(phrases: &Phrases) -> Box<Self> {
-        let mut all = Box::new(Beginnings([0; _]));
-        phrases.begin(0, [0; 3], 0, &mut all);
+        let mut all = Box::new(Beginnings { three: [0; _], four: [0; _] });
+        phrases.begin(0, [0; 4], 0, &mut all);
         all
     }
 
@@ -138,23 +157,52 @@ impl Beginnings {
     fn add(&mut self, digits: &[usize]) {
         let each = 27_usize.pow(3 - digits.len() as u32);
         let first = digits.iter().fold(0, |number, digit| number * 27 + digit) * each;
-        (first..first + each).for_each(|bit| self.0[bit / 64] |= 1 << (bit % 64));
+        (first..first + each).for_each(|bit| self.three[bit / 64] |= 1 << (bit % 64));
+    }
+
+    fn add_four(&mut self, digits: [usize; 4]) {
+        let bit = bit_of_four((digits[0] * 27 + digits[1]) * 27 + digits[2], digits[3]);
+        self.four[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Whatever follows the first of them, up to four.
+    fn add_each(&mut self, digits: &mut [usize; 4], length: usize) {
+        if length == 4 {
+            return self.add_four(*digits);
+        }
+        for digit in 0..27 {
+            digits[length] = digit;
+            self.add_each(digits, length + 1);
+        }
     }
 
     /// True where the text has another character.
     #[inline]
     fn may_have(&self, text: &[u8]) -> bool {
-        let &[first, second, third, ..] = text else { return true };
+        let &[first, second, third, ref rest @ ..] = text else { return true };
         match (digit(first), digit(second), digit(third)) {
             // White space is one space for a phrase, however much it is.
             (Some(_), Some(0), Some(0)) => true,
             (Some(first), Some(second), Some(third)) => {
-                let bit = (first * 27 + second) * 27 + third;
-                self.0[bit / 64] & (1 << (bit % 64)) != 0
+                let three = (first * 27 + second) * 27 + third;
+                self.three[three / 64] & (1 << (three % 64)) != 0 && self.may_go_on(three, rest)
             }
             _ => true,
         }
     }
+
+    #[inline]
+    fn may_go_on(&self, three: usize, rest: &[u8]) -> bool {
+        let Some(fourth) = rest.first().copied().and_then(digit) else { return true };
+        let bit = bit_of_four(three, fourth);
+        // Further white space is no character of a phrase.
+        fourth == 0 && three.is_multiple_of(27) || self.four[bit / 64] & (1 << (bit % 64)) != 0
+    }
+}
+
+#[inline]
+fn bit_of_four(three: usize, fourth: usize) -> usize {
+    ((three * 27 + fourth) * 0x9E37_79B1) >> 12 & (FOUR - 1)
 }
 
 /// A letter or a space, as a digit of a number to the base 27.
