@@ -149,6 +149,12 @@ const PROSE: &[&str] = &[
     "TODO: ",
     "As an AI, I ",
     "[INST]",
+    "Here is a ",
+    "revised poem",
+    "! ",
+    "\n- ",
+    "I can make it longer ",
+    "if you like",
 ];
 
 proptest! {
@@ -161,15 +167,17 @@ proptest! {
         let mut by_token = Patterns::builtin();
         let mut by_char = Patterns::builtin();
         let (mut told, mut due) = (vec![], vec![]);
+        let mut end = 0;
         for token in &tokens {
-            told.extend(by_token.streaming(token, ""));
             for c in token.chars() {
-                due.extend(by_char.streaming(c.encode_utf8(&mut [0; 4]), ""));
+                end += c.len_utf8();
+                due.extend(by_char.streaming(c.encode_utf8(&mut [0; 4]), &text[..end]));
             }
+            told.extend(by_token.streaming(token, &text[..end]));
         }
         // Several of one token are told one by one.
-        told.extend(std::iter::from_fn(|| by_token.streaming("", "")));
-        due.extend(std::iter::from_fn(|| by_char.streaming("", "")));
+        told.extend(std::iter::from_fn(|| by_token.streaming("", &text)));
+        due.extend(std::iter::from_fn(|| by_char.streaming("", &text)));
         prop_assert_eq!(told, due);
         prop_assert_eq!(at_end(&mut by_token, &tokens), whole(&mut by_char, &text).1);
     }
@@ -229,4 +237,61 @@ fn categories_have_severities_and_are_told_one_at_a_time() {
     assert_eq!((second.severity, second.recoverable, second.at), (Severity::Fatal, false, Some(12)));
     assert_eq!(rule.streaming(" brand x", text), None, "once for a category");
     assert_eq!(rule.complete(text, &OutputFacts::TEXT), [first, second]);
+}
+
+/// Sentences whose words are in no list together: their shape is found, and a sentence with the same words in another order is none.
+#[test]
+fn shapes_of_sentences_are_found_whatever_stands_between() {
+    for (kind, text) in [
+        ("refusal", "To be clear, I cannot, at least not here, recommend that."),
+        (
+            "refusal",
+            "I'm afraid that winning lottery numbers are something neither I nor any other system can name.",
+        ),
+        ("refusal", "My guidelines keep me from generating pictures of living people."),
+        ("refusal", "Translating the whole book is, sadly, not possible for me."),
+        ("meta-commentary", "Here is a gently shortened, friendlier version of the notice:"),
+        ("meta-commentary", "The river rose.\n\nTell me whether you'd like me to make it longer."),
+        ("meta-commentary", "Certainly! Rivers flow downhill."),
+        ("meta-commentary", "The river rose.\n\n(14 words)"),
+        (
+            "instruction-leak",
+            "If a guest ever sounds angry about the bill, offer a drink and never mention the owner.",
+        ),
+        ("instruction-leak", "<|START_OF_TURN|>Your table is booked."),
+        ("instruction-leak", "[TOOL_CALLS] none [/TOOL_CALLS]"),
+        ("instruction-leak", "The operator of this chat told me to praise the phone."),
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), [kind], "{text}");
+    }
+    for text in [
+        "Recommend it here, at least. That I cannot say more is clear.",
+        "Here is a version of the file that has the friendlier name.",
+        "The function may make it longer. Tell me whether you'd like the tests.",
+        "He was certainly there. Rivers flow downhill.",
+        "The page has 14 words more.",
+        "If a guest signs in, the page says which rooms are free.",
+        "a <| b |> c and [/CODE] and ### A heading ###",
+        "Dear Ann,\n\nI'm afraid the lottery is something neither I nor Tom can afford.\n",
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), Vec::<String>::new(), "{text}");
+    }
+}
+
+/// What asks for more is told at the end of the text, where it stands there.
+#[test]
+fn an_offer_counts_at_the_end_alone() {
+    let offer = "I can turn this into a table.";
+    assert_eq!(whole(&mut Patterns::builtin(), offer), (None, vec![0]));
+    let within = format!("{offer} {}", "The river rose again. ".repeat(20));
+    assert_eq!(kinds_of(&mut Patterns::builtin(), &within), Vec::<String>::new());
+}
+
+/// Text without an end of sentences is cut into pieces, each read once.
+#[test]
+fn endless_sentences_are_read_in_time() {
+    let text = "i can't and i've written your if ".repeat(20_000);
+    let mut rule = Patterns::builtin();
+    rule.streaming(&text, &text);
+    assert!(rule.complete(&text, &OutputFacts::TEXT).len() <= 3);
 }

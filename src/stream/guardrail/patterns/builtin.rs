@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PatternKind {
-    /// The model speaks of itself instead of the matter.
+    /// The model speaks of itself or of its answer instead of the matter.
     MetaCommentary,
     /// The model declines.
     Refusal,
@@ -43,10 +43,11 @@ impl PatternKind {
             PatternKind::InstructionLeak => INSTRUCTION_LEAK,
             PatternKind::Placeholder => PLACEHOLDER,
         };
-        templates.iter().map(|template| {
+        let phrases = templates.iter().map(|template| {
             let (place, rest) = Place::of(template);
             (place, SLOTS.iter().fold(rest.to_owned(), |text, (name, slot)| text.replace(name, slot)))
-        })
+        });
+        phrases.chain(self.triggers().iter().map(|trigger| (Place::Sentence, (*trigger).to_owned())))
     }
 }
 
@@ -70,10 +71,18 @@ pub(super) enum Place {
     Plain,
     /// At the beginning of a line or behind a word, and so not behind the mark of a comment or of an item.
     Note,
+    /// It is no fault by itself: the shape of its sentence decides.
+    Sentence,
+    /// In the last characters of an answer that is no letter; of shapes alone.
+    Ending,
+    /// In the first characters of an answer that is no letter, and a fault beside a `Reason` there; of shapes alone.
+    Hint,
+    /// As `Hint`, beside which it is a fault.
+    Reason,
 }
 
 impl Place {
-    pub(super) const ALL: [Place; 9] = [
+    pub(super) const ALL: [Place; 13] = [
         Place::Anywhere,
         Place::Opening,
         Place::Start,
@@ -83,9 +92,13 @@ impl Place {
         Place::Bracket,
         Place::Plain,
         Place::Note,
+        Place::Sentence,
+        Place::Ending,
+        Place::Hint,
+        Place::Reason,
     ];
 
-    fn of(template: &str) -> (Place, &str) {
+    pub(super) fn of(template: &str) -> (Place, &str) {
         let place = match template.as_bytes().first() {
             Some(b'~') => Place::Opening,
             Some(b'&') => Place::Start,
@@ -95,6 +108,9 @@ impl Place {
             Some(b'@') => Place::Blank,
             Some(b'%') => Place::Plain,
             Some(b'!') => Place::Note,
+            Some(b'=') => Place::Ending,
+            Some(b'?') => Place::Hint,
+            Some(b';') => Place::Reason,
             _ => return (Place::Anywhere, template),
         };
         (place, &template[1..])
@@ -332,7 +348,7 @@ const INSTRUCTION_LEAK: &[&str] = &[
     "-(in|from) my (system prompt|instructions|prompt|briefing)",
     "-(the|my) (developer message|developer prompt|developer instructions|hidden context|system instructions|initial configuration|initial instructions|hidden message|persona prompt) (contains|instruct|instructs|is|read|reads|requires|said|say|says|state|states|tell|tells|forbids|asks|want|wants)",
     "-(do not|don't) (show|share|reveal|disclose|mention) (this |it |these |any of this |)(to|with) (the |)(customer|customers|client|clients|pupil|candidate)",
-    "^{\"role\": \"(assistant|system)\", \"content\":",
+    "^{\"role\":( |)\"(assistant|system)\",( |)\"content\":",
     "-here('s| is) (all of |)(the text|everything|the prompt|the conversation) (above|so far)",
     "^(okay|ok|alright|hmm|right|so|well)(,|) (so |)the user (asks|asked|has|is|just|said|seems|wants|needs)",
     "-(internal|confidential)(,| -| –|:) (do not|don't|not for)",
@@ -365,7 +381,7 @@ const INSTRUCTION_LEAK: &[&str] = &[
     "^<(function_result|function_results|inner_monologue|internal|invoke|scratch_pad|thoughts|tool_result|tool_results)>",
     "^(chain of thought|internal (monologue|notes|reasoning)|scratchpad):",
     "^(developer|system): (always|answer|be|do|never|the|you)",
-    "^[(end of (prompt|system prompt)|system (message|note|prompt))]",
+    "^[(end of (prompt|system prompt)|system|system (message|note|prompt))]",
     "^you are (a customer|a helpful|a large language|a virtual|an ai) ",
 ];
 

@@ -1,6 +1,8 @@
 //! Phrases that an answer should not have.
 
 mod builtin;
+mod sentences;
+mod shapes;
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,9 +11,14 @@ use crate::stream::guardrail::text::{Context, Found, Matcher, Phrases, Scope};
 use super::{Guardrail, OutputFacts, Severity, Violation};
 pub use builtin::PatternKind;
 use builtin::Place;
+use sentences::has_marks;
+use shapes::{Ending, LONGEST, Sentence, Shape, start_of};
 
 /// A refusal begins within so many bytes of the answer.
 const OPENING: usize = 700;
+/// The first sentences of an answer begin within so many, and the last ones begin within so many of its end.
+const EARLY: usize = 300;
+const LATE: usize = 300;
 /// The longest placeholder in brackets, in characters.
 const BRACKET: u32 = 80;
 /// A label is this many times its category, and its place.
@@ -23,6 +30,10 @@ const PLACES: usize = Place::ALL.len();
 /// [`Patterns::severity`] makes a kind an error. They do not look into code (fences, code within lines, indented code) and
 /// quotations unless [`Patterns::everywhere`] is set. A phrase in an open quotation is told once the quotation turns out to be none:
 /// at the end of its paragraph, after 1,000 characters, or at the end of the text. Categories of the caller count everywhere.
+///
+/// Beside phrases the built-in kinds have shapes of sentences: words in an order with others between them, such as a first person, a word of
+/// inability and what a request asks for. A shape is told at the end of its sentence, which is read from the content; an offer ("I can make
+/// it shorter") is told at the end of the text, where it stands there. Two hints in the first sentences are a refusal together.
 ///
 /// Found are phrases whatever their case, the kind and amount of white space, and typographic quotes; at the beginnings and ends
 /// of words only, where they begin or end with a word's character. So a phrase that ends with a letter counts once the next
@@ -60,6 +71,8 @@ pub struct Patterns {
 struct Category {
     name: String,
     severity: Severity,
+    /// None of a caller's category.
+    kind: Option<PatternKind>,
 }
 
 /// The part of a text that was read.
@@ -73,6 +86,12 @@ struct Reading {
     bracket: Option<(Found, u32, bool)>,
     /// Phrases in an open quotation, or in open code.
     open: Vec<Found>,
+    /// The triggers of the sentence that is being read, and whether it is over.
+    triggers: Vec<Found>,
+    ending: Ending,
+    is_over: bool,
+    /// Sentences that count if the text ends soon, or beside another one: the last of each category and place.
+    weak: Vec<(Place, Found)>,
     /// In the order in which they were found, one for each category.
     found: Vec<Found>,
 }
@@ -86,6 +105,10 @@ impl Reading {
             seen: 0,
             bracket: None,
             open: Vec::new(),
+            triggers: Vec::new(),
+            ending: Ending::default(),
+            is_over: false,
+            weak: Vec::new(),
             found: Vec::new(),
         }
     }
@@ -93,7 +116,9 @@ impl Reading {
     /// Passes over the letters and spaces that `text` begins with and where no phrase begins; their number.
     #[inline]
     fn pass(&mut self, own: &Phrases, builtin: &Phrases, text: &str) -> usize {
-        if self.bracket.is_some() {
+        // A space may end a sentence.
+        let may_end = !self.triggers.is_empty() && self.ending != Ending::Within;
+        if self.bracket.is_some() || may_end {
             return 0;
         }
         let mut quiet = &text[..text.floor_char_boundary(self.scope.quiet())];
@@ -109,12 +134,14 @@ impl Reading {
     /// Looks for built-in phrases at the text's next character.
     #[inline]
     fn builtin(&mut self, phrases: &Phrases, c: char, at: usize, everywhere: bool) {
-        let Reading { builtin, scope, bracket, open, found, .. } = self;
+        let Reading { builtin, scope, bracket, open, triggers, ending, is_over, weak, found, .. } = self;
         let mut context = scope.char(c, |region, text| {
             if everywhere {
                 return;
             }
             builtin.settle(region, text);
+            triggers.retain_mut(|trigger| trigger.context.settle(region, text));
+            weak.retain_mut(|(_, held)| held.context.settle(region, text));
             if bracket.as_mut().is_some_and(|(held, ..)| !held.context.settle(region, text)) {
                 *bracket = None;
             }
@@ -137,23 +164,47 @@ impl Reading {
             let goes_on = !closed && !matches!(c, '\n' | '[') && chars < BRACKET;
             *bracket = goes_on.then_some((held, chars + 1, c == ']'));
         }
+        let is_within = !triggers.is_empty();
+        *is_over = is_within && (ending.char(c) || at - triggers[0].at > LONGEST);
         builtin.char(phrases, c, at, context, |phrase| match Place::of_label(phrase.label) {
             place if !place.admits(phrase) => {}
             Place::Bracket => *bracket = bracket.or(Some((phrase, 0, c == ']'))),
+            Place::Sentence => triggers.push(phrase),
             _ => keep(open, found, phrase),
         });
+        if !is_within && !triggers.is_empty() {
+            *ending = Ending::default();
+            *is_over = ending.char(c);
+        }
+    }
+
+    /// The sentence up to that byte is over, or the text is.
+    fn judge(&mut self, categories: &[Category], content: &str, end: usize) {
+        self.is_over = false;
+        let triggers = std::mem::take(&mut self.triggers);
+        let Reading { open, found, weak, .. } = self;
+        judge(&triggers, categories, content, end, weak, |phrase| keep(open, found, phrase));
     }
 
     /// All that was found, if the text ends here.
-    fn at_end(&self) -> Vec<Found> {
+    fn at_end(&self, categories: &[Category], content: &str) -> Vec<Found> {
         let mut found = self.found.clone();
+        let is_trigger = |phrase: &Found| Place::of_label(phrase.label) == Place::Sentence;
+        let triggers = self.triggers.iter().copied().chain(self.builtin.end().filter(is_trigger));
+        let (triggers, mut weak) = (triggers.collect::<Vec<_>>(), self.weak.clone());
+        judge(&triggers, categories, content, content.len(), &mut weak, |phrase| note(&mut found, phrase));
+        let end = content.trim_end().len();
+        let is_late = |(place, phrase): &&(Place, Found)| {
+            *place == Place::Ending && end.saturating_sub(phrase.at) <= LATE
+        };
+        weak.iter().filter(is_late).for_each(|(_, phrase)| note(&mut found, *phrase));
         self.open.iter().for_each(|phrase| note(&mut found, *phrase));
         if let Some((phrase, _, true)) = self.bracket {
             note(&mut found, phrase);
         }
         let ended = self.builtin.end().filter(|phrase| {
             let place = Place::of_label(phrase.label);
-            place != Place::Bracket && place.admits(*phrase)
+            !matches!(place, Place::Bracket | Place::Sentence) && place.admits(*phrase)
         });
         self.own.end().chain(ended).for_each(|phrase| note(&mut found, phrase));
         found
@@ -167,8 +218,9 @@ impl Place {
 
     fn admits(self, Found { at, context, .. }: Found) -> bool {
         match self {
-            Place::Anywhere => true,
-            Place::Opening => at <= OPENING && !context.letter,
+            Place::Anywhere | Place::Sentence => true,
+            Place::Ending => !context.letter,
+            Place::Opening | Place::Hint | Place::Reason => at <= OPENING && !context.letter,
             Place::Start => at <= 2,
             Place::Line => context.line && !context.indented,
             Place::Note => context.line || context.spoken,
@@ -204,7 +256,7 @@ impl Patterns {
     pub fn of(kinds: impl IntoIterator<Item = PatternKind>) -> Self {
         let mut rule = Self::new();
         for kind in kinds {
-            let label = rule.add_category(kind.name().to_owned(), Severity::Warning);
+            let label = rule.add_category(kind.name().to_owned(), Severity::Warning, Some(kind));
             let all = Arc::make_mut(&mut rule.builtin);
             kind.templates()
                 .for_each(|(place, template)| all.add_template(&template, label + place as usize));
@@ -238,7 +290,7 @@ impl Patterns {
         severity: Severity,
         phrases: impl IntoIterator<Item = P>,
     ) -> Self {
-        let label = self.add_category(name.into(), severity);
+        let label = self.add_category(name.into(), severity, None);
         let all = Arc::make_mut(&mut self.own);
         for phrase in phrases {
             all.add(phrase.as_ref(), label);
@@ -246,13 +298,13 @@ impl Patterns {
         self
     }
 
-    fn add_category(&mut self, name: String, severity: Severity) -> usize {
-        self.categories.push(Category { name, severity });
+    fn add_category(&mut self, name: String, severity: Severity, kind: Option<PatternKind>) -> usize {
+        self.categories.push(Category { name, severity, kind });
         (self.categories.len() - 1) * PLACES
     }
 
     fn violation(&self, found: Found) -> Violation {
-        let Category { name, severity } = &self.categories[found.label / PLACES];
+        let Category { name, severity, .. } = &self.categories[found.label / PLACES];
         let message = format!("the output has a phrase of the category {name}");
         Violation::new(*severity, self.name.as_str(), message).at(found.at)
     }
@@ -270,8 +322,8 @@ impl Guardrail for Patterns {
         &self.name
     }
 
-    fn streaming(&mut self, delta: &str, _: &str) -> Option<Violation> {
-        let Patterns { own, builtin, reading, everywhere, .. } = self;
+    fn streaming(&mut self, delta: &str, content: &str) -> Option<Violation> {
+        let Patterns { own, builtin, reading, everywhere, categories, .. } = self;
         let mut rest = delta;
         loop {
             rest = &rest[reading.pass(own, builtin, rest)..];
@@ -284,6 +336,9 @@ impl Guardrail for Patterns {
             }
             if !builtin.is_empty() {
                 reading.builtin(builtin, c, at, *everywhere);
+                if reading.is_over {
+                    reading.judge(categories, content, at);
+                }
             }
         }
         reading.seen += delta.len();
@@ -293,13 +348,62 @@ impl Guardrail for Patterns {
         Some(self.violation(next))
     }
 
-    fn complete(&mut self, _: &str, _: &OutputFacts) -> Vec<Violation> {
-        self.reading.at_end().into_iter().map(|found| self.violation(found)).collect()
+    fn complete(&mut self, content: &str, _: &OutputFacts) -> Vec<Violation> {
+        let found = self.reading.at_end(&self.categories, content);
+        found.into_iter().map(|found| self.violation(found)).collect()
     }
 
     fn reset(&mut self) {
         self.reading = Reading::new();
         self.told = 0;
+    }
+}
+
+/// Tells each category whose triggers stand in a sentence of one of its shapes.
+fn judge(
+    triggers: &[Found],
+    categories: &[Category],
+    content: &str,
+    end: usize,
+    weak: &mut Vec<(Place, Found)>,
+    mut tell: impl FnMut(Found),
+) {
+    let Some(first) = triggers.first() else { return };
+    let start = start_of(content, first.at);
+    let text = content.get(start..end).unwrap_or_default();
+    let sentence = Sentence::new(text);
+    for (place, trigger) in triggers.iter().enumerate() {
+        let category = trigger.label / PLACES;
+        let is_first = triggers[..place].iter().all(|other| other.label / PLACES != category);
+        let Some(kind) = categories[category].kind.filter(|_| is_first) else { continue };
+        let context = trigger.context;
+        let is_early = |place: Place| match place {
+            Place::Start => start <= EARLY && !context.letter,
+            place => place.admits(*trigger),
+        };
+        let phrase = Found { label: category * PLACES, ..*trigger };
+        let has_shape = |place: Place, shape: &Shape| is_early(place) && shape.is_in(&sentence);
+        let is_weak = |place: Place| matches!(place, Place::Ending | Place::Hint | Place::Reason);
+        let mut shapes = kind.shapes().iter().filter(|(place, _)| !is_weak(*place));
+        let is_marked = kind == PatternKind::InstructionLeak && has_marks(text);
+        if is_marked || shapes.any(|(place, shape)| has_shape(*place, shape)) {
+            tell(phrase);
+            continue;
+        }
+        for place in [Place::Ending, Place::Hint, Place::Reason] {
+            let mut shapes = kind.shapes().iter().filter(|(of, _)| *of == place);
+            if shapes.any(|(_, shape)| has_shape(place, shape)) {
+                weak.retain(|(of, held)| *of != place || held.label != phrase.label);
+                weak.push((place, phrase));
+            }
+        }
+        let held = |place: Place| {
+            let of = |(of, held): &&(Place, Found)| *of == place && held.label == phrase.label;
+            weak.iter().find(of).map(|(_, held)| *held)
+        };
+        if let (Some(hint), Some(_)) = (held(Place::Hint), held(Place::Reason)) {
+            tell(hint);
+        }
     }
 }
 
