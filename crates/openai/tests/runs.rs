@@ -315,7 +315,6 @@ async fn each_kind_of_failure_ends_or_is_asked_again() {
             let timeouts = Timeouts {
                 initial: Some(Duration::from_millis(300)),
                 inter: Some(Duration::from_millis(300)),
-                ..Timeouts::default()
             };
             let rule = Patterns::new().category("never", Severity::Error, ["never"]);
             Session::builder("stream_1", asked.source(request))
