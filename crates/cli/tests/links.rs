@@ -129,23 +129,6 @@ fn a_link_in_the_folder_of_a_run_of_a_store_is_refused() {
     }
 }
 
-/// What is written at the end of a log would be written to the other name, too.
-#[test]
-fn a_log_of_a_run_with_a_second_name_is_refused() {
-    for name in ["messages.jsonl", "calls.jsonl", "events.jsonl", "trace.jsonl"] {
-        let attacked = Attacked::with("file:store", &[]);
-        let session = &attacked.session;
-        session.write("outside", "mine\n");
-        let run = fs::read_dir(session.path("store/runs")).unwrap().next().unwrap().unwrap().path();
-        drop(fs::remove_file(run.join(name)));
-        fs::hard_link(session.path("outside"), run.join(name)).unwrap();
-        let said = session.run(&["worker", "--once", "--store", "file:store", "--state-dir", "runs"]);
-        assert_eq!(said.code, Some(1), "{name}: {}", said.shown());
-        assert_eq!(session.read("outside"), "mine\n", "{name}");
-        assert!(said.stderr.contains("has a second name, a hard link"), "{name}: {}", said.shown());
-    }
-}
-
 #[test]
 fn a_link_in_the_place_of_the_numbers_and_locks_is_refused() {
     for place in ["numbers", "numbers/.lock", "numbers/files"] {
