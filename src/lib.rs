@@ -41,13 +41,11 @@ mod calendar;
 pub mod clock;
 #[cfg(feature = "diagram")]
 pub mod diagram;
-#[cfg(any(feature = "snapshot", feature = "trace"))]
-#[cfg(all(feature = "regex", any(feature = "agent", feature = "stream")))]
-mod expression;
 #[cfg(any(feature = "agent", feature = "governed", feature = "testing"))]
 pub mod files;
 #[cfg(feature = "governed")]
 pub mod governed;
+#[cfg(any(feature = "snapshot", feature = "trace"))]
 pub mod json;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]

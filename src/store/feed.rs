@@ -1,6 +1,6 @@
 //! Receivers of the events of runs.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -140,7 +140,7 @@ impl Shared {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
-    async fn give_new(&self, run: &str) -> Result<(), StoreError> {
+    async fn give_new(&self, run: &str, was_committed: bool) -> Result<(), StoreError> {
         while let Some(last) = self.last_of(run) {
             let page = match self.store.events(run, last, PAGE).await {
                 Ok(page) => page,
@@ -151,8 +151,10 @@ impl Shared {
                 }
             };
             let is_all = page.len() < PAGE;
-            // Behind a forged number a run ends without an event. A run that cannot be read is for its receivers to meet.
-            let is_over = page.is_empty()
+            // A commit has events: without one behind its last number that number is forged, and the run may have ended. Receivers meet
+            // themselves that a run cannot be read.
+            let is_over = was_committed
+                && page.is_empty()
                 && match self.is_done(run).await {
                     Err(error @ StoreError::Unavailable(_)) => return Err(error),
                     is_done => is_done.unwrap_or(true),
@@ -189,13 +191,14 @@ impl Shared {
         loop {
             let told = async {
                 let changes = self.store.changes(&cursor, LONGEST_WAIT).await?;
-                let mut runs: Vec<_> = changes.runs.into_iter().map(|(run, _)| run).collect();
+                let committed: HashSet<_> = changes.runs.into_iter().map(|(run, _)| run).collect();
+                let mut runs: Vec<_> = committed.iter().cloned().collect();
                 if looked.elapsed() >= LONGEST_WAIT {
                     looked = Instant::now();
                     runs = self.lock().keys().cloned().collect();
                 }
                 for run in runs {
-                    self.give_new(&run).await?;
+                    self.give_new(&run, committed.contains(&run)).await?;
                 }
                 Ok::<_, StoreError>(changes.cursor)
             };

@@ -116,7 +116,7 @@ async fn of_a_call_in_doubt_whose_run_is_cancelled_it_is_said_that_it_was() {
 
 /// The answer that its tool may execute again came, and was not kept.
 #[tokio::test(start_paused = true)]
-async fn of_a_call_in_doubt_whose_answer_could_not_be_kept_it_is_said_that_it_was() {
+async fn a_doubt_whose_answer_is_not_kept_is_told() {
     let mut world = died_while_noting().await;
     let mut state = world.restored();
     world.resume(&mut state).await;

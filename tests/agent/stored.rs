@@ -140,6 +140,20 @@ fn second_answer(run: &Value) -> usize {
 }
 
 #[test]
+fn counters_have_their_greatest_numbers_and_no_more() {
+    let whole: Value = serde_json::from_str(&waiting()).unwrap();
+    for (counter, most) in [("flows", 1_u64 << 31), ("events", 1 << 62), ("version", 1 << 62)] {
+        for (count, is_read) in [(most, true), (most + 1, false)] {
+            let mut value = whole.clone();
+            value[counter] = json!(count);
+            let mut stored = StoredRun::from_json(value.to_string().as_bytes()).unwrap();
+            stored.reseal();
+            assert_eq!(stored.restore().is_ok(), is_read, "{counter} {count}");
+        }
+    }
+}
+
+#[test]
 fn each_contradiction_has_its_words() {
     let whole: Value = serde_json::from_str(&waiting()).unwrap();
     let mut said = String::new();

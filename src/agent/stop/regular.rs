@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use regex::Error;
+use regex::{Error, Regex};
 
 use super::patterns::{Matcher, PatternError, Patterns};
 
-/// Patterns are regular expressions of the crate `regex`: linear in the text, without look-around and back-references. One has up to 1 MiB
-/// when it is compiled.
+/// Patterns are regular expressions of the crate `regex`: linear in the text, without look-around and back-references.
 ///
 /// ```
 /// use runstate::agent::stop::{Patterns, RegularExpressions};
@@ -25,7 +24,7 @@ pub struct RegularExpressions;
 
 impl Patterns for RegularExpressions {
     fn compile(&self, pattern: &str) -> Result<Matcher, PatternError> {
-        match crate::expression::compiled(pattern) {
+        match Regex::new(pattern) {
             Ok(regex) => Ok(Arc::new(move |text| regex.is_match(text))),
             // It draws the pattern, with a caret below; the last line says what is wrong.
             Err(Error::Syntax(drawn)) => {

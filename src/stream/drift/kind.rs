@@ -13,12 +13,9 @@ pub enum DriftKind {
     /// it is sure. Or a word goes round in itself for 140 characters, or a line comes eight times more.
     Repetition,
     /// After text of words: of the last 160 characters few are of words, and most pairs never came before, as in noise or another
-    /// script; or words of four scripts stand in turns; or twenty words in a row are without one of those that sentences have, or
-    /// 23 of 24 are such words and twelve of them differ. Or half of the last twenty parts of a line are no words, and at most one is a common one: behind the
-    /// sentence with which the line begins, or from its beginning behind lines of sentences.
+    /// script; or words of four scripts stand in turns; or twenty words in a row are without one of those that sentences have.
     EntropySpike,
-    /// Perhaps, it might possibly seem, in some cases, for some people: at one hedge in ten of the last 100 words, and of 50 at least, it is
-    /// sure.
+    /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words, and of 50 at least, it is sure.
     Hedging,
 }
 

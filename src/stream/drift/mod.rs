@@ -7,9 +7,7 @@
 mod entropy;
 mod hedging;
 mod kind;
-mod line;
 mod repetition;
-mod token;
 
 use crate::stream::guardrail::Severity;
 use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};

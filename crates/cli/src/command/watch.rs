@@ -68,11 +68,20 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             let page = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
             page.iter().for_each(|row| shown.show(row, out));
             // A reader that went away wants no more.
-            if page.len() < PAGE || !out.flush() {
+            if !out.flush() {
+                return Ok(Exit::Good);
+            }
+            if page.len() < PAGE {
                 break;
             }
         }
-        return Ok(shown.exit(stands()?));
+        let stands = stands()?;
+        // It may have ended behind the last page.
+        if matches!(stands, Stands::Over(_)) && shown.end.is_none() {
+            let rest = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
+            rest.iter().for_each(|row| shown.show(row, out));
+        }
+        return Ok(shown.exit(stands));
     }
     let is_read = opened.ask(async {
         let feed = Feed::new(opened.store.clone());

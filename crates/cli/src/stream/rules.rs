@@ -9,8 +9,8 @@ use runstate::stream::guardrail::{
 
 use super::scenario::{self, BuiltIn, Category, Expression, Forbidden, Phrases, Rule, Scenario, When};
 
-/// The most rules of a scenario. The regular expression of one takes up to 1 MiB.
-const MOST_RULES: usize = 64;
+/// The most regular expressions of a scenario. The automaton of one takes up to 10 MiB.
+const MOST_EXPRESSIONS: usize = 16;
 
 /// The rules, in order.
 ///
@@ -18,10 +18,10 @@ const MOST_RULES: usize = 64;
 /// Too many of them, and a regular expression that is none.
 pub(super) fn rules(scenario: &Scenario) -> Result<Rules, String> {
     let mut rules = Rules::new();
-    if scenario.guardrails.len() > MOST_RULES {
+    let expressions = scenario.guardrails.iter().filter(|rule| matches!(rule, Rule::ForbidRegex(_))).count();
+    if expressions > MOST_EXPRESSIONS {
         return Err(format!(
-            "guardrails: expected at most {MOST_RULES} rules, got {}",
-            scenario.guardrails.len()
+            "guardrails: expected at most {MOST_EXPRESSIONS} of forbid_regex, got {expressions}"
         ));
     }
     for (at, rule) in scenario.guardrails.iter().enumerate() {

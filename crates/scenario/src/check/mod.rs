@@ -6,7 +6,7 @@ mod script;
 use std::fmt;
 use std::path::{Component, Path};
 
-use runstate::agent::stop::StopConditions;
+use runstate::agent::stop::{StopConditionSpec, StopConditions};
 
 use crate::{FILE_TOOLS, Scenario};
 
@@ -53,8 +53,8 @@ macro_rules! fault {
 }
 use fault;
 
-/// A pattern of one takes up to 1 MiB.
-const MOST_CONDITIONS: usize = 64;
+/// The most patterns of a scenario. The automaton of one takes up to 10 MiB.
+const MOST_PATTERNS: usize = 16;
 
 /// Checks all that can be known before a run.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
@@ -68,9 +68,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
     outside::answers(scenario)?;
     outside::replies(scenario)?;
     outside::steps(scenario)?;
-    if scenario.stop.len() > MOST_CONDITIONS {
-        let message =
-            format!("expected at most {MOST_CONDITIONS} stop conditions, got {}", scenario.stop.len());
+    let is_pattern = |spec: &&StopConditionSpec| matches!(spec, StopConditionSpec::ContentMatch { .. });
+    let patterns = scenario.stop.iter().filter(is_pattern).count();
+    if patterns > MOST_PATTERNS {
+        let message = format!("expected at most {MOST_PATTERNS} of content_match, got {patterns}");
         return Err(fault!(message, "stop"));
     }
     let conditions = StopConditions::new(scenario.stop.clone());
