@@ -337,37 +337,6 @@ fn a_tool_that_asks_is_told_what_was_granted() {
     assert_eq!(told["granted"], serde_json::json!({"action": "drop the table", "risk": "high"}));
 }
 
-/// A longer action is in the input alone.
-#[test]
-fn an_action_of_64_kib_is_in_the_environment_and_a_longer_one_is_not() {
-    for (bytes, is_there) in [(64 << 10, true), ((64 << 10) + 1, false)] {
-        let session = Session::new();
-        plan(&session, &[], REVIEW);
-        let action = "x".repeat(bytes);
-        session.write(
-            "site/action.json",
-            format!(
-                "{{\"status\":\"needs-approval\",\"action\":{{\"text\":\"{action}\",\"risk\":\"high\"}}}}"
-            ),
-        );
-        let script = "if [ -z \"$RUNSTATE_GRANTED\" ]; then cat action.json; else \
-                      printf %s \"$RUNSTATE_GRANTED\" > granted; echo '{\"status\":\"pass\"}'; fi";
-        session.write("site/ask.sh", script);
-        let tool = "tools:\n  - {name: build, run: [sh, ask.sh], output: json}\n";
-        let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
-        session.write("plan.yaml", text);
-        let asked = governed(&session, &["run", "plan.yaml", "--json"]);
-        assert_eq!(asked.code, Some(3), "{}", asked.shown());
-        let run = run_id(&json(&asked));
-        assert_eq!(governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
-        let done = governed(&session, &["recover", &run, "--json"]);
-        assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
-        let granted = session.read(&format!("runs/{run}/work/granted"));
-        assert_eq!(granted == action, is_there, "{} bytes", granted.len());
-        assert!(is_there || granted == "[see `granted` in the standard input]", "{} bytes", granted.len());
-    }
-}
-
 #[test]
 fn a_tool_that_halts_is_believed_whatever_its_exit_code() {
     let session = Session::new();
