@@ -31,7 +31,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 /// A table, the columns of its key, and a column.
 type Place = (String, String, String);
 
-/// A file with a run and another one that nothing is changed of, whose tables take any value.
+/// A file with a run to change and a run that stays as it is. Its tables take any value.
 struct Stored {
     file: Vec<u8>,
     columns: Vec<Place>,

@@ -222,7 +222,7 @@ impl Guardrail for Brittle {
     fn reset(&mut self) {}
 }
 
-/// The course of a run whose server fails.
+/// The course of a run with a server that fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Course {
     /// The same stream is asked again.

@@ -531,6 +531,12 @@ fn a_schema_with_what_another_program_would_have_executed_is_refused() {
         ("CREATE VIRTUAL TABLE words USING fts5(word)", "has the table \"words\""),
         ("ALTER TABLE runs ADD COLUMN slow TEXT AS (hex(zeroblob(1000000000)))", "another table \"runs\""),
         ("DROP INDEX runs_free", "lacks the index \"runs_free\""),
+        // No run is ready then.
+        (
+            "PRAGMA writable_schema = ON; \
+             UPDATE sqlite_schema SET sql = replace(sql, '''Running'' OR', '''running'' OR') WHERE name = 'runs'",
+            "another table \"runs\"",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.db");

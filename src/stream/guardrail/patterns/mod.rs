@@ -359,7 +359,7 @@ impl Guardrail for Patterns {
     }
 }
 
-/// Tells each category whose triggers stand in a sentence of one of its shapes.
+/// Tells each category with a trigger in a sentence of one of its shapes.
 fn judge(
     triggers: &[Found],
     categories: &[Category],
