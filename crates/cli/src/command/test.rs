@@ -137,11 +137,17 @@ impl Tally {
         let Tally { same, accepted, bad, unusable, coverage } = self;
         let all = same + accepted + bad + unusable;
         if all == 0 {
-            let failure = Failure::new(match &args.filter {
-                Some(filter) => format!("there is no scenario with {filter:?} in its name"),
-                None => "there is no scenario to play".to_owned(),
-            });
-            return Err(failure.with_help("a scenario is a file that ends with .yaml, .yml or .json"));
+            let (what, help) = match &args.filter {
+                Some(filter) => (
+                    format!("there is no scenario with {filter:?} in its name"),
+                    "--filter takes a part of a name, in its case; without it all are played",
+                ),
+                None => (
+                    "there is no scenario to play".to_owned(),
+                    "a scenario is a file that ends with .yaml, .yml or .json",
+                ),
+            };
+            return Err(Failure::new(what).with_help(help));
         }
         if args.coverage {
             out.line("");
