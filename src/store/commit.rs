@@ -182,6 +182,8 @@ pub(crate) struct Place {
     pub(crate) at_ms: u64,
     /// How many messages are stored.
     pub(crate) messages: u64,
+    /// Are the messages that the thread had before the run stored with the runs before it?
+    pub(crate) on_thread: bool,
 }
 
 impl Commit {
@@ -195,7 +197,8 @@ impl Commit {
         place: Place,
         trace: Vec<TraceRow>,
     ) -> Result<Commit, StoreError> {
-        let messages = delta.earlier_messages().iter().chain(delta.messages());
+        let earlier = if place.on_thread { &[] } else { delta.earlier_messages() };
+        let messages = earlier.iter().chain(delta.messages());
         let messages = messages
             .zip(place.messages + 1..)
             .map(|(message, seq)| Ok(MessageRow { seq, role: role(message), json: json(message)? }));

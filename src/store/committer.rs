@@ -30,6 +30,7 @@ pub struct StoreCommitter {
     lease: Lease,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
+    on_thread: bool,
     patience: Duration,
     drain: CancellationToken,
     /// Events of commits that are not known to be made.
@@ -71,6 +72,7 @@ impl StoreCommitter {
             lease,
             clock,
             recorder,
+            on_thread: loaded.before.is_some(),
             patience: Duration::from_secs(10),
             drain: CancellationToken::new(),
             trace: Vec::new(),
@@ -140,7 +142,8 @@ impl StateCommitter for StoreCommitter {
         self.recorder.drain(|event| {
             self.trace.push(TraceRow { seq: event.seq, json: event.to_json() });
         });
-        let place = Place { again, at_ms: self.clock.now_ms(), messages: known.messages };
+        let place =
+            Place { again, at_ms: self.clock.now_ms(), messages: known.messages, on_thread: self.on_thread };
         let commit = Commit::of(delta, due.trigger(), place, self.trace.clone());
         let mut commit = commit.map_err(CommitError::new)?;
         let made = Known { version: commit.version, messages: known.messages + commit.messages.len() as u64 };

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use crate::run::RunStatus;
+
 /// Why a store did not do what it was asked.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -44,6 +46,22 @@ pub enum StoreError {
         got: u64,
         /// The number of the next one.
         expected: u64,
+    },
+    /// The thread goes on from another run, or from one that is not over.
+    Busy {
+        /// The thread.
+        thread: String,
+        /// Its last run.
+        run: String,
+        /// The status of that run.
+        status: RunStatus,
+    },
+    /// A later run of the thread begins with the messages of this one.
+    Continued {
+        /// The run.
+        run: String,
+        /// The run behind it.
+        by: String,
     },
     /// Another decision on the suspension was accepted before.
     Decided {
@@ -114,6 +132,13 @@ impl fmt::Display for StoreError {
                 f,
                 "commit {got} of the run {run:?} where commit {expected} is the next; read the run anew"
             ),
+            StoreError::Busy { thread, run, status } => write!(
+                f,
+                "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run comes behind the last one once that is Done"
+            ),
+            StoreError::Continued { run, by } => {
+                write!(f, "the run {by:?} begins with the messages of the run {run:?}; remove {by:?} first")
+            }
             StoreError::Decided { run, suspension, decision } => write!(
                 f,
                 "the run {run:?} has the decision {decision:?} on the suspension {suspension:?} already"

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::time::Ticking;
 use super::{
     About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
-    RunStore, StoreError, Wrapper, left,
+    RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
 };
 use crate::agent::RUNTIME;
 use crate::clock::{Clock, unix_clock};
@@ -139,6 +139,21 @@ impl Place<'_> {
     }
 }
 
+/// The place of the message that a run goes on with.
+fn of_message<'a>(run: &'a str, message: &'a UserMessage) -> Place<'a> {
+    Place { run, what: "the message of the user", name: &message.id, with: &[] }
+}
+
+/// The text of a place on a thread for a tag.
+fn place_of(place: Option<&ThreadPlace>) -> String {
+    place.map(|place| format!("{:?} {:?}", place.thread, place.after)).unwrap_or_default()
+}
+
+/// Without a place on a thread the tag is that of earlier versions.
+fn parts_of<'a>(with: &'a [&'a str; 2], place: Option<&ThreadPlace>) -> &'a [&'a str] {
+    if place.is_some() { with } else { &with[..1] }
+}
+
 /// The text of a value for its tag: white space and the order of keys change nothing.
 fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(digest(&serde_json::to_value(value).map_err(StoreError::failed)?))
@@ -220,6 +235,16 @@ impl Keyed {
         crate::json::from_str(&json).map_err(|_| place.refuses(&KeyError::Changed))
     }
 
+    fn untagged_message(&self, run: &str, mut message: UserMessage) -> Result<UserMessage, StoreError> {
+        let tag = message.tag.take();
+        let place = of_message(run, &message);
+        let tag = tag.ok_or_else(|| place.refuses(&KeyError::Untagged))?;
+        self.keys
+            .check(&place.all("0"), content(&message)?.as_bytes(), &tag)
+            .map_err(|why| place.refuses(&why))?;
+        Ok(message)
+    }
+
     /// A question that was stored, as it is shown to people.
     fn question(&self, approval: Approval) -> Result<Approval, StoreError> {
         let Approval { run, call, tool, arguments, suspension, left, .. } = approval;
@@ -244,7 +269,9 @@ impl Wrapper for Keyed {
     }
 
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        let spec = self.tagged_value(&created(&run.id, &[&run.title]), &run.spec);
+        let place = place_of(run.thread.as_ref());
+        let with = [&*run.title, &place];
+        let spec = self.tagged_value(&created(&run.id, parts_of(&with, run.thread.as_ref())), &run.spec);
         self.store.create(&NewRun { spec, ..run.clone() }).await
     }
 
@@ -255,7 +282,7 @@ impl Wrapper for Keyed {
             return Err(StoreError::unusable(what, "nothing was changed: put the row of the run back"));
         }
         let version = parts.info.version;
-        parts.spec = self.untagged_value(&created(run, &[&parts.info.title]), parts.spec)?;
+        parts.spec = self.untagged_spec(run, &mut parts)?;
         if let Some(reason) = &mut parts.info.cancel {
             *reason = self.untagged_reason(run, reason)?;
         }
@@ -289,7 +316,14 @@ impl Wrapper for Keyed {
     }
 
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        Loaded::from_parts(Wrapper::parts(self, run).await?)
+        super::thread::load(self, run).await
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        self.is_under_key(run).await?;
+        let mut message = UserMessage { tag: None, ..message.clone() };
+        message.tag = Some(self.keys.tag(&of_message(run, &message).all("0"), content(&message)?.as_bytes()));
+        self.store.supersede(run, &message).await
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
@@ -336,10 +370,7 @@ impl Wrapper for Keyed {
     }
 
     async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        // A tag by a key that the run is not under would make the run unreadable. A run that is damaged can still be cancelled.
-        if let Ok(parts) = self.store.parts(run).await {
-            self.untagged_value(&created(run, &[&parts.info.title]), parts.spec)?;
-        }
+        self.is_under_key(run).await?;
         let place = Place { run, what: "the pending cancellation", ..Place::default() };
         let reason = self.tagged(&place, 0, &Value::from(reason).to_string());
         self.store.cancel(run, &reason).await
@@ -350,6 +381,7 @@ impl Wrapper for Keyed {
         let decisions = mail.decisions.into_iter();
         mail.decisions = decisions.map(|one| self.untagged_decision(run, one)).collect::<Result<_, _>>()?;
         mail.cancel = mail.cancel.map(|reason| self.untagged_reason(run, &reason)).transpose()?;
+        mail.message = mail.message.map(|message| self.untagged_message(run, message)).transpose()?;
         Ok(mail)
     }
 
@@ -391,6 +423,21 @@ impl Wrapper for Keyed {
 }
 
 impl Keyed {
+    fn untagged_spec(&self, run: &str, parts: &mut Parts) -> Result<Value, StoreError> {
+        let place = place_of(parts.thread.as_ref());
+        let with = [&*parts.info.title, &place];
+        let spec = std::mem::take(&mut parts.spec);
+        self.untagged_value(&created(run, parts_of(&with, parts.thread.as_ref())), spec)
+    }
+
+    /// A tag by a key that the run is not under would make the run unreadable. A run that is damaged takes one: it can still be cancelled.
+    async fn is_under_key(&self, run: &str) -> Result<(), StoreError> {
+        match self.store.parts(run).await {
+            Ok(mut parts) => self.untagged_spec(run, &mut parts).map(drop),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Did the model give that id to the call? The call's machine has it under a tag.
     async fn is_called(&self, approval: &Approval, id: &str) -> Result<bool, StoreError> {
         let parts = Wrapper::parts(self, &approval.run).await?;

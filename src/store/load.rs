@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::error::StoreError;
 use super::keyed::{key_of, key_of_text, wants_key};
 use super::query::RunInfo;
+use super::thread::ThreadPlace;
 use crate::agent::keys::Scope;
 use crate::agent::{RunParts, StoredRun};
 use crate::decision::Decision;
@@ -17,9 +18,14 @@ pub struct Loaded {
     pub info: RunInfo,
     /// What it was created with.
     pub spec: Value,
+    /// Its place on a thread; none for a run with a thread of its own.
+    pub thread: Option<ThreadPlace>,
     /// The run at rest; none before its first commit.
     pub stored: Option<StoredRun>,
-    /// The messages that are stored.
+    /// The run before it on its thread, with all messages of the thread until its end. None for the first run of a thread, and behind runs
+    /// that ended before their first commit.
+    pub before: Option<StoredRun>,
+    /// The messages that are stored with it: not those that its thread had before it.
     pub messages: u64,
     /// The number of the last event of its trace; 0 without any.
     pub traced: u64,
@@ -32,6 +38,8 @@ pub struct Parts {
     pub info: RunInfo,
     /// What it was created with.
     pub spec: Value,
+    /// Its place on a thread; none for a run with a thread of its own.
+    pub thread: Option<ThreadPlace>,
     /// The number of the last event of its trace; 0 without any.
     pub traced: u64,
     /// [`RunRow::snapshot`](super::RunRow) and [`RunRow::core`](super::RunRow) of the last commit, if there is one.
@@ -61,31 +69,62 @@ impl Parts {
 }
 
 impl Loaded {
-    /// Puts a run together from its parts.
+    /// Puts a run together from its parts. The run is the first of its thread, or its thread has no messages before it:
+    /// [`RunStore::load`](super::RunStore::load) reads those, too.
     ///
     /// # Errors
     /// [`StoreError::Unusable`], naming the part that cannot be read, and for a run that is stored under a key: its store is to
     /// be read through [`Keyed`](super::Keyed).
     pub fn from_parts(parts: Parts) -> Result<Loaded, StoreError> {
-        parts.untagged()?;
-        let stored = parts.run.as_ref().map(|(run, core)| {
-            StoredRun::from_parts(RunParts {
-                version: parts.info.version,
-                core,
-                run,
-                calls: &parts.calls,
-                decisions: &parts.decisions,
-                messages: &parts.messages,
-                values: &parts.values,
-            })
-        });
-        let stored = stored.transpose().map_err(|error| {
-            StoreError::unusable(
-                format_args!("the run {:?} cannot be read: {error}", parts.info.id),
-                "restore the store from a backup",
-            )
-        })?;
-        let messages = parts.messages.len() as u64;
-        Ok(Loaded { info: parts.info, spec: parts.spec, stored, messages, traced: parts.traced })
+        Loaded::on_thread(parts, Vec::new())
     }
+
+    /// The same behind these runs of its thread, the last one first.
+    pub(super) fn on_thread(parts: Parts, earlier: Vec<Parts>) -> Result<Loaded, StoreError> {
+        let mut messages: Vec<String> = Vec::new();
+        let mut before = None;
+        for mut run in earlier.into_iter().rev() {
+            messages.append(&mut run.messages);
+            before = Some(run).filter(|run| run.run.is_some()).or(before);
+        }
+        let before = before.map(|before| stored(&before, &messages)).transpose()?.flatten();
+        let (base, own) = (messages.len(), parts.messages.len() as u64);
+        messages.extend(parts.messages.iter().cloned());
+        let stored = stored(&parts, &messages)?;
+        if let Some(stored) =
+            stored.as_ref().filter(|stored| before.is_some() && stored.earlier_messages() != base)
+        {
+            let (id, got) = (&parts.info.id, stored.earlier_messages());
+            return Err(StoreError::unusable(
+                format_args!(
+                    "the run {id:?} began with {got} messages of its thread, and the runs before it have {base}"
+                ),
+                "restore the store from a backup",
+            ));
+        }
+        let Parts { info, spec, thread, traced, .. } = parts;
+        Ok(Loaded { info, spec, thread, stored, before, messages: own, traced })
+    }
+}
+
+/// The run at rest with these messages; none before its first commit.
+fn stored(parts: &Parts, messages: &[String]) -> Result<Option<StoredRun>, StoreError> {
+    parts.untagged()?;
+    let stored = parts.run.as_ref().map(|(run, core)| {
+        StoredRun::from_parts(RunParts {
+            version: parts.info.version,
+            core,
+            run,
+            calls: &parts.calls,
+            decisions: &parts.decisions,
+            messages,
+            values: &parts.values,
+        })
+    });
+    stored.transpose().map_err(|error| {
+        StoreError::unusable(
+            format_args!("the run {:?} cannot be read: {error}", parts.info.id),
+            "restore the store from a backup",
+        )
+    })
 }

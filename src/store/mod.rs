@@ -30,6 +30,7 @@ mod load;
 mod memory;
 mod news;
 mod query;
+mod thread;
 mod time;
 mod unread;
 mod worker;
@@ -61,6 +62,7 @@ pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
+pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, send};
 pub use time::{left, moment};
 pub use unread::Unread;
 pub use worker::{Ended, Host, HostError, Job, Worker};
@@ -82,12 +84,22 @@ pub struct NewRun {
     pub at_ms: u64,
     /// For this time only a claim by name takes the run. It is for the process that creates the run and drives it.
     pub put_off: Option<Duration>,
+    /// Its place on a thread. Without one it begins a thread of its own, whose id is the id of the run.
+    pub thread: Option<ThreadPlace>,
 }
 
 impl NewRun {
     /// A run of that id.
     pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
-        NewRun { id: id.into(), title: String::new(), spec, at_ms, put_off: None }
+        NewRun { id: id.into(), title: String::new(), spec, at_ms, put_off: None, thread: None }
+    }
+
+    /// The same, on that thread: behind the run that is its [last](RunStore::last_of_thread), or as the first one. It begins with the
+    /// messages and values of the thread.
+    #[must_use]
+    pub fn following(mut self, thread: impl Into<String>, after: Option<String>) -> Self {
+        self.thread = Some(ThreadPlace { thread: thread.into(), after });
+        self
     }
 
     /// The same, kept so long for a claim by its name.
@@ -135,12 +147,21 @@ pub struct Mail {
     pub decisions: Vec<Decision>,
     /// Somebody wants the run cancelled, and says why.
     pub cancel: Option<String>,
+    /// A message that the run goes on with: its open questions are cancelled.
+    pub message: Option<UserMessage>,
 }
 
 impl Mail {
     /// With these decisions, and with a wish to cancel or without.
     pub fn new(decisions: Vec<Decision>, cancel: Option<String>) -> Self {
-        Mail { decisions, cancel }
+        Mail { decisions, cancel, message: None }
+    }
+
+    /// The same, with a message.
+    #[must_use]
+    pub fn with_message(mut self, message: Option<UserMessage>) -> Self {
+        self.message = message;
+        self
     }
 }
 
@@ -157,12 +178,15 @@ impl Mail {
 pub trait RunStore: fmt::Debug + Send + Sync {
     /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::put_off) only by name until then.
     ///
+    /// A run with a [place on a thread](NewRun::thread) is added in the same transaction that looks at the last run of the thread.
+    ///
     /// # Errors
-    /// [`StoreError::Taken`] when the id [was given](Self::is_given).
+    /// [`StoreError::Taken`] when the id [was given](Self::is_given), or names a thread that a run of another id began. [`StoreError::Busy`]
+    /// when the thread has another last run than the one that is named, or that one is not `Done`.
     async fn create(&self, run: &NewRun) -> Result<(), StoreError>;
 
-    /// Was the id given to a run, even one that was removed since? It is not given again: a question is named by the id of its
-    /// run, and an answer that comes late must not be an answer to another run's question.
+    /// Was the id given to a run, even one that was removed since, or to a [message](Self::supersede)? It is not given again: a question is
+    /// named by the id of its run, and an answer that comes late must not be an answer to another run's question.
     ///
     /// # Errors
     /// Those of the store.
@@ -179,8 +203,25 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`StoreError::NoRun`]; [`StoreError::Unusable`] when a row cannot be read.
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        Loaded::from_parts(self.parts(run).await?)
+        thread::load(self, run).await
     }
+
+    /// The last run of a thread: the one that a new run of the thread comes behind. None for a thread that is new. A run that was created
+    /// without a place on a thread is the first of the thread that has its id.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError>;
+
+    /// Sends a message to a run that waits. The run goes on with it instead of the decisions that it waited for: no decision is accepted
+    /// from now on for its open questions, and lists have them no more. [`send`] is for messages to a thread.
+    ///
+    /// The message stays in the [mail](Self::mail) until the next commit of the run, which holds it. Its id is [given](Self::is_given)
+    /// from now on.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError>;
 
     /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
     ///
@@ -189,7 +230,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// - it has no lease, or its lease is over,
     /// - it is not put off ([`Release::put_off`]) any more,
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
-    ///   not `Done` and somebody wants it cancelled.
+    ///   with a [message](Self::supersede) that was not taken, or not `Done` and somebody wants it cancelled.
     ///
     /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
     ///
@@ -376,6 +417,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// was there.
     ///
     /// # Errors
-    /// [`StoreError::Held`] while a lease on it lasts.
+    /// [`StoreError::Held`] while a lease on it lasts. [`StoreError::Continued`] while a later run of its thread is there, which begins with
+    /// its messages.
     async fn remove(&self, run: &str) -> Result<bool, StoreError>;
 }

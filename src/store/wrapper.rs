@@ -7,7 +7,8 @@ use async_trait::async_trait;
 
 use super::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Loaded, Mail,
-    NewRun, Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
+    NewRun, Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Superseded, Timer, TraceRow,
+    UserMessage,
 };
 use crate::decision::Decision;
 
@@ -93,6 +94,16 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     /// As [`RunStore::load`].
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         self.inner().load(run).await
+    }
+
+    /// As [`RunStore::last_of_thread`].
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        self.inner().last_of_thread(thread).await
+    }
+
+    /// As [`RunStore::supersede`].
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        self.inner().supersede(run, message).await
     }
 
     /// As [`RunStore::claim`].
@@ -192,6 +203,14 @@ impl<W: Wrapper> RunStore for W {
 
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         Wrapper::load(self, run).await
+    }
+
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        Wrapper::last_of_thread(self, thread).await
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        Wrapper::supersede(self, run, message).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {

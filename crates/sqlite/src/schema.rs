@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("lost.sql"),
     include_str!("boots.sql"),
     include_str!("events.sql"),
+    include_str!("threads.sql"),
 ];
 
 /// Makes the tables of an empty file, and those of an older version into today's.

@@ -11,7 +11,8 @@ use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
-    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
+    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Superseded, Timer, TraceRow, Unread,
+    UserMessage,
 };
 use rusqlite::Connection;
 
@@ -188,6 +189,16 @@ impl RunStore for SqliteStore {
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         let run = run.to_owned();
         self.read(move |conn, now| read::load::parts(conn, &run, now)).await
+    }
+
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        let thread = thread.to_owned();
+        self.readers.read(move |conn| read::threads::last(conn, &thread, None)).await
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        let (run, message) = (run.to_owned(), message.clone());
+        self.writer.ask(move |conn| write::mail::supersede(conn, &run, &message)).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {

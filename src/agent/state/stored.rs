@@ -202,6 +202,12 @@ impl StoredRun {
         self.run.status()
     }
 
+    /// How many messages its thread had before it.
+    #[cfg(feature = "store")]
+    pub(crate) fn earlier_messages(&self) -> usize {
+        self.base
+    }
+
     /// How many commits made it.
     pub fn version(&self) -> u64 {
         self.version

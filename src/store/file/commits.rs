@@ -11,7 +11,7 @@ use super::super::error::StoreError;
 use super::super::lease::Lease;
 use super::super::load::Parts;
 use super::super::time::Now;
-use super::layout::{MOST_BYTES, MOST_READ, Place};
+use super::layout::{Layout, MOST_BYTES, MOST_READ, Place};
 use super::problem::{damaged, failed, too_large, unsynced};
 use super::rows::{CallLine, MessageLine, event_lines, lines, number, numbers, raw, trace_lines};
 use super::state::State;
@@ -55,9 +55,14 @@ impl OpenRun<'_> {
     }
 
     /// Makes a commit.
-    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+    pub(super) fn commit(&mut self, ids: &Layout, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let is_again = self.check(lease, commit)?;
         let decisions = self.decisions(commit)?;
+        // One that is given again was made before the message came.
+        if let Some(message) = self.state.message.take_if(|_| !is_again) {
+            // Whoever sent it may have been killed before the id was noted.
+            ids.run(&message.id).mark(self.disk)?;
+        }
         self.put_rows(commit)?;
         let settled = self.put_calls(commit)?;
         for decision in &decisions {
@@ -229,6 +234,7 @@ impl OpenRun<'_> {
         Ok(Parts {
             info: state.info(self.now),
             spec,
+            thread: state.thread.clone(),
             traced: state.traced,
             run: run.map(|(run, core)| (run.get().to_owned(), core.get().to_owned())),
             calls: calls

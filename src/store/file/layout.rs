@@ -133,6 +133,24 @@ impl Layout {
         self.root.join("removed")
     }
 
+    /// The folder of threads with more than one run, or with a name of their own.
+    fn threads(&self) -> PathBuf {
+        self.root.join("threads")
+    }
+
+    pub(super) fn thread(&self, id: &str) -> PathBuf {
+        self.threads().join(format!("{}.json", folder_name(id)))
+    }
+
+    pub(super) fn lock_of_thread(&self, id: &str) -> PathBuf {
+        self.threads().join(format!("{}.lock", folder_name(id)))
+    }
+
+    pub(super) fn make_threads(&self, disk: &dyn Disk) -> Result<(), StoreError> {
+        make_folder(disk, &self.threads())?;
+        disk.sync_folder(&self.root).map_err(failed(&self.root))
+    }
+
     /// Held while the store is made.
     pub(super) fn lock(&self) -> PathBuf {
         self.root.join(LOCK)

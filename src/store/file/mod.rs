@@ -14,6 +14,7 @@ mod problem;
 mod rows;
 mod runs;
 mod state;
+mod threads;
 mod unlinked;
 mod work;
 

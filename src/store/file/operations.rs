@@ -10,6 +10,7 @@ use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release};
 use super::super::load::Parts;
 use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
+use super::super::thread::{Superseded, UserMessage};
 use super::super::{Mail, NewRun, RunStore};
 use super::FileStore;
 use crate::decision::Decision;
@@ -31,6 +32,20 @@ impl RunStore for FileStore {
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         self.read(run, |run| run.parts()).await
+    }
+
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        let thread = thread.to_owned();
+        self.work(move |inner, _| Ok(inner.last_of_thread(&thread)?.map(|state| state.id))).await
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        let (run, message) = (run.to_owned(), message.clone());
+        let superseded = self.work(move |inner, wanted| inner.supersede(&run, &message, wanted)).await;
+        if matches!(superseded, Ok(Superseded::Accepted)) {
+            self.inner.news.tell();
+        }
+        superseded
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
@@ -83,7 +98,8 @@ impl RunStore for FileStore {
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (mine, commit) = (lease.clone(), commit.clone());
-        self.with(&lease.run, move |run| run.commit(&mine, &commit)).await
+        let layout = self.inner.layout.clone();
+        self.with(&lease.run, move |run| run.commit(&layout, &mine, &commit)).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -162,6 +178,9 @@ impl RunStore for FileStore {
         let removed = self.work(move |inner, wanted| {
             inner.with(&run, wanted, |run| {
                 run.state.is_held(run.now)?;
+                if let Some(by) = inner.behind(&run.state)? {
+                    return Err(StoreError::Continued { run: run.state.id.clone(), by });
+                }
                 inner.remove(&run.place)
             })
         });

@@ -100,6 +100,8 @@ impl Inner {
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
+        // Of an id that is given nothing is written.
+        let _thread = if self.is_given(&new.id)? { None } else { self.enter_thread(new, wanted)? };
         let _lock = self.lock(&place.lock, wanted)?;
         wanted.check()?;
         self.enter(wanted)?;
@@ -109,7 +111,10 @@ impl Inner {
             return Err(taken());
         }
         // An older version of this program left the second without the first.
-        if place.is_marked(&*self.disk)? || self.is_removed(&place) {
+        if place.is_marked(&*self.disk)?
+            || self.is_removed(&place)
+            || new.thread.is_none() && self.is_begun(&new.id)?
+        {
             return Err(taken());
         }
         if self.has_rows(&place)? {

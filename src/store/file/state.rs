@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::query::{Holder, RunInfo};
+use super::super::thread::{ThreadPlace, UserMessage};
 use super::super::time::{Now, left};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, MOST_READ, Place};
@@ -56,6 +57,12 @@ pub(super) struct State {
     claimed_steps: u32,
     /// Decisions that were accepted and not taken, in the order in which they came.
     pub(super) posted: Vec<Decision>,
+    /// A message that was not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<UserMessage>,
+    /// Its place on a thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) thread: Option<ThreadPlace>,
     /// Calls that are not settled.
     pub(super) open_calls: BTreeMap<String, CallLine>,
     pub(super) run_values: BTreeMap<String, Raw>,
@@ -131,6 +138,8 @@ impl State {
             lost: 0,
             claimed_steps: 0,
             posted: Vec::new(),
+            message: None,
+            thread: new.thread.clone(),
             open_calls: BTreeMap::new(),
             run_values: BTreeMap::new(),
             thread_values: BTreeMap::new(),
@@ -234,7 +243,7 @@ impl State {
     }
 
     pub(super) fn mail(&self) -> Mail {
-        Mail::new(self.posted.clone(), self.cancel.clone())
+        Mail::new(self.posted.clone(), self.cancel.clone()).with_message(self.message.clone())
     }
 
     /// The lease and the time to wait.
@@ -263,9 +272,9 @@ impl State {
         Err(StoreError::Fenced { run, fence, current: self.fence })
     }
 
-    /// Is a decision there that was not taken?
+    /// Is a decision or a message there that was not taken?
     pub(super) fn has_mail(&self) -> bool {
-        !self.posted.is_empty()
+        self.message.is_some() || !self.posted.is_empty()
     }
 
     pub(super) fn can_go_on(&self, now: Now) -> bool {
@@ -305,7 +314,8 @@ impl State {
 
     /// The calls that wait and that nobody decided.
     pub(super) fn waiting_calls(&self) -> impl Iterator<Item = (&CallLine, &super::rows::WaitsEntry)> {
-        let waits = self.open_calls.values().filter_map(|call| Some((call, call.waits.as_ref()?)));
+        let calls = self.open_calls.values().filter(|_| self.message.is_none());
+        let waits = calls.filter_map(|call| Some((call, call.waits.as_ref()?)));
         waits.filter(|(_, waits)| !waits.decided)
     }
 

@@ -10,6 +10,7 @@ use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::load::Parts;
 use super::super::query::{Holder, RunInfo};
+use super::super::thread::{Superseded, ThreadPlace, UserMessage};
 use super::super::time::Now;
 use crate::agent::keys::Scope;
 use crate::decision::Decision;
@@ -38,6 +39,9 @@ pub(super) struct Kept {
     pub(super) events: BTreeMap<u64, EventRow>,
     /// In the order in which they came.
     pub(super) decisions: Vec<Posting>,
+    pub(super) thread: Option<ThreadPlace>,
+    /// A message that was not taken.
+    pub(super) message: Option<UserMessage>,
 }
 
 #[derive(Debug)]
@@ -64,6 +68,8 @@ impl Kept {
             trace: BTreeMap::new(),
             events: BTreeMap::new(),
             decisions: Vec::new(),
+            thread: run.thread.clone(),
+            message: None,
         }
     }
 
@@ -76,7 +82,7 @@ impl Kept {
     }
 
     pub(super) fn has_mail(&self) -> bool {
-        self.decisions.iter().any(|kept| !kept.is_taken)
+        self.message.is_some() || self.decisions.iter().any(|kept| !kept.is_taken)
     }
 
     /// The entry of the run in lists.
@@ -133,6 +139,19 @@ impl Kept {
         is_new
     }
 
+    /// Takes a message, if the run waits and nothing else came in.
+    pub(super) fn supersede(&mut self, message: &UserMessage) -> Superseded {
+        match self.info.status {
+            RunStatus::Done => Superseded::Over,
+            RunStatus::Running => Superseded::Busy,
+            RunStatus::Waiting if self.has_mail() || self.info.cancel.is_some() => Superseded::Busy,
+            RunStatus::Waiting => {
+                self.message = Some(message.clone());
+                Superseded::Accepted
+            }
+        }
+    }
+
     pub(super) fn lease(&mut self, claim: &Claim, now: Now) -> Lease {
         if self.holder.is_some() {
             self.end_claim(false);
@@ -178,6 +197,10 @@ impl Kept {
 
     pub(super) fn store(&mut self, lease: &Lease, commit: &Commit, now: Now) {
         let row = &commit.run;
+        // One that is given again was made before the message came.
+        if commit.version > self.info.version {
+            self.message = None;
+        }
         let info = &mut self.info;
         (info.status, info.version) = (row.status, commit.version);
         (info.steps, info.waiting) = (row.steps, row.waiting);
@@ -217,7 +240,8 @@ impl Kept {
 
     /// The calls that wait and are not decided, each with the moment at which that lapses.
     pub(super) fn open(&self) -> impl Iterator<Item = (&CallRow, &Waits, Option<u64>)> {
-        let waiting = self.calls.values().filter_map(|(row, at)| Some((row, row.waits.as_ref()?, *at)));
+        let calls = self.calls.values().filter(|_| self.message.is_none());
+        let waiting = calls.filter_map(|(row, at)| Some((row, row.waits.as_ref()?, *at)));
         waiting.filter(|(_, waits, _)| self.is_decided(&waits.suspension.id).is_none())
     }
 
@@ -229,6 +253,7 @@ impl Kept {
         Parts {
             info: self.info(now),
             spec: self.spec.clone(),
+            thread: self.thread.clone(),
             traced: self.trace.keys().next_back().copied().unwrap_or(0),
             run: self.run.clone(),
             calls: calls.collect(),

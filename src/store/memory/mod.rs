@@ -16,10 +16,12 @@ use super::lease::{Claim, Lease, Release};
 use super::load::Parts;
 use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
+use super::thread::{Superseded, ThreadPlace, UserMessage};
 use super::time::{Now, Ticking};
 use super::{Mail, NewRun, RunStore};
 use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
+use crate::run::RunStatus;
 use kept::{Kept, Posting};
 
 /// Keeps runs in memory: for tests, and for runs that several tasks of one process drive. It is what other stores are held
@@ -66,13 +68,48 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Runs {
     by_id: BTreeMap<String, Kept>,
-    /// The ids of the runs that were removed.
-    removed: HashSet<String>,
+    /// The ids of the runs that were removed, and those of messages.
+    given: HashSet<String>,
 }
 
 impl Runs {
     fn is_given(&self, run: &str) -> bool {
-        self.by_id.contains_key(run) || self.removed.contains(run)
+        self.by_id.contains_key(run) || self.given.contains(run)
+    }
+
+    /// The run behind that one on its thread.
+    fn behind(&self, run: &str) -> Option<&String> {
+        let mut runs = self.by_id.values();
+        let is_behind =
+            |kept: &&Kept| kept.thread.as_ref().is_some_and(|place| place.after.as_deref() == Some(run));
+        runs.find(is_behind).map(|kept| &kept.info.id)
+    }
+
+    fn last_of_thread(&self, thread: &str) -> Option<&Kept> {
+        let is_on_it = |kept: &&Kept| match &kept.thread {
+            Some(place) => place.thread == thread,
+            None => kept.info.id == thread,
+        };
+        self.by_id.values().filter(is_on_it).find(|kept| self.behind(&kept.info.id).is_none())
+    }
+
+    /// May a run come to that place?
+    fn is_free(&self, place: &ThreadPlace) -> Result<(), StoreError> {
+        let last = self.last_of_thread(&place.thread);
+        match last {
+            None if place.after.is_none() => Ok(()),
+            Some(last)
+                if place.after.as_ref() == Some(&last.info.id) && last.info.status == RunStatus::Done =>
+            {
+                Ok(())
+            }
+            None => Err(StoreError::NoRun { run: place.after.clone().unwrap_or_default() }),
+            Some(last) => Err(StoreError::Busy {
+                thread: place.thread.clone(),
+                run: last.info.id.clone(),
+                status: last.info.status,
+            }),
+        }
     }
 }
 
@@ -122,6 +159,13 @@ impl RunStore for MemoryStore {
         if runs.is_given(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
+        match &run.thread {
+            Some(place) => runs.is_free(place)?,
+            None if runs.last_of_thread(&run.id).is_some() => {
+                return Err(StoreError::Taken { run: run.id.clone() });
+            }
+            None => {}
+        }
         runs.by_id.insert(run.id.clone(), Kept::new(run, self.now()));
         self.news.tell();
         Ok(())
@@ -133,6 +177,30 @@ impl RunStore for MemoryStore {
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         self.with(run, |kept| Ok(kept.parts(self.now())))
+    }
+
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.lock().last_of_thread(thread).map(|kept| kept.info.id.clone()))
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        let superseded = {
+            let mut runs = self.lock();
+            let is_given = runs.is_given(&message.id);
+            let kept = runs.by_id.get_mut(run).ok_or_else(|| StoreError::NoRun { run: run.to_owned() })?;
+            if is_given {
+                return Ok(Superseded::Duplicate);
+            }
+            let superseded = kept.supersede(message);
+            if superseded == Superseded::Accepted {
+                runs.given.insert(message.id.clone());
+            }
+            superseded
+        };
+        if superseded == Superseded::Accepted {
+            self.news.tell();
+        }
+        Ok(superseded)
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
@@ -215,7 +283,7 @@ impl RunStore for MemoryStore {
         self.with(run, |kept| {
             let untaken = kept.decisions.iter().filter(|kept| !kept.is_taken);
             let decisions = untaken.map(|kept| kept.decision.clone()).collect();
-            Ok(Mail { decisions, cancel: kept.info.cancel.clone() })
+            Ok(Mail::new(decisions, kept.info.cancel.clone()).with_message(kept.message.clone()))
         })
     }
 
@@ -313,10 +381,13 @@ impl RunStore for MemoryStore {
         let mut runs = self.lock();
         if let Some(kept) = runs.by_id.get(run) {
             kept.is_held(now)?;
+            if let Some(by) = runs.behind(run) {
+                return Err(StoreError::Continued { run: run.to_owned(), by: by.clone() });
+            }
         }
         let removed = runs.by_id.remove(run).is_some();
         if removed {
-            runs.removed.insert(run.to_owned());
+            runs.given.insert(run.to_owned());
         }
         Ok(removed)
     }

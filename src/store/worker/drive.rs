@@ -14,7 +14,9 @@ use super::super::load::Loaded;
 use super::post::Postman;
 use super::{Ended, Held, Host, HostError, Job, Worker};
 use crate::agent::event::EventSink;
-use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
+use crate::agent::{
+    ActivationError, Agent, Input, Io, Outcome, RunState, StateError, Thread, inbox, run_loop,
+};
 use crate::run::RunStatus;
 use crate::termination::TerminationReason;
 use crate::trace::Recorder;
@@ -172,6 +174,11 @@ impl InHand<'_> {
         let store = Arc::clone(&self.worker.store);
         postman.bring(&*store, run).await?;
         loop {
+            if let Some(message) =
+                postman.message().filter(|_| self.state.run().status() == RunStatus::Waiting)
+            {
+                input = Input::Message(message);
+            }
             let before = (self.state.commits(), postman.brought());
             let mut io = Io::new()
                 .committer(&mut self.committer)
@@ -218,7 +225,22 @@ impl InHand<'_> {
 fn begin(loaded: &Loaded, job: &Job, recorder: &Recorder) -> Result<(RunState, Input), StateError> {
     match &loaded.stored {
         None => {
-            let state = RunState::watched(&*loaded.info.id, recorder);
+            let id = &*loaded.info.id;
+            let state = match (&loaded.thread, &loaded.before) {
+                (None, None) => RunState::watched(id, recorder),
+                (place, before) => {
+                    let name = place.as_ref().map_or(id, |place| &place.thread);
+                    let thread = match before {
+                        Some(before) => {
+                            before.restore_with(&job.run_migrations, &job.call_migrations)?.into_thread()
+                        }
+                        None => Ok(Thread::new(name)),
+                    };
+                    // The store gives no run before it that is not over; one of another store may.
+                    let thread = thread.unwrap_or_else(|_| Thread::new(name));
+                    RunState::on_thread_watched(id, thread, recorder)
+                }
+            };
             Ok((state, Input::Message(Arc::clone(&job.message))))
         }
         Some(stored) => {

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use super::super::error::StoreError;
-use super::super::{Mail, RunStore};
+use super::super::{Mail, RunStore, UserMessage};
 use super::Worker;
 use crate::agent::{CancellationToken, DecisionHandle, Incoming};
 use crate::decision::Decision;
@@ -17,23 +18,28 @@ pub(super) struct Postman {
     brought: HashSet<String>,
     /// The mark of the news that were heard before the last look at the mail.
     seen: u64,
+    /// The message that the run goes on with.
+    message: Option<UserMessage>,
 }
 
 impl Postman {
     /// For a run that was claimed when those news had been heard.
     pub(super) fn new(handle: DecisionHandle, cancel: CancellationToken, seen: u64) -> Self {
-        Postman { handle, cancel, brought: HashSet::new(), seen }
+        Postman { handle, cancel, brought: HashSet::new(), seen, message: None }
     }
 
     /// Brings what is new. Says whether decisions are there that were not taken yet. It waits for the store alone: what a run
     /// that takes none now has no room for stays in the store, and is brought when it is next looked at. So a wish to cancel is
     /// heard, however many decisions are there.
     pub(super) async fn bring(&mut self, store: &dyn RunStore, run: &str) -> Result<bool, StoreError> {
-        let Mail { decisions, cancel, .. } = store.mail(run).await?;
+        let Mail { decisions, cancel, message } = store.mail(run).await?;
         if cancel.is_some() {
             self.cancel.cancel();
         }
-        let is_waiting = !decisions.is_empty();
+        let is_waiting = !decisions.is_empty() || message.is_some();
+        if let Some(message) = message.filter(|message| !self.brought.contains(&message.id)) {
+            self.message = Some(message);
+        }
         let is_new = |decision: &Decision| !self.brought.contains(&decision.decision_id);
         let new: Vec<Incoming> = decisions.into_iter().filter(is_new).map(Incoming::from).collect();
         if !new.is_empty() {
@@ -43,6 +49,13 @@ impl Postman {
             }
         }
         Ok(is_waiting)
+    }
+
+    /// Takes the text of the message that the run goes on with. It is not given again: the next commit of the run holds it.
+    pub(super) fn message(&mut self) -> Option<Arc<str>> {
+        let message = self.message.take()?;
+        self.brought.insert(message.id);
+        Some(message.text.into())
     }
 
     /// How many things were brought.

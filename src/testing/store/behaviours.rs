@@ -2,7 +2,8 @@
 
 use super::{
     Behaviour, cancels, claims, commits, creates, crowds, decides, drives, events, leases, lists, loads,
-    moments, owners, places, posts, random, refusals, removes, reopened, texts, timers, traces, unknown,
+    moments, owners, places, posts, random, refusals, removes, reopened, texts, threads, timers, traces,
+    unknown,
 };
 
 /// Lists all behaviours once, for the table and for the macro that makes tests of them.
@@ -83,6 +84,14 @@ behaviours! {
         a_run_on_a_thread_has_what_the_thread_had,
         decisions_come_back_once_they_are_taken,
         runs_have_nothing_of_each_other;
+    threads:
+        a_run_begins_with_the_messages_of_its_thread,
+        a_thread_goes_on_from_its_last_run,
+        a_thread_is_removed_from_its_end,
+        a_message_takes_the_place_of_decisions,
+        a_commit_given_again_keeps_the_message,
+        a_message_is_for_a_run_that_waits,
+        of_many_that_follow_one_run_one_does;
     traces:
         a_trace_is_read_in_pages,
         a_trace_conforms,

@@ -56,6 +56,7 @@ mod removes;
 mod reopened;
 mod taped;
 mod texts;
+mod threads;
 mod timers;
 mod traces;
 mod unknown;

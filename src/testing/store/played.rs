@@ -20,6 +20,7 @@ use crate::turn::Turn;
 struct Tape {
     recorder: Recorder,
     messages: u64,
+    on_thread: bool,
     at_ms: u64,
     kept: Vec<Commit>,
     other: MemoryCommitter,
@@ -30,7 +31,8 @@ impl StateCommitter for Tape {
     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
         let mut trace = Vec::new();
         self.recorder.drain(|event| trace.push(TraceRow { seq: event.seq, json: event.to_json() }));
-        let place = Place { again: false, at_ms: self.at_ms, messages: self.messages };
+        let place =
+            Place { again: false, at_ms: self.at_ms, messages: self.messages, on_thread: self.on_thread };
         let commit = Commit::of(delta, due.trigger(), place, trace).map_err(CommitError::new)?;
         self.messages += commit.messages.len() as u64;
         self.kept.push(commit);
@@ -119,11 +121,26 @@ impl Played {
         Self::driven(run, thread, agent, false).await
     }
 
+    /// The same, where the store has the earlier messages of the thread.
+    pub(super) async fn behind(run: &str, thread: Thread, agent: Agent) -> Self {
+        Self::of(run, thread, agent, false, true).await
+    }
+
     async fn driven(run: &str, thread: Thread, agent: Agent, in_pieces: bool) -> Self {
+        Self::of(run, thread, agent, in_pieces, false).await
+    }
+
+    async fn of(run: &str, thread: Thread, agent: Agent, in_pieces: bool, on_thread: bool) -> Self {
         let recorder = Recorder::new(run);
         let state = RunState::on_thread_watched(run, thread, &recorder);
-        let tape =
-            Tape { recorder, messages: 0, at_ms: NOW, kept: Vec::new(), other: MemoryCommitter::default() };
+        let tape = Tape {
+            recorder,
+            messages: 0,
+            on_thread,
+            at_ms: NOW,
+            kept: Vec::new(),
+            other: MemoryCommitter::default(),
+        };
         let mut played = Played { agent, in_pieces, tape, state };
         played.go_on(Input::message("begin"), &[]).await;
         played
@@ -139,6 +156,13 @@ impl Played {
     pub async fn resume(&mut self, decisions: &[Decision]) -> std::ops::Range<usize> {
         let before = self.tape.kept.len();
         self.go_on(Input::Resume, decisions).await;
+        before..self.tape.kept.len()
+    }
+
+    /// Goes on with a message. Says which commits are new, by their places from 0.
+    pub(super) async fn send(&mut self, message: Input) -> std::ops::Range<usize> {
+        let before = self.tape.kept.len();
+        self.go_on(message, &[]).await;
         before..self.tape.kept.len()
     }
 

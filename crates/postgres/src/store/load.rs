@@ -1,7 +1,7 @@
 //! A run, read whole.
 
 use runstate::agent::keys::Scope;
-use runstate::store::{Holder, Parts, RunInfo, StoreError};
+use runstate::store::{Holder, Parts, RunInfo, StoreError, ThreadPlace};
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
@@ -15,10 +15,15 @@ use crate::time::left_until;
 
 pub(super) async fn load(connections: &Connections, sql: &Sql, run: &str) -> Result<Parts, StoreError> {
     let tables = connections.moment(&sql.load, &[&Key::of(run).key]).await?;
-    let [runs, messages, calls, decisions, values, traced] = <[Vec<Row>; 6]>::try_from(tables)
+    let [runs, messages, calls, decisions, values, traced, places] = <[Vec<Row>; 7]>::try_from(tables)
         .map_err(|tables| damaged(format_args!("{} tables", tables.len())))?;
     let Some(row) = runs.first() else { return Err(no_run(run)) };
-    parts(row, &messages, &calls, &decisions, &values, &traced)
+    let parts = parts(row, &messages, &calls, &decisions, &values, &traced)?;
+    Ok(Parts { thread: places.first().map(place).transpose()?, ..parts })
+}
+
+fn place(row: &Row) -> Result<ThreadPlace, StoreError> {
+    Ok(ThreadPlace { thread: told(row, 0)?, after: optional(row, 1)? })
 }
 
 fn parts(
@@ -34,6 +39,7 @@ fn parts(
     Ok(Parts {
         info: info(row)?,
         spec,
+        thread: None,
         traced: traced.first().map_or(Ok(0), |row| number(row, 0))?,
         run: snapshot,
         calls: calls.iter().map(call).collect::<Result<_, _>>()?,

@@ -14,10 +14,12 @@ use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
-    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
+    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Superseded, Timer, TraceRow, Unread,
+    UserMessage,
 };
 use tokio::sync::RwLock;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{damaged, of_client};
@@ -131,16 +133,56 @@ impl RunStore for PostgresStore {
             fits("runs.id", longest(&long))?;
             fits("runs.spec", spec.len())?;
             let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.put_off.map(span));
-            let made = connections.rows(&sql, &[&key, &long, &title, &spec, &at, &not_before]).await;
+            let thread = new.thread.as_ref().map(|place| Key::of(&place.thread));
+            let after =
+                new.thread.as_ref().and_then(|place| place.after.as_deref()).map(|after| Key::of(after).key);
+            let (thread, long_thread) = thread.map(|Key { key, long }| (key, long)).unzip();
+            let long_thread = long_thread.flatten();
+            fits("threads.thread", longest(&long_thread))?;
+            let params: [&(dyn ToSql + Sync); 9] =
+                [&key, &long, &title, &spec, &at, &not_before, &thread, &long_thread, &after];
+            let made = connections.rows(&sql, &params).await;
             drop(turn);
             made
         });
         let made = made.await.map_err(StoreError::failed)??;
-        if !made.first().map_or(Ok(false), |row| column(row, 0))? {
-            return Err(StoreError::Taken { run: run.id.clone() });
+        let row = made.first().ok_or_else(|| damaged("create_on_thread answers nothing"))?;
+        match (column(row, 0)?, &run.thread) {
+            ("made", _) => {}
+            ("busy", Some(place)) => {
+                let status: &str = column(row, 2)?;
+                let status = status.parse().map_err(|error| damaged(format_args!("runs.status: {error}")))?;
+                return Err(StoreError::Busy { thread: place.thread.clone(), run: told(row, 1)?, status });
+            }
+            ("no run", Some(place)) => return Err(no_run(place.after.as_deref().unwrap_or_default())),
+            _ => return Err(StoreError::Taken { run: run.id.clone() }),
         }
         self.tell().await;
         Ok(())
+    }
+
+    async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        let rows = self.connections.rows(&self.sql.last_of_thread, &[&Key::of(thread).key]).await?;
+        rows.first().map(|row| told(row, 0)).transpose()
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        let json = serde_json::to_string(message).map_err(StoreError::failed)?;
+        fits("posts.json", json.len())?;
+        let params = [&Key::of(run).key as _, &Key::of(&message.id).key as _, &json as _];
+        let rows = self.connections.rows(&self.sql.supersede, &params).await?;
+        let outcome: &str = rows.first().map_or(Ok(""), |row| column(row, 0))?;
+        match outcome {
+            "accepted" => {
+                self.tell().await;
+                Ok(Superseded::Accepted)
+            }
+            "duplicate" => Ok(Superseded::Duplicate),
+            "busy" => Ok(Superseded::Busy),
+            "over" => Ok(Superseded::Over),
+            "no run" => Err(no_run(run)),
+            other => Err(damaged(format_args!("supersede answers {other:?}"))),
+        }
     }
 
     async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
@@ -260,7 +302,9 @@ impl RunStore for PostgresStore {
         let cancel = optional(first, 0)?;
         let has_decision = |row: &&Row| !matches!(column::<Option<&str>>(row, 1), Ok(None));
         let decisions = rows.iter().filter(has_decision).map(|row| load::parsed(row, 1, "decisions.json"));
-        Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel))
+        let has_message = !matches!(column::<Option<&str>>(first, 2), Ok(None));
+        let message = has_message.then(|| load::parsed(first, 2, "posts.json")).transpose()?;
+        Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel).with_message(message))
     }
 
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
@@ -368,6 +412,9 @@ impl<'a> Answer<'a> {
             "no run" => StoreError::NoRun { run },
             "fenced" => StoreError::Fenced { run, fence, current },
             "version" => StoreError::Version { run, got, expected: current },
+            "continued" => {
+                StoreError::Continued { run, by: untext(self.detail.unwrap_or_default().to_owned()) }
+            }
             "held" => {
                 let holder = untext(self.detail.unwrap_or_default().to_owned());
                 StoreError::Held { run, holder, left: left_until(self.now, int(current)) }

@@ -7,6 +7,8 @@ use crate::time::{NOW, after};
 #[derive(Debug)]
 pub(crate) struct Sql {
     pub(crate) create_run: String,
+    pub(crate) last_of_thread: String,
+    pub(crate) supersede: String,
     pub(crate) run_no: String,
     pub(crate) is_given: String,
     pub(crate) claim_any: String,
@@ -23,7 +25,7 @@ pub(crate) struct Sql {
     /// Number of the transaction, run, version, and the number below which no transaction is under way.
     pub(crate) changes: String,
     pub(crate) remove_run: String,
-    /// Run, messages, calls, decisions, values, number of the last event.
+    /// Run, messages, calls, decisions, values, number of the last event, place on a thread.
     pub(crate) load: Vec<String>,
     /// What lists say of a run, without which runs.
     pub(crate) runs: String,
@@ -58,9 +60,16 @@ impl Sql {
                 FROM {schema}.state s JOIN {schema}.runs r ON r.no = s.run WHERE r.id = $1",
             "SELECT t.seq FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
                 WHERE r.id = $1 ORDER BY t.seq DESC LIMIT 1",
+            "SELECT <coalesce(t.long_thread, t.thread)>, <coalesce(a.long_id, a.id)> FROM {schema}.threads t
+                JOIN {schema}.runs r ON r.no = t.run LEFT JOIN {schema}.runs a ON a.no = t.follows WHERE r.id = $1",
         ];
         Sql {
-            create_run: format!("SELECT {schema}.create_run($1, $2, $3, $4, $5, {})", after("$6::bigint")),
+            create_run: format!(
+                "SELECT * FROM {schema}.create_on_thread($1, $2, $3, $4, $5, {}, $7, $8, $9)",
+                after("$6::bigint")
+            ),
+            last_of_thread: with("SELECT <coalesce(l.long_id, l.id)> FROM {schema}.last_of_thread($1) l WHERE l.no IS NOT NULL"),
+            supersede: call("supersede", 3),
             run_no: with("SELECT no FROM {schema}.runs WHERE id = $1"),
             is_given: with(
                 "SELECT EXISTS (SELECT FROM {schema}.runs WHERE id = $1) OR EXISTS (SELECT FROM {schema}.removed WHERE id = $1)",
@@ -104,7 +113,8 @@ impl Sql {
                     WHERE id = $1 AND status <> 'Done' AND cancel IS NULL RETURNING no",
             ),
             mail: with(
-                "SELECT <r.cancel>, <d.json> FROM {schema}.runs r
+                "SELECT <r.cancel>, <d.json>, <p.json> FROM {schema}.runs r
+                    LEFT JOIN {schema}.posts p ON p.run = r.no
                     LEFT JOIN {schema}.decisions d ON d.run = r.no AND NOT d.taken
                     WHERE r.id = $1 ORDER BY d.n",
             ),

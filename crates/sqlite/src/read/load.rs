@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::runs;
+use super::{runs, threads};
 use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
 use crate::time::Now;
@@ -25,6 +25,7 @@ pub(crate) fn parts(conn: &Connection, run: &str, now: Now) -> Outcome<Parts> {
     Ok(Parts {
         info,
         spec: own.spec,
+        thread: threads::place(conn, run)?,
         traced: traced.map_or(0, number),
         run: own.machine,
         calls: all(conn, "SELECT name, passes, snapshot FROM calls WHERE run = ?1", [run], |row| {
@@ -81,7 +82,14 @@ pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
     let own = own.query_row([run], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
     let (untaken, cancel) = own.optional()?.ok_or_else(|| no_run(run))?;
     let decisions = if untaken > 0 { decisions(conn, run, UNTAKEN)? } else { Vec::new() };
-    Ok(Mail::new(decisions, cancel))
+    let mut message = conn.prepare_cached("SELECT json FROM posts WHERE run = ?1")?;
+    let message: Option<String> = match untaken > 0 {
+        true => message.query_row([run], |row| row.get(0)).optional()?,
+        false => None,
+    };
+    let message =
+        message.map(|message| json(&message, || format!("posts.json of the run {run:?}"))).transpose()?;
+    Ok(Mail::new(decisions, cancel).with_message(message))
 }
 
 const TAKEN: &str = "SELECT json FROM decisions WHERE run = ?1 AND taken = 1 ORDER BY no";

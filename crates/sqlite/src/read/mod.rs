@@ -4,3 +4,4 @@ pub(crate) mod approvals;
 pub(crate) mod lists;
 pub(crate) mod load;
 pub(crate) mod runs;
+pub(crate) mod threads;

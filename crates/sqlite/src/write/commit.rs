@@ -18,12 +18,13 @@ pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit, now: Now
         mail::insert(conn, run, decision, true)?;
         mail::close(conn, run, &decision.suspension_id)?;
     }
-    put_run(conn, lease, commit)?;
+    let has_mail = put_run(conn, lease, commit)?;
     put_messages(conn, run, &commit.messages)?;
     commit.calls.iter().try_for_each(|row| put_call(conn, run, row, commit.at_ms, now))?;
     commit.values.iter().try_for_each(|row| put_value(conn, run, row))?;
     put_trace(conn, run, &commit.trace)?;
-    put_events(conn, run, commit)
+    put_events(conn, run, commit)?;
+    if has_mail { mail::count(conn, run, commit.version) } else { Ok(()) }
 }
 
 struct Head {
@@ -69,7 +70,8 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
     }
 }
 
-fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+/// Says whether anything has come in for the run that no commit before this one took.
+fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<bool> {
     // Behind the greatest number it begins again: a position behind that names all runs.
     conn.prepare_cached(
         "UPDATE news SET commits = CASE WHEN CAST(commits AS INTEGER) BETWEEN 0 AND 9223372036854775806 \
@@ -81,25 +83,20 @@ fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
         "UPDATE runs SET reason = :reason, version = :version, steps = :steps, waiting = :waiting, \
              thread = :thread, committed_under = :fence, changed_at_ms = :at, snapshot = :snapshot, core = :core, \
              changed = coalesce((SELECT commits FROM news), 1) \
-         WHERE id = :run",
+         WHERE id = :run RETURNING mail <> 0",
     )?;
-    update.execute(named_params! {
+    let params = named_params! {
         ":run": lease.run, ":reason": reason, ":version": column(commit.version), ":steps": steps,
         ":waiting": waiting, ":thread": thread, ":fence": column(lease.fence), ":at": column(commit.at_ms),
         ":snapshot": snapshot, ":core": core,
-    })?;
+    };
+    let has_mail = update.query_row(params, |row| row.get(0))?;
     // Apart, since setting it writes its index, changed or not; most commits leave it.
     let mut status_changed = conn.prepare_cached(
         "UPDATE runs SET status = ?2, cancel = iif(?2 = 'Done', NULL, cancel) WHERE id = ?1 AND status <> ?2",
     )?;
     status_changed.execute([&*lease.run, status.name()])?;
-    if !commit.decisions.is_empty() {
-        let mut count = conn.prepare_cached(
-            "UPDATE runs SET mail = (SELECT count(*) FROM decisions WHERE run = ?1 AND taken = 0) WHERE id = ?1",
-        )?;
-        count.execute([&lease.run])?;
-    }
-    Ok(())
+    Ok(has_mail)
 }
 
 fn put_messages(conn: &Connection, run: &str, rows: &[MessageRow]) -> Outcome<()> {

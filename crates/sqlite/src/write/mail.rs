@@ -1,13 +1,16 @@
 //! What comes in for runs from outside.
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{Posted, StoreError};
+use runstate::run::RunStatus;
+use runstate::store::{Posted, StoreError, Superseded, UserMessage};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use super::leases::no_run;
 use crate::error::Outcome;
 use crate::number::column;
+use crate::read::load::is_given;
+use crate::read::threads;
 
 pub(crate) fn post(conn: &Connection, decision: &Decision) -> Outcome<Posted> {
     let run = &decision.run_id;
@@ -32,6 +35,43 @@ pub(crate) fn post(conn: &Connection, decision: &Decision) -> Outcome<Posted> {
     conn.prepare_cached(count)?.execute([run])?;
     bring_news(conn)?;
     Ok(Posted::Accepted)
+}
+
+/// Gives a waiting run a message.
+pub(crate) fn supersede(conn: &Connection, run: &str, message: &UserMessage) -> Outcome<Superseded> {
+    let status = threads::status(conn, run)?;
+    if is_given(conn, &message.id)? {
+        return Ok(Superseded::Duplicate);
+    }
+    if status == RunStatus::Done {
+        return Ok(Superseded::Over);
+    }
+    let json = serde_json::to_string(message).map_err(StoreError::failed)?;
+    let mut post = conn.prepare_cached(
+        "INSERT INTO posts (run, version, json) SELECT id, version, ?2 FROM runs \
+             WHERE id = ?1 AND status = 'Waiting' AND mail = 0 AND cancel IS NULL",
+    )?;
+    if post.execute([run, &json])? == 0 {
+        return Ok(Superseded::Busy);
+    }
+    conn.prepare_cached("INSERT INTO removed (run) VALUES (?1)")?.execute([&message.id])?;
+    count(conn, run, 0)?;
+    bring_news(conn)?;
+    Ok(Superseded::Accepted)
+}
+
+/// Counts what came in for a run and is not taken, behind the commit of that number: it has taken a message of an earlier one. One that
+/// is there has closed all questions.
+pub(super) fn count(conn: &Connection, run: &str, version: u64) -> Outcome<()> {
+    conn.prepare_cached("DELETE FROM posts WHERE run = ?1 AND version < ?2")?
+        .execute(params![run, column(version)])?;
+    if conn.prepare_cached("SELECT 1 FROM posts WHERE run = ?1")?.exists([run])? {
+        conn.prepare_cached("UPDATE calls SET open = 0 WHERE run = ?1 AND open = 1")?.execute([run])?;
+    }
+    let count = "UPDATE runs SET mail = (SELECT count(*) FROM decisions WHERE run = ?1 AND taken = 0) \
+             + (SELECT count(*) FROM posts WHERE run = ?1) WHERE id = ?1";
+    conn.prepare_cached(count)?.execute([run])?;
+    Ok(())
 }
 
 /// Adds a decision, or notes of one that is there that it was taken.

@@ -4,6 +4,7 @@ pub(crate) mod commit;
 pub(crate) mod leases;
 pub(crate) mod mail;
 pub(crate) mod runs;
+mod threads;
 
 use rusqlite::Connection;
 

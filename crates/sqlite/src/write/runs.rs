@@ -5,8 +5,10 @@ use rusqlite::{Connection, params};
 
 use super::bring_news;
 use super::leases::is_free;
+use super::threads;
 use crate::error::{Fault, Outcome};
 use crate::number::column;
+use crate::read::threads::last;
 use crate::time::Now;
 
 pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
@@ -20,6 +22,14 @@ pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
     }
+    match &run.thread {
+        Some(place) => threads::enter(conn, &run.id, place)?,
+        // The thread of its id may have been begun by a run of another id.
+        None if last(conn, &run.id, Some(&run.id))?.is_some() => {
+            return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
+        }
+        None => {}
+    }
     conn.prepare_cached("INSERT INTO specs (run, json) VALUES (?1, ?2)")?.execute([&run.id, &spec])?;
     bring_news(conn)
 }
@@ -29,6 +39,7 @@ pub(crate) fn remove(conn: &Connection, run: &str, now: Now) -> Outcome<bool> {
         Err(Fault::Store(StoreError::NoRun { .. })) => return Ok(false),
         free => free?,
     }
+    threads::is_last(conn, run)?;
     conn.prepare_cached("INSERT INTO removed (run) VALUES (?1) ON CONFLICT (run) DO NOTHING")?
         .execute([run])?;
     conn.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute([run])?;

@@ -1,0 +1,37 @@
+//! Places of runs on threads.
+
+use runstate::store::{StoreError, ThreadPlace};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::leases::no_run;
+use crate::error::{Fault, Outcome};
+use crate::read::threads::{last, status};
+
+/// Gives a new run its place.
+pub(super) fn enter(conn: &Connection, run: &str, place: &ThreadPlace) -> Outcome<()> {
+    let ThreadPlace { thread, after } = place;
+    let last = last(conn, thread, Some(run))?;
+    match (&last, after) {
+        (None, None) => {}
+        (None, Some(after)) => return Err(no_run(after)),
+        (Some(last), after) => {
+            let status = status(conn, last)?;
+            if after.as_ref() != Some(last) || status != runstate::run::RunStatus::Done {
+                let (thread, run) = (thread.clone(), last.clone());
+                return Err(Fault::Store(StoreError::Busy { thread, run, status }));
+            }
+        }
+    }
+    conn.prepare_cached("INSERT INTO threads (run, thread, follows) VALUES (?1, ?2, ?3)")?
+        .execute(params![run, thread, after])?;
+    Ok(())
+}
+
+/// Is there no run behind that one?
+pub(super) fn is_last(conn: &Connection, run: &str) -> Outcome<()> {
+    let mut behind = conn.prepare_cached("SELECT run FROM threads WHERE follows = ?1")?;
+    match behind.query_row([run], |row| row.get(0)).optional()? {
+        Some(by) => Err(Fault::Store(StoreError::Continued { run: run.to_owned(), by })),
+        None => Ok(()),
+    }
+}

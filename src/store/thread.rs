@@ -1,0 +1,203 @@
+//! Conversations: threads of runs, and messages that come for them.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::load::{Loaded, Parts};
+use super::{NewRun, RunStore};
+use crate::run::RunStatus;
+
+/// The place of a run on a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadPlace {
+    /// The id of the thread.
+    pub thread: String,
+    /// The run before it on the thread; none for the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// A message of a user for a run that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct UserMessage {
+    /// Its id. No run and no other message of the store has it.
+    pub id: String,
+    /// The text, which the model reads.
+    pub text: String,
+    /// When it was sent, in milliseconds since the beginning of 1970.
+    pub at_ms: u64,
+    /// The tag of a [keyed](super::Keyed) store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+}
+
+impl UserMessage {
+    /// A message with this id and text, sent at that time.
+    pub fn new(id: impl Into<String>, text: impl Into<String>, at_ms: u64) -> Self {
+        UserMessage { id: id.into(), text: text.into(), at_ms, tag: None }
+    }
+}
+
+/// The answer of [`RunStore::supersede`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Superseded {
+    /// The message is durable. The run goes on with it, and its open questions are cancelled.
+    Accepted,
+    /// The id was given before, to a message or to a run.
+    Duplicate,
+    /// The run is `Running`, or has a decision, a cancellation or a message that was not taken.
+    Busy,
+    /// The run is `Done`.
+    Over,
+}
+
+/// The most runs of one thread that are read.
+const MOST_RUNS: usize = 10_000;
+
+/// Reads a run, with the messages that its thread had before it.
+pub(super) async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
+    let parts = store.parts(run).await?;
+    let mut earlier: Vec<Parts> = Vec::new();
+    let mut before = after(&parts);
+    while let Some(id) = before {
+        if earlier.len() == MOST_RUNS {
+            return Err(StoreError::unusable(
+                format_args!(
+                    "the thread of the run {run:?} has more than {MOST_RUNS} runs before it, or is a circle"
+                ),
+                "begin another thread",
+            ));
+        }
+        let parts = match store.parts(&id).await {
+            Err(StoreError::NoRun { .. }) => return Err(not_there(run, &id)),
+            parts => parts?,
+        };
+        if parts.info.status != RunStatus::Done {
+            let status = parts.info.status;
+            return Err(StoreError::unusable(
+                format_args!(
+                    "the thread of the run {run:?} goes on from the run {id:?}, which is {status} and not Done"
+                ),
+                "restore the store from a backup",
+            ));
+        }
+        before = after(&parts);
+        earlier.push(parts);
+    }
+    Loaded::on_thread(parts, earlier)
+}
+
+fn after(parts: &Parts) -> Option<String> {
+    parts.thread.as_ref()?.after.clone()
+}
+
+fn not_there(run: &str, before: &str) -> StoreError {
+    StoreError::unusable(
+        format_args!("the thread of the run {run:?} goes on from the run {before:?}, which is not there"),
+        "restore the store from a backup",
+    )
+}
+
+/// The answer of [`send`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sent {
+    /// A new run begins with the message.
+    Began {
+        /// The run.
+        run: String,
+    },
+    /// A run that waits goes on with the message, and its open questions are cancelled.
+    Superseded {
+        /// The run.
+        run: String,
+    },
+    /// The id was given before, to a message or to a run. Nothing was changed.
+    Duplicate,
+    /// The last run of the thread is not over. Nothing was changed.
+    Busy {
+        /// The run.
+        run: String,
+        /// Its status. One that is `Waiting` takes the message where superseding is asked for, unless a decision, a cancellation or another
+        /// message came before.
+        status: RunStatus,
+    },
+}
+
+/// Sends a message to a thread: a run that is over is followed by a new one, and a run that waits is superseded where that is
+/// asked for. Of two messages with one id the first is accepted, in whatever process it is sent.
+///
+/// `begin` makes the new run; it is given the last run of the thread, and none for a thread that is new. The id of the message becomes
+/// the id of the run, and its place on the thread is set here.
+///
+/// ```
+/// use runstate::store::{MemoryStore, NewRun, Sent, UserMessage, send};
+/// # use runstate::run::RunStatus;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let store = MemoryStore::default();
+/// let begin = |_: Option<&_>, message: &UserMessage| NewRun::new(&*message.id, message.text.clone().into(), message.at_ms);
+/// let hello = UserMessage::new("m1", "hello", 0);
+/// assert_eq!(send(&store, "chat", &hello, false, begin).await?, Sent::Began { run: "m1".to_owned() });
+/// assert_eq!(send(&store, "chat", &hello, false, begin).await?, Sent::Duplicate);
+///
+/// // The first run is not over.
+/// let more = UserMessage::new("m2", "more", 1);
+/// let refused = send(&store, "chat", &more, true, begin).await?;
+/// assert_eq!(refused, Sent::Busy { run: "m1".to_owned(), status: RunStatus::Running });
+/// # Ok::<(), runstate::store::StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of the store.
+///
+/// # Cancel safety
+/// Dropped, the message may have been accepted. Sent again it is [`Sent::Duplicate`] then.
+pub async fn send<S: RunStore + ?Sized>(
+    store: &S,
+    thread: &str,
+    message: &UserMessage,
+    supersede: bool,
+    begin: impl FnOnce(Option<&Parts>, &UserMessage) -> NewRun + Send,
+) -> Result<Sent, StoreError> {
+    if store.is_given(&message.id).await? {
+        return Ok(Sent::Duplicate);
+    }
+    let Some(last) = store.last_of_thread(thread).await? else {
+        let new = NewRun { id: message.id.clone(), ..begin(None, message) }.following(thread, None);
+        return began(store, new).await;
+    };
+    let parts = store.parts(&last).await?;
+    let status = parts.info.status;
+    if status == RunStatus::Done {
+        let new = NewRun { id: message.id.clone(), ..begin(Some(&parts), message) };
+        return began(store, new.following(thread, Some(last))).await;
+    }
+    let superseded = match supersede && status == RunStatus::Waiting {
+        true => store.supersede(&last, message).await?,
+        false => Superseded::Busy,
+    };
+    Ok(match superseded {
+        Superseded::Accepted => Sent::Superseded { run: last },
+        Superseded::Duplicate => Sent::Duplicate,
+        // It has ended since it was looked at: the next try begins a run.
+        Superseded::Busy | Superseded::Over => Sent::Busy { run: last, status },
+    })
+}
+
+async fn began<S: RunStore + ?Sized>(store: &S, new: NewRun) -> Result<Sent, StoreError> {
+    match store.create(&new).await {
+        Ok(()) => Ok(Sent::Began { run: new.id }),
+        Err(StoreError::Taken { .. }) => Ok(Sent::Duplicate),
+        // Another message was faster. Its run is under way.
+        Err(StoreError::Busy { run, status, .. }) => Ok(Sent::Busy { run, status }),
+        Err(error) => Err(error),
+    }
+}
