@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
+use super::thread::UserMessage;
 use crate::agent::event::AgentEvent;
 use crate::agent::keys::Scope;
 use crate::agent::{Core, Delta, Message};
@@ -13,6 +14,7 @@ use crate::decision::{Decision, Suspension};
 use crate::kernel::Persist;
 use crate::run::{AnyRun, RunStatus};
 use crate::snapshot::Snapshot;
+use crate::termination::TerminationReason;
 use crate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
 
 /// What one commit stores: what changed since the one before, in one transaction.
@@ -31,6 +33,9 @@ pub struct Commit {
     pub at_ms: u64,
     /// The run.
     pub run: RunRow,
+    /// The id of the [message](super::RunStore::supersede) that the run goes on with from here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takes: Option<String>,
     /// Messages that are new, with the numbers that follow those there are.
     pub messages: Vec<MessageRow>,
     /// Calls that are new or moved: each takes the place of the row of its name.
@@ -214,6 +219,7 @@ impl Commit {
             trigger,
             at_ms: place.at_ms,
             run: RunRow::of(delta)?,
+            takes: None,
             messages: messages.collect::<Result<_, StoreError>>()?,
             calls: delta
                 .executed_calls()
@@ -224,6 +230,24 @@ impl Commit {
             trace,
             events: delta.events().map(EventRow::of).collect::<Result<_, _>>()?,
         })
+    }
+}
+
+impl Commit {
+    /// Checks that it may be made behind that message, for a store: it takes the message, or ends the run as cancelled.
+    ///
+    /// # Errors
+    /// [`StoreError::Superseded`].
+    pub fn holds(&self, run: &str, message: &UserMessage) -> Result<(), StoreError> {
+        let is_cancelled = self
+            .run
+            .reason
+            .as_deref()
+            .is_some_and(|reason| reason.parse() == Ok(TerminationReason::Cancelled));
+        if self.takes.as_ref() == Some(&message.id) || is_cancelled {
+            return Ok(());
+        }
+        Err(StoreError::Superseded { run: run.to_owned(), message: message.id.clone() })
     }
 }
 

@@ -31,6 +31,7 @@ pub struct StoreCommitter {
     clock: Arc<dyn Clock>,
     recorder: Recorder,
     on_thread: bool,
+    takes: Option<String>,
     patience: Duration,
     drain: CancellationToken,
     /// Events of commits that are not known to be made.
@@ -73,6 +74,7 @@ impl StoreCommitter {
             clock,
             recorder,
             on_thread: loaded.before.is_some(),
+            takes: None,
             patience: Duration::from_secs(10),
             drain: CancellationToken::new(),
             trace: Vec::new(),
@@ -94,6 +96,11 @@ impl StoreCommitter {
     pub fn drained_by(mut self, drain: CancellationToken) -> Self {
         self.drain = drain;
         self
+    }
+
+    /// The next commit holds that [message](RunStore::supersede) of the store. It is for the loop that goes on with the text of it.
+    pub fn takes(&mut self, message: impl Into<String>) {
+        self.takes = Some(message.into());
     }
 
     /// Says when the loop is to be dropped, and why.
@@ -146,13 +153,14 @@ impl StateCommitter for StoreCommitter {
             Place { again, at_ms: self.clock.now_ms(), messages: known.messages, on_thread: self.on_thread };
         let commit = Commit::of(delta, due.trigger(), place, self.trace.clone());
         let mut commit = commit.map_err(CommitError::new)?;
+        commit.takes.clone_from(&self.takes);
         let made = Known { version: commit.version, messages: known.messages + commit.messages.len() as u64 };
         // Dropped in the next line, what becomes of it is not known.
         self.tried = Some(made);
         if let Err(error) = self.try_for_long(&mut commit).await {
             self.lose(Lost::Refused(Arc::new(error))).await;
         }
-        (self.known, self.tried) = (made, None);
+        (self.known, self.tried, self.takes) = (made, None, None);
         self.trace.clear();
         // Looking at all calls costs something, but only once.
         let can_stop = || delta.run().status() == RunStatus::Running && !executes(delta);

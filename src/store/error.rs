@@ -15,7 +15,7 @@ pub enum StoreError {
         /// The id that was asked for.
         run: String,
     },
-    /// The id was given to a run, which may have been removed since.
+    /// The id was given to a run, which may have been removed since, or to a message.
     Taken {
         /// The id.
         run: String,
@@ -55,6 +55,13 @@ pub enum StoreError {
         run: String,
         /// The status of that run.
         status: RunStatus,
+    },
+    /// A message came for the run, and the commit does not hold it.
+    Superseded {
+        /// The run.
+        run: String,
+        /// The id of the message.
+        message: String,
     },
     /// A later run of the thread begins with the messages of this one.
     Continued {
@@ -135,6 +142,10 @@ impl fmt::Display for StoreError {
             StoreError::Busy { thread, run, status } => write!(
                 f,
                 "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run comes behind the last one once that is Done"
+            ),
+            StoreError::Superseded { run, message } => write!(
+                f,
+                "the run {run:?} goes on with the message {message:?}, which this commit does not hold; read the run anew"
             ),
             StoreError::Continued { run, by } => {
                 write!(f, "the run {by:?} begins with the messages of the run {run:?}; remove {by:?} first")

@@ -7,8 +7,9 @@ use super::keyed::{key_of, key_of_text, wants_key};
 use super::query::RunInfo;
 use super::thread::ThreadPlace;
 use crate::agent::keys::Scope;
-use crate::agent::{RunParts, StoredRun};
+use crate::agent::{RunParts, RunState, StateError, StoredRun, Thread, Watch};
 use crate::decision::Decision;
+use crate::snapshot::Migration;
 
 /// All there is of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +105,38 @@ impl Loaded {
         }
         let Parts { info, spec, thread, traced, .. } = parts;
         Ok(Loaded { info, spec, thread, stored, before, messages: own, traced })
+    }
+}
+
+impl Loaded {
+    /// The state that the run goes on with: the one of its last commit, or a new one behind the messages and values of its thread. Runs and
+    /// calls of older versions are read through these migrations.
+    ///
+    /// # Errors
+    /// Those of [`StoredRun::restore_with`].
+    pub fn begin(
+        &self,
+        of_run: &[Migration],
+        of_calls: &[Migration],
+        watch: &dyn Watch,
+    ) -> Result<RunState, StateError> {
+        if let Some(stored) = &self.stored {
+            let mut state = stored.restore_with(of_run, of_calls)?;
+            state.watch(watch);
+            return Ok(state);
+        }
+        let id = &*self.info.id;
+        let name = || self.thread.as_ref().map_or(id, |place| &place.thread);
+        let thread = match &self.before {
+            None => Thread::new(name()),
+            Some(before) => before.restore_with(of_run, of_calls)?.into_thread().map_err(|state| {
+                StateError::Contradiction {
+                    path: "__run".to_owned(),
+                    what: format!("the run {:?} before it on its thread is not over", state.id()),
+                }
+            })?,
+        };
+        Ok(RunState::on_thread_watched(id, thread, watch))
     }
 }
 

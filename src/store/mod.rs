@@ -86,12 +86,22 @@ pub struct NewRun {
     pub put_off: Option<Duration>,
     /// Its place on a thread. Without one it begins a thread of its own, whose id is the id of the run.
     pub thread: Option<ThreadPlace>,
+    /// The id of the message that the run begins with. It is [given](RunStore::is_given) from now on, as that of the run is.
+    pub begins_with: Option<String>,
 }
 
 impl NewRun {
     /// A run of that id.
     pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
-        NewRun { id: id.into(), title: String::new(), spec, at_ms, put_off: None, thread: None }
+        NewRun {
+            id: id.into(),
+            title: String::new(),
+            spec,
+            at_ms,
+            put_off: None,
+            thread: None,
+            begins_with: None,
+        }
     }
 
     /// The same, on that thread: behind the run that is its [last](RunStore::last_of_thread), or as the first one. It begins with the
@@ -181,7 +191,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// A run with a [place on a thread](NewRun::thread) is added in the same transaction that looks at the last run of the thread.
     ///
     /// # Errors
-    /// [`StoreError::Taken`] when the id [was given](Self::is_given), or names a thread that a run of another id began. [`StoreError::Busy`]
+    /// [`StoreError::Taken`] when the id, or that of the [message](NewRun::begins_with), [was given](Self::is_given), or names a thread that a
+    /// run of another id began. [`StoreError::Busy`]
     /// when the thread has another last run than the one that is named, or that one is not `Done`.
     async fn create(&self, run: &NewRun) -> Result<(), StoreError>;
 
@@ -255,7 +266,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// Nothing is stored then. [`StoreError::Fenced`] when somebody took the run since; [`StoreError::Version`] when it is
     /// not the next commit; [`StoreError::Decided`] when it holds a decision and another one on the same suspension was
-    /// accepted.
+    /// accepted; [`StoreError::Superseded`] when a [message](Self::supersede) has come since the last commit, which this one neither
+    /// [takes](Commit::takes) nor ends as cancelled.
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
 
     /// Accepts the first decision on a suspension that waits. [`decide`] is what people call: it looks at the decision

@@ -131,54 +131,59 @@ pub enum Sent {
 /// Sends a message to a thread: a run that is over is followed by a new one, and a run that waits is superseded where that is
 /// asked for. Of two messages with one id the first is accepted, in whatever process it is sent.
 ///
-/// `begin` makes the new run; it is given the last run of the thread, and none for a thread that is new. The id of the message becomes
-/// the id of the run, and its place on the thread is set here.
+/// `begin` makes the new run; it is given the last run of the thread, and none for a thread that is new. Its place on the thread and the
+/// id of its message are set here.
 ///
 /// ```
-/// use runstate::store::{MemoryStore, NewRun, Sent, UserMessage, send};
+/// use runstate::store::{MemoryStore, NewRun, Parts, Sent, StoreError, UserMessage, send};
 /// # use runstate::run::RunStatus;
+///
+/// fn begin(_: Option<Parts>, message: &UserMessage) -> Result<NewRun, StoreError> {
+///     Ok(NewRun::new(format!("run-of-{}", message.id), message.text.clone().into(), message.at_ms))
+/// }
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
 /// let store = MemoryStore::default();
-/// let begin = |_: Option<&_>, message: &UserMessage| NewRun::new(&*message.id, message.text.clone().into(), message.at_ms);
 /// let hello = UserMessage::new("m1", "hello", 0);
-/// assert_eq!(send(&store, "chat", &hello, false, begin).await?, Sent::Began { run: "m1".to_owned() });
+/// let began = Sent::Began { run: "run-of-m1".to_owned() };
+/// assert_eq!(send(&store, "chat", &hello, false, begin).await?, began);
 /// assert_eq!(send(&store, "chat", &hello, false, begin).await?, Sent::Duplicate);
 ///
 /// // The first run is not over.
 /// let more = UserMessage::new("m2", "more", 1);
 /// let refused = send(&store, "chat", &more, true, begin).await?;
-/// assert_eq!(refused, Sent::Busy { run: "m1".to_owned(), status: RunStatus::Running });
-/// # Ok::<(), runstate::store::StoreError>(())
+/// assert_eq!(refused, Sent::Busy { run: "run-of-m1".to_owned(), status: RunStatus::Running });
+/// # Ok::<(), StoreError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Those of the store.
+/// Those of the store and of `begin`. [`StoreError::Taken`] with the id of the new run when that id was given.
 ///
 /// # Cancel safety
 /// Dropped, the message may have been accepted. Sent again it is [`Sent::Duplicate`] then.
-pub async fn send<S: RunStore + ?Sized>(
+pub async fn send<S: RunStore + ?Sized, E: From<StoreError>>(
     store: &S,
     thread: &str,
     message: &UserMessage,
     supersede: bool,
-    begin: impl FnOnce(Option<&Parts>, &UserMessage) -> NewRun + Send,
-) -> Result<Sent, StoreError> {
+    begin: impl FnOnce(Option<Parts>, &UserMessage) -> Result<NewRun, E> + Send,
+) -> Result<Sent, E> {
     if store.is_given(&message.id).await? {
         return Ok(Sent::Duplicate);
     }
     let Some(last) = store.last_of_thread(thread).await? else {
-        let new = NewRun { id: message.id.clone(), ..begin(None, message) }.following(thread, None);
-        return began(store, new).await;
+        return began(store, begin(None, message)?.following(thread, None), message).await;
     };
     let parts = store.parts(&last).await?;
+    // A message without a tag would be noted, and would stop the run that it is for.
+    parts.untagged()?;
     let status = parts.info.status;
     if status == RunStatus::Done {
-        let new = NewRun { id: message.id.clone(), ..begin(Some(&parts), message) };
-        return began(store, new.following(thread, Some(last))).await;
+        let new = begin(Some(parts), message)?;
+        return began(store, new.following(thread, Some(last)), message).await;
     }
     let superseded = match supersede && status == RunStatus::Waiting {
         true => store.supersede(&last, message).await?,
@@ -187,17 +192,22 @@ pub async fn send<S: RunStore + ?Sized>(
     Ok(match superseded {
         Superseded::Accepted => Sent::Superseded { run: last },
         Superseded::Duplicate => Sent::Duplicate,
-        // It has ended since it was looked at: the next try begins a run.
+        // It has gone on since it was looked at: the next try finds where it stands.
         Superseded::Busy | Superseded::Over => Sent::Busy { run: last, status },
     })
 }
 
-async fn began<S: RunStore + ?Sized>(store: &S, new: NewRun) -> Result<Sent, StoreError> {
+async fn began<S: RunStore + ?Sized, E: From<StoreError>>(
+    store: &S,
+    new: NewRun,
+    message: &UserMessage,
+) -> Result<Sent, E> {
+    let new = NewRun { begins_with: Some(message.id.clone()), ..new };
     match store.create(&new).await {
         Ok(()) => Ok(Sent::Began { run: new.id }),
-        Err(StoreError::Taken { .. }) => Ok(Sent::Duplicate),
+        Err(StoreError::Taken { run }) if run == message.id => Ok(Sent::Duplicate),
         // Another message was faster. Its run is under way.
         Err(StoreError::Busy { run, status, .. }) => Ok(Sent::Busy { run, status }),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }

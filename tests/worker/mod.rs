@@ -10,4 +10,5 @@ mod parks;
 mod poison;
 mod sharing;
 mod stalls;
+mod threads;
 mod world;

@@ -147,7 +147,7 @@ impl Host for Scripts {
             .clock(self.clock.clone().unwrap_or_else(|| Arc::new(TokioClock::starting_at(0))))
             .build()
             .map_err(HostError::new)?;
-        Ok(Job::new(agent, "go"))
+        Ok(Job::new(agent, run.spec["message"].as_str().unwrap_or("go")))
     }
 
     fn ended(&self, run: &str, ended: &Ended) {

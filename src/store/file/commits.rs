@@ -59,9 +59,10 @@ impl OpenRun<'_> {
         let is_again = self.check(lease, commit)?;
         let decisions = self.decisions(commit)?;
         // One that is given again was made before the message came.
-        if let Some(message) = self.state.message.take_if(|_| !is_again) {
-            // Whoever sent it may have been killed before the id was noted.
-            ids.run(&message.id).mark(self.disk)?;
+        let message = self.state.message.take_if(|_| !is_again).map(|message| message.id);
+        for id in message.into_iter().chain(self.state.begins_with.take()) {
+            // The process that brought it may have been killed before the id was noted.
+            ids.run(&id).mark(self.disk)?;
         }
         self.put_rows(commit)?;
         let settled = self.put_calls(commit)?;
@@ -107,6 +108,9 @@ impl OpenRun<'_> {
         if commit.version != state.version + 1 && !is_again {
             let (run, got, expected) = (lease.run.clone(), commit.version, state.version + 1);
             return Err(StoreError::Version { run, got, expected });
+        }
+        if let Some(message) = state.message.as_ref().filter(|_| !is_again) {
+            commit.holds(&lease.run, message)?;
         }
         Ok(is_again)
     }

@@ -102,6 +102,9 @@ impl Inner {
         let place = self.layout.run(&new.id);
         // Of an id that is given nothing is written.
         let _thread = if self.is_given(&new.id)? { None } else { self.enter_thread(new, wanted)? };
+        let message = new.begins_with.as_ref().filter(|message| **message != new.id);
+        let message = message.map(|id| (id, self.layout.run(id)));
+        let _message = message.as_ref().map(|(_, place)| self.lock(&place.lock, wanted)).transpose()?;
         let _lock = self.lock(&place.lock, wanted)?;
         wanted.check()?;
         self.enter(wanted)?;
@@ -116,6 +119,11 @@ impl Inner {
             || new.thread.is_none() && self.is_begun(&new.id)?
         {
             return Err(taken());
+        }
+        if let Some((id, _)) = &message
+            && self.is_given(id)?
+        {
+            return Err(StoreError::Taken { run: (*id).clone() });
         }
         if self.has_rows(&place)? {
             // They are those of a run that can be restored, and not of one whose creation was cut off.
@@ -132,7 +140,8 @@ impl Inner {
         spec.push(b'\n');
         fits(&path, spec.len() as u64, MOST_BYTES)?;
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new, &*self.clock).write(&*self.disk, &place, MOST_BYTES)
+        State::created(new, &*self.clock).write(&*self.disk, &place, MOST_BYTES)?;
+        message.map_or(Ok(()), |(_, place)| place.mark(&*self.disk))
     }
 
     /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.

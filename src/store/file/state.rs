@@ -60,6 +60,9 @@ pub(super) struct State {
     /// A message that was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<UserMessage>,
+    /// The id of the message that it begins with; none once that is noted as given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) begins_with: Option<String>,
     /// Its place on a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) thread: Option<ThreadPlace>,
@@ -139,6 +142,7 @@ impl State {
             claimed_steps: 0,
             posted: Vec::new(),
             message: None,
+            begins_with: new.begins_with.clone().filter(|message| *message != new.id),
             thread: new.thread.clone(),
             open_calls: BTreeMap::new(),
             run_values: BTreeMap::new(),

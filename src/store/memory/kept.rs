@@ -181,6 +181,9 @@ impl Kept {
             let (got, expected) = (commit.version, self.info.version + 1);
             return Err(StoreError::Version { run, got, expected });
         }
+        if let Some(message) = self.message.as_ref().filter(|_| !again) {
+            commit.holds(&lease.run, message)?;
+        }
         for decision in &commit.decisions {
             if let Some(Posting { decision: first, .. }) = self.is_decided(&decision.suspension_id)
                 && first.decision_id != decision.decision_id

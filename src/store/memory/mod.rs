@@ -166,6 +166,12 @@ impl RunStore for MemoryStore {
             }
             None => {}
         }
+        if let Some(message) = run.begins_with.as_ref().filter(|message| **message != run.id) {
+            if runs.is_given(message) {
+                return Err(StoreError::Taken { run: message.clone() });
+            }
+            runs.given.insert(message.clone());
+        }
         runs.by_id.insert(run.id.clone(), Kept::new(run, self.now()));
         self.news.tell();
         Ok(())

@@ -14,9 +14,7 @@ use super::super::load::Loaded;
 use super::post::Postman;
 use super::{Ended, Held, Host, HostError, Job, Worker};
 use crate::agent::event::EventSink;
-use crate::agent::{
-    ActivationError, Agent, Input, Io, Outcome, RunState, StateError, Thread, inbox, run_loop,
-};
+use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
 use crate::run::RunStatus;
 use crate::termination::TerminationReason;
 use crate::trace::Recorder;
@@ -177,7 +175,8 @@ impl InHand<'_> {
             if let Some(message) =
                 postman.message().filter(|_| self.state.run().status() == RunStatus::Waiting)
             {
-                input = Input::Message(message);
+                self.committer.takes(message.id);
+                input = Input::Message(message.text.into());
             }
             let before = (self.state.commits(), postman.brought());
             let mut io = Io::new()
@@ -223,32 +222,12 @@ impl InHand<'_> {
 
 /// The state to begin with, and how.
 fn begin(loaded: &Loaded, job: &Job, recorder: &Recorder) -> Result<(RunState, Input), StateError> {
-    match &loaded.stored {
-        None => {
-            let id = &*loaded.info.id;
-            let state = match (&loaded.thread, &loaded.before) {
-                (None, None) => RunState::watched(id, recorder),
-                (place, before) => {
-                    let name = place.as_ref().map_or(id, |place| &place.thread);
-                    let thread = match before {
-                        Some(before) => {
-                            before.restore_with(&job.run_migrations, &job.call_migrations)?.into_thread()
-                        }
-                        None => Ok(Thread::new(name)),
-                    };
-                    // The store gives no run before it that is not over; one of another store may.
-                    let thread = thread.unwrap_or_else(|_| Thread::new(name));
-                    RunState::on_thread_watched(id, thread, recorder)
-                }
-            };
-            Ok((state, Input::Message(Arc::clone(&job.message))))
-        }
-        Some(stored) => {
-            let mut state = stored.restore_with(&job.run_migrations, &job.call_migrations)?;
-            state.watch(recorder);
-            Ok((state, Input::Resume))
-        }
-    }
+    let state = loaded.begin(&job.run_migrations, &job.call_migrations, recorder)?;
+    let input = match loaded.stored {
+        None => Input::Message(Arc::clone(&job.message)),
+        Some(_) => Input::Resume,
+    };
+    Ok((state, input))
 }
 
 /// Why a run is over, if it is.

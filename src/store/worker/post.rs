@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use super::super::error::StoreError;
 use super::super::{Mail, RunStore, UserMessage};
@@ -51,11 +50,11 @@ impl Postman {
         Ok(is_waiting)
     }
 
-    /// Takes the text of the message that the run goes on with. It is not given again: the next commit of the run holds it.
-    pub(super) fn message(&mut self) -> Option<Arc<str>> {
+    /// Takes the message that the run goes on with. It is not given again: the next commit of the run holds it.
+    pub(super) fn message(&mut self) -> Option<UserMessage> {
         let message = self.message.take()?;
-        self.brought.insert(message.id);
-        Some(message.text.into())
+        self.brought.insert(message.id.clone());
+        Some(message)
     }
 
     /// How many things were brought.

@@ -87,6 +87,7 @@ behaviours! {
     threads:
         a_run_begins_with_the_messages_of_its_thread,
         a_thread_goes_on_from_its_last_run,
+        the_id_of_a_first_message_is_given_once,
         a_thread_is_removed_from_its_end,
         a_message_takes_the_place_of_decisions,
         a_commit_given_again_keeps_the_message,

@@ -110,6 +110,26 @@ pub(super) async fn a_thread_goes_on_from_its_last_run(bench: &dyn Bench) {
     assert_eq!(last(&*store, "r6").await, None, "the thread r6, which has no run");
 }
 
+pub(super) async fn the_id_of_a_first_message_is_given_once(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let new = |run: &str, message: &str| {
+        let new = NewRun::new(run, json!(null), NOW).following(run, None);
+        NewRun { begins_with: Some(message.to_owned()), ..new }
+    };
+    store.create(&new("r1", "m1")).await.must("create r1 with m1");
+    assert!(store.is_given("m1").await.must("is m1 given"), "the id of the message");
+    refused!("r2 with m1", store.create(&new("r2", "m1")).await, StoreError::Taken { run } if run == "m1");
+    refused!("r2 with r1", store.create(&new("r2", "r1")).await, StoreError::Taken { run } if run == "r1");
+    assert!(!store.is_given("r2").await.must("is r2 given"), "a run that was refused is not there");
+    store.create(&new("r2", "r2")).await.must("create r2 with a message of its own id");
+    put_waiting(&*store, "r3", 1).await;
+    assert_eq!(
+        supersede(&*store, "r3", "m1").await,
+        Superseded::Duplicate,
+        "the same message for a run that waits"
+    );
+}
+
 pub(super) async fn a_thread_is_removed_from_its_end(bench: &dyn Bench) {
     let store = bench.store().await;
     put_done(&*store, "r1").await;
@@ -150,9 +170,19 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
 
     let lease = claim_any(bench, &*store, NOW).await.must("the run that has a message");
     let made = played.send(Input::message(message.text)).await;
-    for new in made {
-        assert!(mail(&*store, "r1").await.message.is_some() || new > 0, "the message before the next commit");
-        commit(&*store, &lease, &played.commit(new + 1)).await;
+    let mut without = played.commit(made.start + 1);
+    refused!(
+        "a commit without the message",
+        store.commit(&lease, &without).await,
+        StoreError::Superseded { message, .. } if message == "m1"
+    );
+    without.takes = Some("m0".to_owned());
+    refused!("one with another message", store.commit(&lease, &without).await, StoreError::Superseded { .. });
+    for new in made.clone() {
+        assert!(mail(&*store, "r1").await.message.is_some() || new > made.start, "before the next commit");
+        let mut next = played.commit(new + 1);
+        next.takes = Some("m1".to_owned()).filter(|_| new == made.start);
+        commit(&*store, &lease, &next).await;
         assert_eq!(mail(&*store, "r1").await.message, None, "the message behind commit {}", new + 1);
     }
     release(&*store, &lease).await;

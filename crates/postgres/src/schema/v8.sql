@@ -15,6 +15,7 @@ CREATE INDEX threads_by_name ON {schema}.threads (thread, run);
 CREATE TABLE {schema}.posts (
     run     bigint PRIMARY KEY REFERENCES {schema}.runs ON DELETE CASCADE,
     version bigint NOT NULL,
+    id      text   COLLATE "C" NOT NULL,        -- as in runs
     json    text   NOT NULL
 );
 
@@ -31,22 +32,30 @@ $$;
 -- Two that are after one id, or after one place on a thread, come one after the other.
 CREATE FUNCTION {schema}.create_on_thread(
     in_id text, in_long_id text, in_title text, in_spec text, in_at bigint, in_not_before bigint,
-    in_thread text, in_long_thread text, in_after text, OUT outcome text, OUT last text, OUT status text
+    in_thread text, in_long_thread text, in_after text, in_message text, OUT outcome text, OUT last text, OUT status text
 ) LANGUAGE plpgsql AS $$
 DECLARE
     r record;
 BEGIN
-    IF in_thread IS NULL THEN
-        outcome := CASE WHEN NOT EXISTS (SELECT FROM {schema}.threads WHERE threads.thread = in_id)
-            AND {schema}.create_run(in_id, in_long_id, in_title, in_spec, in_at, in_not_before)
+    IF in_thread IS NULL AND EXISTS (SELECT FROM {schema}.threads WHERE threads.thread = in_id) THEN
+        outcome := 'taken';
+        RETURN;
+    END IF;
+    IF in_thread IS NULL AND in_message IS NULL THEN
+        outcome := CASE WHEN {schema}.create_run(in_id, in_long_id, in_title, in_spec, in_at, in_not_before)
             THEN 'made' ELSE 'taken' END;
         RETURN;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('runstate thread ' || in_thread, 0));
-    PERFORM pg_advisory_xact_lock(hashtextextended('runstate id ' || in_id, 0));
+    PERFORM pg_advisory_xact_lock(hashtextextended('runstate id ' || in_message, 0));
     IF EXISTS (SELECT FROM {schema}.runs WHERE runs.id = in_id)
         OR EXISTS (SELECT FROM {schema}.removed WHERE removed.id = in_id) THEN
         outcome := 'taken';
+        RETURN;
+    END IF;
+    IF EXISTS (SELECT FROM {schema}.runs WHERE runs.id = in_message)
+        OR EXISTS (SELECT FROM {schema}.removed WHERE removed.id = in_message) THEN
+        outcome := 'duplicate';
         RETURN;
     END IF;
     SELECT found.* INTO r FROM {schema}.last_of_thread(in_thread) AS found;
@@ -66,8 +75,11 @@ BEGIN
         outcome := 'taken';
         RETURN;
     END IF;
+    IF in_message IS NOT NULL AND in_message <> in_id THEN
+        INSERT INTO {schema}.removed VALUES (in_message);
+    END IF;
     INSERT INTO {schema}.threads (run, thread, long_thread, follows)
-        SELECT runs.no, in_thread, in_long_thread, r.no FROM {schema}.runs WHERE runs.id = in_id;
+        SELECT runs.no, in_thread, in_long_thread, r.no FROM {schema}.runs WHERE runs.id = in_id AND in_thread IS NOT NULL;
     outcome := 'made';
 END
 $$;
@@ -91,7 +103,7 @@ BEGIN
         outcome := 'busy';
     ELSE
         INSERT INTO {schema}.removed VALUES (in_id);
-        INSERT INTO {schema}.posts (run, version, json) VALUES (r.no, r.version, in_json);
+        INSERT INTO {schema}.posts (run, version, id, json) VALUES (r.no, r.version, in_id, in_json);
         DELETE FROM {schema}.approvals WHERE approvals.run_id = in_run;
         UPDATE {schema}.runs SET mail = true WHERE runs.no = r.no;
         outcome := 'accepted';
@@ -99,29 +111,35 @@ BEGIN
 END
 $$;
 
--- A commit as before, which takes the message of the run, if there is one.
+-- A commit as before. Where a message has come for the run, the commit takes it, or ends the run as cancelled.
 ALTER FUNCTION {schema}.commit_run RENAME TO commit_rows;
-CREATE FUNCTION {schema}.commit_run(text, bigint, bigint, boolean, bigint, text, text, text, bigint, bigint, text, text, bigint[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], text[], bigint[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], bigint[], bigint[], text[], OUT outcome text, OUT number bigint, OUT detail text)
+CREATE FUNCTION {schema}.commit_run(text, bigint, bigint, boolean, bigint, text, text, text, bigint, bigint, text, text, bigint[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], text[], bigint[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], bigint[], bigint[], text[], text, OUT outcome text, OUT number bigint, OUT detail text)
 LANGUAGE plpgsql AS $$
 DECLARE
     post record;
 BEGIN
+    SELECT r.no, r.fence, r.version, p.version AS behind, p.id, p.json INTO post
+        FROM {schema}.runs r LEFT JOIN {schema}.posts p ON p.run = r.no WHERE r.id = $1 FOR NO KEY UPDATE OF r;
+    IF post.id IS NOT NULL AND post.fence = $2 AND $3 = post.version + 1
+        AND post.id IS DISTINCT FROM $51 AND NOT ($6 = 'Done' AND $7 = 'cancelled') THEN
+        outcome := 'superseded'; detail := post.json;
+        RETURN;
+    END IF;
     SELECT done.* INTO outcome, number, detail FROM {schema}.commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35,
         $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50) AS done;
-    IF outcome <> 'made' THEN
+    IF outcome <> 'made' OR post.id IS NULL THEN
         RETURN;
     END IF;
-    SELECT p.run, p.version INTO post FROM {schema}.posts p JOIN {schema}.runs r ON r.no = p.run WHERE r.id = $1;
-    IF post.version < $3 THEN
-        DELETE FROM {schema}.posts WHERE posts.run = post.run;
+    IF post.behind < $3 THEN
+        DELETE FROM {schema}.posts WHERE posts.run = post.no;
         UPDATE {schema}.runs SET mail = EXISTS (
-            SELECT FROM {schema}.decisions kept WHERE kept.run = post.run AND NOT kept.taken)
-            WHERE runs.no = post.run;
-    ELSIF post.run IS NOT NULL THEN
+            SELECT FROM {schema}.decisions kept WHERE kept.run = post.no AND NOT kept.taken)
+            WHERE runs.no = post.no;
+    ELSE
         -- It was made before the message came, and is given again.
         DELETE FROM {schema}.approvals WHERE approvals.run_id = $1;
-        UPDATE {schema}.runs SET mail = true WHERE runs.no = post.run;
+        UPDATE {schema}.runs SET mail = true WHERE runs.no = post.no;
     END IF;
 END
 $$;

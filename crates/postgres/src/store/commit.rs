@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{CallRow, Commit, Lease, StoreError, Waits};
+use runstate::store::{CallRow, Commit, Lease, StoreError, UserMessage, Waits};
 use tokio_postgres::types::ToSql;
 
 use super::sql::Sql;
@@ -31,6 +31,10 @@ pub(super) async fn commit(
             let (run, suspension) = (lease.run.clone(), first.suspension_id);
             Err(StoreError::Decided { run, suspension, decision: first.decision_id })
         }
+        ("superseded", Some(json)) => {
+            let message: UserMessage = load::parse(json, "posts.json")?;
+            Err(StoreError::Superseded { run: lease.run.clone(), message: message.id })
+        }
         _ => Err(answer.refusal(&lease.run, lease.fence, commit.version)),
     }
 }
@@ -54,6 +58,7 @@ struct Columns<'a> {
     values: Values<'a>,
     trace: (Vec<i64>, Vec<&'a str>),
     events: (Vec<i64>, Vec<i64>, Vec<&'a str>),
+    takes: Option<Text<'a>>,
 }
 
 #[derive(Default)]
@@ -144,6 +149,7 @@ impl<'a> Columns<'a> {
                 events.keys().map(|last| int(*last)).collect(),
                 events.values().map(|row| &*row.json).collect(),
             ),
+            takes: commit.takes.as_deref().map(|id| Key::of(id).key),
             run,
         };
         for call in calls.into_values() {
@@ -196,7 +202,7 @@ impl<'a> Columns<'a> {
         texts.into_iter().try_for_each(|(column, bytes)| fits(column, bytes))
     }
 
-    fn params(&self) -> [&(dyn ToSql + Sync); 50] {
+    fn params(&self) -> [&(dyn ToSql + Sync); 51] {
         let [fence, version, at, steps, waiting] = &self.numbers;
         let (messages, values) = (&self.messages, &self.values);
         let (trace, events) = (&self.trace, &self.events);
@@ -252,6 +258,7 @@ impl<'a> Columns<'a> {
             &events.0,
             &events.1,
             &events.2,
+            &self.takes,
         ]
     }
 }

@@ -139,8 +139,9 @@ impl RunStore for PostgresStore {
             let (thread, long_thread) = thread.map(|Key { key, long }| (key, long)).unzip();
             let long_thread = long_thread.flatten();
             fits("threads.thread", longest(&long_thread))?;
-            let params: [&(dyn ToSql + Sync); 9] =
-                [&key, &long, &title, &spec, &at, &not_before, &thread, &long_thread, &after];
+            let message = new.begins_with.as_deref().map(|id| Key::of(id).key);
+            let params: [&(dyn ToSql + Sync); 10] =
+                [&key, &long, &title, &spec, &at, &not_before, &thread, &long_thread, &after, &message];
             let made = connections.rows(&sql, &params).await;
             drop(turn);
             made
@@ -153,6 +154,9 @@ impl RunStore for PostgresStore {
                 let status: &str = column(row, 2)?;
                 let status = status.parse().map_err(|error| damaged(format_args!("runs.status: {error}")))?;
                 return Err(StoreError::Busy { thread: place.thread.clone(), run: told(row, 1)?, status });
+            }
+            ("duplicate", _) => {
+                return Err(StoreError::Taken { run: run.begins_with.clone().unwrap_or_default() });
             }
             ("no run", Some(place)) => return Err(no_run(place.after.as_deref().unwrap_or_default())),
             _ => return Err(StoreError::Taken { run: run.id.clone() }),

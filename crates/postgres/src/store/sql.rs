@@ -65,7 +65,7 @@ impl Sql {
         ];
         Sql {
             create_run: format!(
-                "SELECT * FROM {schema}.create_on_thread($1, $2, $3, $4, $5, {}, $7, $8, $9)",
+                "SELECT * FROM {schema}.create_on_thread($1, $2, $3, $4, $5, {}, $7, $8, $9, $10)",
                 after("$6::bigint")
             ),
             last_of_thread: with("SELECT <coalesce(l.long_id, l.id)> FROM {schema}.last_of_thread($1) l WHERE l.no IS NOT NULL"),
@@ -100,7 +100,7 @@ impl Sql {
                     WHERE id = $1 AND fence = $2 RETURNING no"
                     .replace("{after}", &after("$3::bigint")),
             ),
-            commit_run: call("commit_run", 50).replace(
+            commit_run: call("commit_run", 51).replace(
                 "$34",
                 &format!(
                     "ARRAY(SELECT CASE WHEN given.at < 0 THEN {NOW} - given.at - 1 ELSE given.at END

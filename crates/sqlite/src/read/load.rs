@@ -2,7 +2,7 @@
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
-use runstate::store::{EventRow, Mail, Parts, StoreError, TraceRow};
+use runstate::store::{EventRow, Mail, Parts, StoreError, TraceRow, UserMessage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
@@ -82,14 +82,15 @@ pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
     let own = own.query_row([run], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
     let (untaken, cancel) = own.optional()?.ok_or_else(|| no_run(run))?;
     let decisions = if untaken > 0 { decisions(conn, run, UNTAKEN)? } else { Vec::new() };
-    let mut message = conn.prepare_cached("SELECT json FROM posts WHERE run = ?1")?;
-    let message: Option<String> = match untaken > 0 {
-        true => message.query_row([run], |row| row.get(0)).optional()?,
-        false => None,
-    };
-    let message =
-        message.map(|message| json(&message, || format!("posts.json of the run {run:?}"))).transpose()?;
+    let message = if untaken > 0 { message(conn, run)? } else { None };
     Ok(Mail::new(decisions, cancel).with_message(message))
+}
+
+/// The message of a run that no commit has taken.
+pub(crate) fn message(conn: &Connection, run: &str) -> Outcome<Option<UserMessage>> {
+    let mut message = conn.prepare_cached("SELECT json FROM posts WHERE run = ?1")?;
+    let message: Option<String> = message.query_row([run], |row| row.get(0)).optional()?;
+    Ok(message.map(|message| json(&message, || format!("posts.json of the run {run:?}"))).transpose()?)
 }
 
 const TAKEN: &str = "SELECT json FROM decisions WHERE run = ?1 AND taken = 1 ORDER BY no";

@@ -8,17 +8,18 @@ use super::leases::{fenced, no_run};
 use super::mail;
 use crate::error::{Fault, Outcome};
 use crate::number::{column, number};
+use crate::read::load::message;
 use crate::time::Now;
 
 pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit, now: Now) -> Outcome<()> {
-    check(conn, lease, commit)?;
+    let has_mail = check(conn, lease, commit)?;
     let run = &lease.run;
     // Before the calls: one that waits and is decided is not open.
     for decision in &commit.decisions {
         mail::insert(conn, run, decision, true)?;
         mail::close(conn, run, &decision.suspension_id)?;
     }
-    let has_mail = put_run(conn, lease, commit)?;
+    put_run(conn, lease, commit)?;
     put_messages(conn, run, &commit.messages)?;
     commit.calls.iter().try_for_each(|row| put_call(conn, run, row, commit.at_ms, now))?;
     commit.values.iter().try_for_each(|row| put_value(conn, run, row))?;
@@ -31,13 +32,22 @@ struct Head {
     fence: i64,
     version: i64,
     committed_under: i64,
+    /// Has anything come in that no commit took?
+    has_mail: bool,
 }
 
-fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
-    let mut head = conn.prepare_cached("SELECT fence, version, committed_under FROM runs WHERE id = ?1")?;
+/// May it be made? Says whether anything has come in for the run that no commit before it took.
+fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<bool> {
+    let mut head =
+        conn.prepare_cached("SELECT fence, version, committed_under, mail <> 0 FROM runs WHERE id = ?1")?;
     let head = head
         .query_row([&lease.run], |row| {
-            Ok(Head { fence: row.get(0)?, version: row.get(1)?, committed_under: row.get(2)? })
+            Ok(Head {
+                fence: row.get(0)?,
+                version: row.get(1)?,
+                committed_under: row.get(2)?,
+                has_mail: row.get(3)?,
+            })
         })
         .optional()?
         .ok_or_else(|| no_run(&lease.run))?;
@@ -51,7 +61,12 @@ fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
         let (run, got, expected) = (lease.run.clone(), commit.version, next);
         return Err(Fault::Store(StoreError::Version { run, got, expected }));
     }
-    commit.decisions.iter().try_for_each(|decision| is_undecided(conn, lease, decision))
+    if !is_there && head.has_mail {
+        let message = message(conn, &lease.run)?;
+        message.map_or(Ok(()), |message| commit.holds(&lease.run, &message)).map_err(Fault::Store)?;
+    }
+    commit.decisions.iter().try_for_each(|decision| is_undecided(conn, lease, decision))?;
+    Ok(head.has_mail)
 }
 
 /// Is the suspension without a decision, or is it this one?
@@ -70,8 +85,7 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
     }
 }
 
-/// Says whether anything has come in for the run that no commit before this one took.
-fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<bool> {
+fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
     // Behind the greatest number it begins again: a position behind that names all runs.
     conn.prepare_cached(
         "UPDATE news SET commits = CASE WHEN CAST(commits AS INTEGER) BETWEEN 0 AND 9223372036854775806 \
@@ -83,20 +97,19 @@ fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<bool> {
         "UPDATE runs SET reason = :reason, version = :version, steps = :steps, waiting = :waiting, \
              thread = :thread, committed_under = :fence, changed_at_ms = :at, snapshot = :snapshot, core = :core, \
              changed = coalesce((SELECT commits FROM news), 1) \
-         WHERE id = :run RETURNING mail <> 0",
+         WHERE id = :run",
     )?;
-    let params = named_params! {
+    update.execute(named_params! {
         ":run": lease.run, ":reason": reason, ":version": column(commit.version), ":steps": steps,
         ":waiting": waiting, ":thread": thread, ":fence": column(lease.fence), ":at": column(commit.at_ms),
         ":snapshot": snapshot, ":core": core,
-    };
-    let has_mail = update.query_row(params, |row| row.get(0))?;
+    })?;
     // Apart, since setting it writes its index, changed or not; most commits leave it.
     let mut status_changed = conn.prepare_cached(
         "UPDATE runs SET status = ?2, cancel = iif(?2 = 'Done', NULL, cancel) WHERE id = ?1 AND status <> ?2",
     )?;
     status_changed.execute([&*lease.run, status.name()])?;
-    Ok(has_mail)
+    Ok(())
 }
 
 fn put_messages(conn: &Connection, run: &str, rows: &[MessageRow]) -> Outcome<()> {

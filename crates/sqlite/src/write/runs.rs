@@ -8,6 +8,7 @@ use super::leases::is_free;
 use super::threads;
 use crate::error::{Fault, Outcome};
 use crate::number::column;
+use crate::read::load::is_given;
 use crate::read::threads::last;
 use crate::time::Now;
 
@@ -21,6 +22,12 @@ pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     let not_before = run.put_off.map(|time| now.after(time));
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
+    }
+    if let Some(message) = run.begins_with.as_ref().filter(|message| **message != run.id) {
+        if is_given(conn, message)? {
+            return Err(Fault::Store(StoreError::Taken { run: message.clone() }));
+        }
+        conn.prepare_cached("INSERT INTO removed (run) VALUES (?1)")?.execute([message])?;
     }
     match &run.thread {
         Some(place) => threads::enter(conn, &run.id, place)?,
