@@ -25,6 +25,9 @@ pub(crate) enum Spec {
         /// the store must not choose the folder that tools work in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<Token>,
+        /// The message that the run begins with, instead of that of the scenario.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
     },
 }
 
@@ -54,11 +57,27 @@ impl Spec {
     /// # Errors
     /// A text that is no scenario any more, with its place.
     pub(crate) fn scenario(&self) -> Result<Scenario, Failure> {
-        let Spec::Scenario { scenario, .. } = self;
-        Scenario::parse(scenario).map_err(|refused| {
+        let Spec::Scenario { scenario, message, .. } = self;
+        let mut read = Scenario::parse(scenario).map_err(|refused| {
             Failure::new(format!("the run's scenario cannot be read: {refused}"))
                 .with_help("drive it with the version of this program that created it")
-        })
+        })?;
+        if let Some(message) = message {
+            read.message.clone_from(message);
+        }
+        Ok(read)
+    }
+
+    /// That of the run behind this one on its thread: the same scenario with another message, in the folder of that token.
+    pub(crate) fn followed(&self, message: &str, token: &Token) -> Spec {
+        let Spec::Scenario { scenario, .. } = self;
+        let (scenario, token) = (scenario.clone(), Some(token.clone()));
+        Spec::Scenario { scenario, token, message: Some(message.to_owned()) }
+    }
+
+    /// Does the run work in a folder?
+    pub(crate) fn has_folder(scenario: &Scenario) -> bool {
+        has_files(scenario)
     }
 
     /// The token that the folder of the run has in common with it. A run without one works in no folder.
@@ -106,6 +125,7 @@ mod tests {
             let parts = runstate::store::Parts {
                 info,
                 spec,
+                thread: None,
                 traced: 0,
                 run: None,
                 calls: vec![],

@@ -20,6 +20,7 @@ mod run;
 mod runs;
 mod schema;
 mod seal;
+mod send;
 mod show;
 mod stream;
 mod summary;
@@ -56,6 +57,7 @@ Exit codes:
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    Send(send::Args),
     Worker(worker::Args),
     Runs(runs::Args),
     Show(show::Args),
@@ -86,6 +88,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
+        Command::Send(args) => send::run(&args, out),
         Command::Worker(args) => worker::run(&args),
         Command::Runs(args) => runs::run(&args, out),
         Command::Show(args) => show::run(&args, out),

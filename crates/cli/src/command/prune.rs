@@ -171,6 +171,9 @@ impl Pruning<'_> {
                 let over = ahead(left);
                 Became::Left(format!("it is in the hands of {holder}, whose lease is over {over}"))
             }
+            Err(StoreError::Continued { by, .. }) => {
+                Became::Left(format!("{by} begins with its messages, and is not removed"))
+            }
             // It may be gone: the note stays.
             Err(error @ StoreError::Unavailable(_)) => {
                 return left(error).map_err(|error| opened.of_change(&error));

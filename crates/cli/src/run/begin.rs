@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use runstate::agent::RunState;
 use runstate::clock::{Clock, TokioClock};
 use runstate::run::RunStatus;
 use runstate::store::Loaded;
@@ -24,6 +23,16 @@ use crate::store::{Opened, beside, give_up_lapsed_of, quoted};
 pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) -> Result<Driven, Failure> {
     let before = going_on(&opened, run)?;
     if before.info.status == RunStatus::Waiting {
+        if let Some(message) = opened.ask(opened.store.mail(run))?.message {
+            let again = opened.again();
+            let why = format!(
+                "{run}: the run goes on with the message {:?}, and this command gives a run decisions alone",
+                message.id
+            );
+            return Err(
+                Failure::new(why).with_help(format!("drive it with: runstate worker{again}{}", again.note()))
+            );
+        }
         give_up_lapsed_of(&opened, run);
     }
     let spec = Spec::of(&before)?;
@@ -47,15 +56,8 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
         .first_seq(loaded.traced.saturating_add(1))
         .clock(move || clock.now_ms())
         .build();
-    let state = match &loaded.stored {
-        None => RunState::watched(run, &recorder),
-        Some(stored) => {
-            let restored = stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS);
-            let mut state = restored.map_err(|error| unreadable(&opened, run, &error))?;
-            state.watch(&recorder);
-            state
-        }
-    };
+    let state = loaded.begin(migrations::OF_RUNS, migrations::OF_CALLS, &recorder);
+    let state = state.map_err(|error| unreadable(&opened, run, &error))?;
     Ok(Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened })
 }
 

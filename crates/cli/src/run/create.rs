@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::store::{NewRun, StoreError};
+use runstate::store::{Loaded, NewRun, Parts, StoreError, UserMessage};
 
 use crate::clock::unix_ms;
 use crate::failure::Failure;
@@ -94,7 +94,11 @@ fn is_put(
     }
     folder.fill(template)?;
     let scenario = &file.scenario;
-    let spec = Spec::Scenario { scenario: file.source.text.clone(), token: Some(folder.token().clone()) };
+    let spec = Spec::Scenario {
+        scenario: file.source.text.clone(),
+        token: Some(folder.token().clone()),
+        message: None,
+    };
     let title = scenario.about.as_deref().unwrap_or(&scenario.message);
     let mut run = NewRun::new(folder.id(), spec.to_json()?, unix_ms()).titled(title);
     if is_driven_here {
@@ -121,6 +125,37 @@ fn is_put(
         }
         Err(error) => Err(opened.failure(&error)),
     }
+}
+
+/// A folder for a run behind another one on its thread, and the run. The folder is a copy of the one before, as that run left it.
+///
+/// # Errors
+/// A run before it that this program did not create, or whose folder is not here, and what keeps the folder from being made.
+pub(crate) fn follow(
+    opened: &Opened,
+    state_dir: &Path,
+    before: Parts,
+    message: &UserMessage,
+    taken: Option<u64>,
+) -> Result<(RunFolder, NewRun), Failure> {
+    let last = Loaded::from_parts(before).map_err(|error| opened.failure(&error))?;
+    let spec = Spec::of(&last)?;
+    let scenario = spec.scenario()?;
+    let name = &scenario.name;
+    let folder = match taken {
+        Some(taken) => next(opened, state_dir, name, taken)?,
+        None => RunFolder::claim(state_dir, name, 1)?,
+    };
+    if Spec::has_folder(&scenario) {
+        runs::open(state_dir, &last.info.id, spec.token())?;
+        let work = Path::new(&last.info.id).join(runs::WORK);
+        folder.fill(Some(&Template::new(state_dir, &work)))?;
+    } else {
+        folder.fill(None)?;
+    }
+    let spec = spec.followed(&message.text, folder.token()).to_json()?;
+    let run = NewRun::new(folder.id(), spec, message.at_ms).titled(&*message.text);
+    Ok((folder, run))
 }
 
 /// Creates a run. An answer that was lost is asked for again: the run that is there then is this one.

@@ -13,6 +13,6 @@ mod report;
 
 pub(crate) use answers::answers;
 pub(crate) use begin::{Undriven, accept_restored, load, take};
-pub(crate) use create::{Created, create};
+pub(crate) use create::{Created, create, follow};
 pub(crate) use driven::{Driven, Ending, How};
 pub(crate) use report::report;

@@ -33,7 +33,7 @@ pub(crate) use copy::Template;
 pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
 pub(crate) use marks::Marks;
-pub(crate) use open::{open, work_of};
+pub(crate) use open::{WORK, open, work_of};
 pub(crate) use owner::Token;
 pub(crate) use remove::{Folder, Note, Notes};
 
@@ -94,7 +94,7 @@ impl RunFolder {
 
     /// The folder its tools work in.
     pub(crate) fn work(&self) -> PathBuf {
-        self.path.join(open::WORK)
+        self.path.join(WORK)
     }
 
     /// What the run is to say, so that the folder is known to be its own.

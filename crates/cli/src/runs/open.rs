@@ -11,7 +11,7 @@ use super::owner::{Owner, Token, mark_of, owner};
 use crate::failure::Failure;
 
 /// The name of the folder that tools work in, in the folder of their run.
-pub(super) const WORK: &str = "work";
+pub(crate) const WORK: &str = "work";
 
 const ELSEWHERE: &str =
     "drive the run on the machine where it was created, with the --state-dir that it was created with";

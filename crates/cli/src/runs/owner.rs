@@ -29,7 +29,7 @@ impl Token {
     ///
     /// # Errors
     /// A system that gives no random numbers.
-    pub(super) fn fresh() -> Result<Self, Failure> {
+    pub(crate) fn fresh() -> Result<Self, Failure> {
         let mut drawn = [0; 16];
         getrandom::fill(&mut drawn).map_err(|error| {
             Failure::new(format!("cannot draw a token for the run's folder: the system says: {error}"))

@@ -5,6 +5,7 @@ mod keyed;
 mod life;
 mod lists;
 mod resumes;
+mod send;
 mod watch;
 mod workers;
 

@@ -1,0 +1,203 @@
+//! `runstate send THREAD MESSAGE`
+
+use runstate::run::RunStatus;
+use runstate::store::{Parts, Sent, StoreError, UserMessage, send};
+use serde_json::json;
+
+use super::hand::by_whom;
+use crate::clock::unix_ms;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, Text};
+use crate::output::{Output, printable};
+use crate::run;
+use crate::runs::{RunFolder, Token};
+use crate::store::{Missing, Opened, StoreArgs, beside, quoted};
+
+/// Send a message to a thread of runs
+///
+/// Each run begins a thread, which has the id of that run. A message to a thread whose last run is over begins a new run: it has the
+/// scenario of the last one, the messages of the thread, and a copy of the folder as the last run left it. A last run that waits takes
+/// the message with --supersede: its questions are cancelled, and it goes on with the message.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate send tidy-folder-1 'now tidy the other notes'
+  runstate send tidy-folder-1 'leave the drafts alone' --supersede --id monday-1
+
+Exit codes:
+  0  accepted, now or by a message of the same id before
+  1  not accepted: the last run of the thread is not over
+  2  there is no such thread, or the store or another argument cannot be used")]
+pub(crate) struct Args {
+    /// The thread: the id of the run that began it, or of any run on it
+    thread: String,
+    /// The message; - reads it from standard input
+    message: String,
+    /// The id of the message: of two messages with one id the first is accepted, in whatever process it is sent [default: a random one]
+    #[arg(long)]
+    id: Option<String>,
+    /// Cancel the questions that the last run waits for
+    #[arg(long)]
+    supersede: bool,
+    /// One JSON object: reply (began, superseded, duplicate, busy), accepted, thread, run, message, status
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+/// The most bytes of a message.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A number of a run that others have taken is tried again with the next one, so often.
+const TRIES: usize = 8;
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let text = args.text()?;
+    let id = match &args.id {
+        Some(id) if id.is_empty() => {
+            return Err(Failure::new("--id: expected the id of a message, got an empty text"));
+        }
+        Some(id) => id.clone(),
+        None => String::from(Token::fresh()?),
+    };
+    let opened = args.place.open(Missing::Refuse)?;
+    let message = UserMessage::new(&*id, text, unix_ms());
+    let thread = args.thread(&opened)?;
+    let sent = args.send(&opened, &thread, &message)?;
+    let (reply, run) = match &sent {
+        Sent::Began { run } => ("began", Some(run)),
+        Sent::Superseded { run } => ("superseded", Some(run)),
+        Sent::Busy { run, .. } => ("busy", Some(run)),
+        _ => ("duplicate", None),
+    };
+    let is_accepted = reply != "busy";
+    let status = match &sent {
+        Sent::Busy { status, .. } => Some(status),
+        _ => None,
+    };
+    if args.json {
+        out.json(&json!({
+            "reply": reply, "accepted": is_accepted, "thread": thread, "run": run, "message": id, "status": status,
+        }));
+    } else {
+        out.line(&printable(&args.told(&opened, &thread, &sent, &id)));
+    }
+    Ok(if is_accepted { Exit::Good } else { Exit::Bad })
+}
+
+impl Args {
+    fn text(&self) -> Result<String, Failure> {
+        let text = match &*self.message {
+            "-" => input::read_text("-", MOST_BYTES)?,
+            message => Text { name: "MESSAGE".to_owned(), text: message.to_owned() },
+        };
+        let bytes = text.text.len() as u64;
+        if text.text.trim().is_empty() {
+            return Err(Failure::new(format!("{}: expected a message, got an empty text", text.name)));
+        }
+        if bytes > MOST_BYTES {
+            let why = format!("{}: it has {bytes} bytes, and a message has at most {MOST_BYTES}", text.name);
+            return Err(
+                Failure::new(why).with_help("put a long text into a file, and name the file in the message")
+            );
+        }
+        Ok(text.text)
+    }
+
+    /// The id of the thread.
+    fn thread(&self, opened: &Opened) -> Result<String, Failure> {
+        let named = &self.thread;
+        if opened.ask(opened.store.last_of_thread(named))?.is_some() {
+            return Ok(named.clone());
+        }
+        match beside(opened.handle(), opened.store.parts(named)) {
+            Ok(run) => Ok(run.thread.map_or_else(|| named.clone(), |place| place.thread)),
+            Err(StoreError::NoRun { .. }) => Err(self.no_thread(opened)),
+            Err(error) => Err(opened.failure(&error)),
+        }
+    }
+
+    fn send(&self, opened: &Opened, thread: &str, message: &UserMessage) -> Result<Sent, Failure> {
+        let mut taken = None;
+        for _ in 0..TRIES {
+            let mut made: Option<RunFolder> = None;
+            let begin = |last: Option<Parts>, message: &UserMessage| {
+                let last = last.ok_or_else(|| Refused::Command(self.no_thread(opened)))?;
+                let state_dir = self.place.state_dir().map_err(Refused::Command)?;
+                let (folder, new) =
+                    run::follow(opened, &state_dir, last, message, taken).map_err(Refused::Command)?;
+                made = Some(folder);
+                Ok::<_, Refused>(new)
+            };
+            let sent = beside(opened.handle(), send(&*opened.store, thread, message, self.supersede, begin));
+            let is_kept =
+                matches!(&sent, Ok(Sent::Began { .. }) | Err(Refused::Store(StoreError::Unavailable(_))));
+            if let Some(folder) = made.as_mut().filter(|_| is_kept) {
+                folder.keep();
+            }
+            match (sent, made) {
+                (Ok(sent), _) => return Ok(sent),
+                (Err(Refused::Store(StoreError::Taken { .. })), Some(folder)) => {
+                    taken = Some(folder.number())
+                }
+                (Err(Refused::Store(error)), _) => return Err(opened.of_change(&error)),
+                (Err(Refused::Command(failure)), _) => return Err(failure),
+            }
+        }
+        Err(Failure::new(format!("{TRIES} numbers of runs in a row were taken by other machines"))
+            .with_help("send it again"))
+    }
+
+    fn no_thread(&self, opened: &Opened) -> Failure {
+        let again = opened.again();
+        let failure = Failure::new(format!("there is no thread {:?}", self.thread));
+        failure.with_help(format!(
+            "a thread has the id of the run that began it; `runstate runs{again}`{} lists runs, and `runstate run` begins one",
+            again.note()
+        ))
+    }
+
+    fn told(&self, opened: &Opened, thread: &str, sent: &Sent, id: &str) -> String {
+        match sent {
+            Sent::Began { run } => format!("{run} begins with the message, {}", by_whom(opened, run)),
+            Sent::Superseded { run } => {
+                let again = opened.again();
+                format!("{run} goes on with the message, by a worker: runstate worker{again}{}", again.note())
+            }
+            Sent::Busy { run, status: RunStatus::Waiting } if !self.supersede => {
+                let again = opened.again();
+                format!(
+                    "not accepted: {run} waits for decisions; decide (runstate approvals --run {}{again}), or cancel its questions with \
+                     --supersede{}",
+                    quoted(run),
+                    again.note()
+                )
+            }
+            Sent::Busy { run, status: RunStatus::Waiting } => {
+                format!(
+                    "not accepted: {run} goes on with a decision, a cancellation or another message first"
+                )
+            }
+            Sent::Busy { run, status } => {
+                format!(
+                    "not accepted: {run}, the last run of the thread {thread}, is {status}; send the message once it is over"
+                )
+            }
+            _ => format!("the message {id} was sent before"),
+        }
+    }
+}
+
+/// Why a message was not sent.
+enum Refused {
+    Store(StoreError),
+    Command(Failure),
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Refused::Store(error)
+    }
+}

@@ -1,0 +1,168 @@
+//! Messages for threads, each from a process of its own.
+
+use std::process::Stdio;
+
+use super::in_every_store;
+use crate::place::Place;
+use crate::session::{Said, assert_shown};
+
+/// It makes a file, and asks before it removes one.
+const TIDY: &str = "\
+name: tidy
+message: tidy up
+approve: [delete_file]
+model:
+  - calls:
+      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}
+      - {id: rm, tool: delete_file, arguments: {path: b.txt}}
+  - text: done
+";
+
+in_every_store! {
+    each_message_to_a_thread_is_told,
+    of_messages_sent_together_one_begins_a_run,
+    a_message_under_a_key_needs_the_key,
+    a_message_that_was_not_taken_survives_a_kill,
+    messages_that_cannot_be_sent_are_refused,
+}
+
+fn each_message_to_a_thread_is_told(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", TIDY);
+    let mut shown = String::new();
+    for (args, code) in [
+        (&["run", "--detach", "s.yaml"] as &[&str], 0),
+        (&["send", "tidy-1", "sooner"], 1),
+        (&["worker", "--once"], 0),
+        (&["send", "tidy-1", "leave b.txt", "--id", "m1"], 1),
+        (&["send", "tidy-1", "leave b.txt", "--id", "m1", "--supersede"], 0),
+        (&["send", "tidy-1", "leave b.txt", "--id", "m1", "--supersede", "--json"], 0),
+        (&["send", "tidy-1", "and more", "--id", "m2", "--supersede"], 1),
+        (&["approvals"], 0),
+        (&["approve", "tidy-1/rm/1"], 1),
+        (&["resume", "tidy-1"], 2),
+        (&["worker", "--once"], 0),
+        (&["send", "tidy-1", "and more", "--id", "m2"], 0),
+        (&["send", "tidy-1", "and more", "--id", "m2", "--json"], 0),
+        (&["send", "tidy-2", "too soon", "--json", "--id", "m3"], 1),
+        (&["worker", "--once"], 0),
+        (&["deny", "tidy-2/rm/1", "--actor", "ada"], 0),
+        (&["worker", "--once"], 0),
+        (&["runs"], 0),
+        (&["prune", "--older-than", "1ms"], 0),
+    ] {
+        if args[0] == "prune" {
+            let text = place.session.read("runs/tidy-2/work/a.txt");
+            assert_eq!(text, "one", "the second run works on a copy of the folder");
+            for run in ["tidy-1", "tidy-2"] {
+                place.conforms(run, &["--complete"]);
+            }
+        }
+        shown.push_str(&place.does(args, code).untimed().shown());
+        shown.push('\n');
+    }
+    assert_shown("send", &shown);
+}
+
+fn of_messages_sent_together_one_begins_a_run(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached("name: chat\nmessage: hello\nmodel: [{text: done}]\n");
+    place.work();
+    let args = ["send", "chat-1", "hello again", "--id", "m1", "--json"];
+    let start = || {
+        place
+            .command(&args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let sending: Vec<_> = (0..4).map(|_| start()).collect();
+    let said: Vec<Said> =
+        sending.into_iter().map(|one| place.session.said(&args, &one.wait_with_output().unwrap())).collect();
+    let replies: Vec<String> = said
+        .iter()
+        .map(|said| {
+            serde_json::from_str::<serde_json::Value>(&said.stdout).unwrap()["reply"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    let began = replies.iter().filter(|reply| *reply == "began").count();
+    // One that looked before the first was there may find the thread busy.
+    assert!(
+        began == 1 && replies.iter().all(|reply| ["began", "duplicate", "busy"].contains(&&**reply)),
+        "{replies:?}"
+    );
+    place.work();
+    let listed = place.does(&["runs", "--json"], 0);
+    let runs: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 2, "{}", listed.shown());
+}
+
+fn a_message_under_a_key_needs_the_key(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("keys", format!("k1 {}", "ab".repeat(32)));
+    let keyed = |args: &[&str], code| place.does(&[args, &["--key-file", "keys"]].concat(), code);
+    place.session.write("s.yaml", TIDY);
+    keyed(&["run", "--detach", "s.yaml"], 0);
+    keyed(&["worker", "--once"], 0);
+    let refused = place.does(&["send", "tidy-1", "leave it", "--supersede"], 2);
+    assert!(refused.stderr.contains("is stored under the key \"k1\""), "{}", refused.shown());
+    keyed(&["send", "tidy-1", "leave it", "--supersede"], 0);
+    keyed(&["worker", "--once"], 0);
+    let refused = place.does(&["send", "tidy-1", "go on"], 2);
+    assert!(refused.stderr.contains("is stored under the key \"k1\""), "{}", refused.shown());
+    keyed(&["send", "tidy-1", "go on"], 0);
+    keyed(&["worker", "--once"], 0);
+    let stands = keyed(&["show", "tidy-2", "--format", "json"], 0);
+    assert!(stands.stdout.contains("\"Waiting\""), "{}", stands.shown());
+}
+
+fn a_message_that_was_not_taken_survives_a_kill(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(&["send", "tidy-1", "leave it", "--supersede", "--id", "m1"], 0);
+    // A worker that is killed as it begins leaves the message, whatever it has done by then.
+    for _ in 0..3 {
+        let mut worker = place.command(&["worker", "--once", "--lease", "1s"]).spawn().unwrap();
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+    }
+    crate::stores::wait_until("the run is over", || {
+        place.say(&["worker", "--once", "--lease", "1s"]);
+        place.field("tidy-1", "status") == "Done"
+    });
+    let sent = place.does(&["send", "tidy-1", "leave it", "--supersede", "--id", "m1", "--json"], 0);
+    assert!(sent.stdout.contains("\"duplicate\""), "{}", sent.shown());
+    place.conforms("tidy-1", &[]);
+}
+
+fn messages_that_cannot_be_sent_are_refused(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached("name: chat\nmessage: hello\nmodel: [{text: done}]\n");
+    place.work();
+    let mut shown = String::new();
+    for args in [
+        &["send", "chat-2", "hello"] as &[&str],
+        &["send", "chat-1", " \n"],
+        &["send", "chat-1", "hello", "--id", ""],
+    ] {
+        shown.push_str(&place.does(args, 2).shown());
+        shown.push('\n');
+    }
+    // The most bytes of a message, and one more.
+    for (bytes, code) in [((1 << 20) + 1, 2), (1 << 20, 0)] {
+        place.session.write("message", "x".repeat(bytes));
+        let from = std::fs::File::open(place.session.path("message")).unwrap();
+        let said = place.command(&["send", "chat-1", "-", "--id", "m1"]).stdin(from).output().unwrap();
+        let said = place.session.said(&["send", "chat-1", "-"], &said).replaced(&place.url, "[store]");
+        assert_eq!(said.code, Some(code), "{bytes}: {}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    assert_shown("send_refused", &shown);
+}
