@@ -48,4 +48,5 @@ mod suite;
 mod table;
 mod traces;
 mod untrusted;
+mod versions;
 mod worker;

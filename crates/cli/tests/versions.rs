@@ -1,0 +1,52 @@
+//! Stores that an earlier version of the program has left.
+
+use rusqlite::Connection;
+
+use crate::session::Session;
+
+const VERSION_7: &str = include_str!("stores/version-7.sql");
+
+/// Runs that wait, that were decided and that have not begun go on under this version.
+#[test]
+fn runs_of_a_file_of_version_7_go_on() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("runs")).unwrap();
+    let file = session.path("runs/runs.db");
+    Connection::open(&file).unwrap().execute_batch(VERSION_7).unwrap();
+    let does = |args: &[&str], code: i32| {
+        let said = session.run(&[args, &["--state-dir", "runs"]].concat());
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        said.stdout
+    };
+    let status = |run: &str| {
+        let shown: serde_json::Value =
+            serde_json::from_str(&does(&["show", run, "--format", "json"], 0)).unwrap();
+        shown["run"]["status"].as_str().unwrap().to_owned()
+    };
+    does(&["worker", "--once"], 0);
+    let version: i64 =
+        Connection::open(&file).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 8);
+    let all = ["pay-1", "pay-2", "pay-3", "pay-4"];
+    assert_eq!(all.map(status), ["Waiting", "Done", "Waiting", "Waiting"]);
+    does(&["approve", "pay-1/q/1"], 0);
+    does(&["send", "pay-3", "forget the bills", "--supersede"], 0);
+    does(&["send", "pay-2", "pay again"], 0);
+    does(&["worker", "--once"], 0);
+    assert_eq!(all.map(status), ["Done", "Done", "Done", "Waiting"]);
+    assert_eq!(status("pay-5"), "Waiting", "the run behind pay-2");
+    for run in ["pay-1", "pay-2", "pay-3"] {
+        let trace = does(&["show", run, "--format", "jsonl"], 0);
+        let checked = session.run_with(&["check", "-", "--complete"], trace);
+        assert_eq!(checked.code, Some(0), "{}", checked.shown());
+    }
+    // The program of version 7 leaves the file alone, as this one leaves one of the next version.
+    Connection::open(&file).unwrap().pragma_update(None, "user_version", 9).unwrap();
+    let refused = session.run(&["runs", "--state-dir", "runs"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    assert!(
+        refused.stderr.contains("version 9 of the tables, and this program knows versions up to 8"),
+        "{}",
+        refused.shown()
+    );
+}
