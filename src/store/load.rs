@@ -82,16 +82,14 @@ impl Loaded {
 
     /// The same behind these runs of its thread, the last one first.
     pub(super) fn on_thread(parts: Parts, earlier: Vec<Parts>) -> Result<Loaded, StoreError> {
-        let mut messages: Vec<String> = Vec::new();
-        let mut before = None;
-        for mut run in earlier.into_iter().rev() {
-            messages.append(&mut run.messages);
-            before = Some(run).filter(|run| run.run.is_some()).or(before);
-        }
-        let before = before.map(|before| stored(&before, &messages)).transpose()?.flatten();
-        let (base, own) = (messages.len(), parts.messages.len() as u64);
-        messages.extend(parts.messages.iter().cloned());
-        let stored = stored(&parts, &messages)?;
+        let own = parts.messages.len() as u64;
+        let mut runs: Vec<Parts> = earlier.into_iter().rev().filter(|run| run.run.is_some()).collect();
+        let mut messages: Vec<Vec<String>> =
+            runs.iter_mut().map(|run| std::mem::take(&mut run.messages)).collect();
+        let stored = stored(&parts, &messages, &parts.messages)?;
+        let last = runs.pop().zip(messages.pop());
+        let before = last.map(|(run, own)| self::stored(&run, &messages, &own)).transpose()?.flatten();
+        let base = before.as_ref().map_or(0, StoredRun::count_of_messages);
         if let Some(stored) =
             stored.as_ref().filter(|stored| before.is_some() && stored.earlier_messages() != base)
         {
@@ -140,8 +138,12 @@ impl Loaded {
     }
 }
 
-/// The run at rest with these messages; none before its first commit.
-fn stored(parts: &Parts, messages: &[String]) -> Result<Option<StoredRun>, StoreError> {
+/// The run at rest, with the messages of the runs before it and its own; none before its first commit.
+fn stored(
+    parts: &Parts,
+    earlier: &[Vec<String>],
+    messages: &[String],
+) -> Result<Option<StoredRun>, StoreError> {
     parts.untagged()?;
     let stored = parts.run.as_ref().map(|(run, core)| {
         StoredRun::from_parts(RunParts {
@@ -150,6 +152,7 @@ fn stored(parts: &Parts, messages: &[String]) -> Result<Option<StoredRun>, Store
             run,
             calls: &parts.calls,
             decisions: &parts.decisions,
+            earlier,
             messages,
             values: &parts.values,
         })

@@ -47,6 +47,18 @@ pub enum Entry {
         /// The run.
         run: String,
     },
+    /// A message is about to be sent to the run that waits, or to its thread.
+    Messaging {
+        /// The id of the message; its text is the same.
+        message: String,
+    },
+    /// A store acknowledged a message for a run that waits.
+    Messaged {
+        /// The run.
+        run: String,
+        /// The id of the message.
+        message: String,
+    },
     /// A store acknowledged the wish to cancel a run.
     Cancelled {
         /// The run.

@@ -6,9 +6,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::super::history::{History, Message};
 use super::super::keys::{KeyState, Scope};
 use super::super::stop::StopCounters;
 use super::error::StateError;
+use super::sound::arrange;
 use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
 use super::{Offer, RunState};
 use crate::decision::Decision;
@@ -50,6 +52,8 @@ pub(crate) struct RunParts<'a> {
     /// Name, executions, snapshot.
     pub(crate) calls: &'a [(String, u32, String)],
     pub(crate) decisions: &'a [Decision],
+    /// The messages of each run before it on its thread, which are stored with those, the first run first.
+    pub(crate) earlier: &'a [Vec<String>],
     /// In the order in which they were stored.
     pub(crate) messages: &'a [String],
     pub(crate) values: &'a [(Scope, String, String)],
@@ -76,8 +80,12 @@ impl StoredRun {
             let value: Value = read(&format!("values.{name}"), value)?;
             values.store(vec![(*scope, name.clone(), Some(value))]).map_err(StateError::Value)?;
         }
-        let messages = parts.messages.iter().zip(1u64..);
-        let messages = messages.map(|(message, number)| read(&format!("messages.{number}"), message));
+        let mut history = History::default();
+        for run in parts.earlier {
+            arrange(&mut history, &messages(run)?)?;
+        }
+        let mut all: Vec<Message> = history.stored().cloned().collect();
+        all.extend(messages(parts.messages)?);
         let decisions = parts.decisions.iter();
         let decisions = decisions.map(|decision| (decision.suspension_id.clone(), decision.clone()));
         Ok(StoredRun {
@@ -87,7 +95,7 @@ impl StoredRun {
             decisions: decisions.collect(),
             thread: core.thread,
             base: core.base,
-            messages: messages.collect::<Result<_, _>>()?,
+            messages: all,
             values,
             steps: core.steps,
             offer: core.offer,
@@ -98,6 +106,11 @@ impl StoredRun {
             warrant: Warrant::Parts,
         })
     }
+}
+
+fn messages(stored: &[String]) -> Result<Vec<Message>, StateError> {
+    let numbered = stored.iter().zip(1_u64..);
+    numbered.map(|(message, number)| read(&format!("messages.{number}"), message)).collect()
 }
 
 fn read<T: DeserializeOwned>(path: &str, json: &str) -> Result<T, StateError> {

@@ -106,8 +106,7 @@ fn is_unread(messages: &[Message]) -> bool {
     matches!(last, Some(Message::Result(_)))
 }
 
-/// The messages as the model reads them, and the places of the results of this run's calls. They are stored in the order
-/// in which they came, and a result may come long after its call.
+/// The messages as the model reads them, and the places of the results of this run's calls.
 fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallKey, usize>), Contradiction> {
     let Some((earlier, own)) = stored.messages.split_at_checked(stored.base) else {
         let what = format!("{} where there are {} messages", stored.base, stored.messages.len());
@@ -117,6 +116,24 @@ fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallK
     for message in earlier {
         history.push(message.clone());
     }
+    let places = arrange(&mut history, own)?;
+    for call in calls {
+        let open = places.get(&call.record().key()).copied().filter(|place| history.is_open(*place));
+        if let (Some(place), ToolCallStatus::Suspended) = (open, call.status())
+            && let Some(Message::Open(open)) = history.get(place).cloned()
+        {
+            history.set(place, Message::Open(OpenCall { why: WAITING, ..open }));
+        }
+    }
+    Ok((history, places))
+}
+
+/// Adds the messages of a run as the model reads them. They are stored in the order in which they came, and a result may come long after
+/// its call. Gives the places of the results.
+pub(super) fn arrange(
+    history: &mut History,
+    own: &[Message],
+) -> Result<HashMap<CallKey, usize>, Contradiction> {
     let mut places = HashMap::new();
     let mut step = 0;
     let mut results: Vec<&Arc<CallResult>> = Vec::new();
@@ -146,15 +163,7 @@ fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallK
             }
         }
     }
-    for call in calls {
-        let open = places.get(&call.record().key()).copied().filter(|place| history.is_open(*place));
-        if let (Some(place), ToolCallStatus::Suspended) = (open, call.status())
-            && let Some(Message::Open(open)) = history.get(place).cloned()
-        {
-            history.set(place, Message::Open(OpenCall { why: WAITING, ..open }));
-        }
-    }
-    Ok((history, places))
+    Ok(places)
 }
 
 /// The calls that wait, with their suspensions: what is stored beside the calls, for those who look for it.

@@ -202,6 +202,12 @@ impl StoredRun {
         self.run.status()
     }
 
+    /// How many messages it has, with those that its thread had before it.
+    #[cfg(feature = "store")]
+    pub(crate) fn count_of_messages(&self) -> usize {
+        self.messages.len()
+    }
+
     /// How many messages its thread had before it.
     #[cfg(feature = "store")]
     pub(crate) fn earlier_messages(&self) -> usize {

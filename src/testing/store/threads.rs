@@ -36,8 +36,17 @@ async fn supersede(store: &dyn RunStore, run: &str, id: &str) -> Superseded {
 
 pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Bench) {
     let store = bench.store().await;
-    let first = Played::new("r1", &[one("a", "note", json!({ "run": 1, "thread": "kept" }))]).await;
+    let script = [super::world::questions(2), one("a", "note", json!({ "run": 1, "thread": "kept" }))];
+    let mut first = Played::new("r1", &script).await;
     let lease = super::puts::put(&*store, &first).await;
+    // Results are stored in the order in which they come, which is not that of their calls.
+    for call in ["c1", "c0"] {
+        let decision = yes(&*store, "r1", call, &format!("d-{call}")).await;
+        for new in first.resume(&[decision]).await {
+            commit(&*store, &lease, &first.commit(new + 1)).await;
+        }
+    }
+    let first_run = first.state().history().to_vec();
     release(&*store, &lease).await;
     follow(&*store, "r2", "r1", Some("r1")).await.must("create r2 behind r1");
     let loaded = load(&*store, "r2").await;
@@ -50,6 +59,11 @@ pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Ben
         let thread = before.restore().unwrap_or_else(|error| panic!("restore the run before {run}: {error}"));
         let thread = thread.into_thread().unwrap_or_else(|_| panic!("the run before {run} is not over"));
         let base = thread.history().len();
+        assert_eq!(
+            thread.history()[..first_run.len()],
+            first_run,
+            "the messages of r1, as its model read them"
+        );
         let script = agent(&[one("b", "note", json!({ "thread": run }))]);
         let played = Played::behind(run, thread, script).await;
         if run == "r3" {

@@ -23,6 +23,10 @@ pub(super) struct Book<'e> {
     /// By suspension.
     accepted: HashMap<&'e str, Vec<&'e Sent>>,
     pub(super) executions: usize,
+    /// Messages that were about to be sent.
+    messaging: HashSet<&'e str>,
+    /// By run.
+    messaged: HashMap<&'e str, Vec<&'e str>>,
 }
 
 /// A tool began.
@@ -52,6 +56,8 @@ impl<'e> Book<'e> {
                 Entry::Replied { sent, reply } => book.replied(sent, reply),
                 Entry::Sent(sent) => drop(book.sent.entry(&sent.decision).or_insert(at)),
                 Entry::GaveBack { .. } => {}
+                Entry::Messaging { message } => drop(book.messaging.insert(message)),
+                Entry::Messaged { run, message } => book.messaged.entry(run).or_default().push(message),
             }
         }
         book
@@ -78,6 +84,16 @@ impl<'e> Book<'e> {
 
     pub(super) fn commits(&self, run: &str) -> &[&'e Made] {
         self.commits.get(run).map_or(&[], Vec::as_slice)
+    }
+
+    /// Was the message about to be sent?
+    pub(super) fn was_sent(&self, message: &str) -> bool {
+        self.messaging.contains(message)
+    }
+
+    /// The messages of a run that were acknowledged.
+    pub(super) fn messaged(&self, run: &str) -> &[&'e str] {
+        self.messaged.get(run).map_or(&[], Vec::as_slice)
     }
 
     /// Did somebody want it cancelled?

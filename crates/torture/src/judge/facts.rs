@@ -29,6 +29,8 @@ pub struct Facts {
     pub lapsed: usize,
     /// Calls in doubt that a person let go on, and those that were given up.
     pub doubts: (usize, usize),
+    /// Messages that superseded what a run waited for, and runs behind another one on its thread.
+    pub messages: (usize, usize),
     /// Times that a tool began.
     pub executions: usize,
     /// Of those, the ones that were the same execution again.
@@ -53,6 +55,8 @@ impl Facts {
 
     pub(super) fn add(&mut self, seen: &Seen, book: &Book<'_>) {
         let info = &seen.loaded.info;
+        self.messages.0 += book.messaged(&seen.id).len();
+        self.messages.1 += usize::from(seen.loaded.before.is_some());
         let end = match &info.reason {
             Some(reason) if seen.is_over() => reason.clone(),
             _ => format!("not over: {}", info.status),

@@ -1,5 +1,5 @@
-//! The message log: one question, an answer for each step, behind each answer one result for each call; and each result is
-//! what its call says.
+//! The message log: that of the runs before it on its thread, one question, an answer for each step, behind each answer one result for
+//! each call; and each result is what its call says. A message that superseded what the run waited for stands behind an answer, once.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,30 @@ use runstate::agent::{Message, ResultContent};
 use runstate::tool_call::{AnyToolCall, CallKey};
 
 use super::Violation;
+use super::book::Book;
 use super::run::Seen;
 
-pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let Some(state) = &seen.state else { return };
     let mut say = |what: String| wrong.push(Violation::new("messages", &*seen.id, what));
     let calls: HashMap<CallKey, &AnyToolCall> =
         state.calls().map(|(_, call)| (call.record().key(), call)).collect();
-    let mut messages = state.history().iter().peekable();
+    let earlier = seen.before.as_ref().map_or(&[][..], |before| before.history());
+    let (before, own) = state.history().split_at(earlier.len().min(state.history().len()));
+    if before != earlier {
+        say("it does not begin with the messages of its thread".to_owned());
+    }
+    let mut messages = own.iter().peekable();
     if !matches!(messages.next(), Some(Message::User(text)) if **text == *crate::drive::MESSAGE) {
         say("it does not begin with what the user wrote".to_owned());
     }
     let mut step = 0;
+    let mut heard: Vec<&str> = Vec::new();
     while let Some(message) = messages.next() {
+        if let Message::User(text) = message {
+            heard.push(text);
+            continue;
+        }
         let Message::Assistant(turn) = message else {
             say(format!("this stands behind no answer: {message:?}"));
             continue;
@@ -42,6 +53,17 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
                 Some(call) => say(format!("call {key} is {}, and its result is {said:?}", call.status())),
                 None => say(format!("there is no call {key}")),
             }
+        }
+    }
+    for (at, message) in heard.iter().enumerate() {
+        if !book.was_sent(message) || heard[..at].contains(message) {
+            say(format!("it has the message {message}, which was not sent, or which it has twice"));
+        }
+    }
+    for message in book.messaged(&seen.id) {
+        let is_there = heard.contains(message) || seen.message.as_deref() == Some(message);
+        if !is_there && !seen.ended_as("cancelled") {
+            say(format!("the message {message} was acknowledged, and is not there"));
         }
     }
     let steps = seen.script.steps.len() + 1;

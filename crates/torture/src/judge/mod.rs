@@ -65,8 +65,8 @@ pub async fn judge(store: &dyn RunStore, entries: &Entries) -> Judged {
                 judged.facts.add(&seen, &book);
                 let wrong = &mut judged.violations;
                 commits::judge(&seen, &book, wrong);
-                messages::judge(&seen, wrong);
-                trace::judge(&seen, wrong);
+                messages::judge(&seen, &book, wrong);
+                trace::judge(&seen, &book, wrong);
                 events::judge(&seen, wrong);
                 decisions::judge(&seen, &book, wrong);
                 calls::judge(&seen, &book, wrong);

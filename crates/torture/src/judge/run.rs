@@ -8,6 +8,7 @@ use runstate::trace::Event;
 use serde_json::Value;
 
 use super::Violation;
+use super::book::Book;
 use crate::script::Script;
 
 /// A run, with all that belongs to it.
@@ -17,8 +18,12 @@ pub(super) struct Seen {
     pub(super) script: Script,
     /// As types.
     pub(super) state: Option<RunState>,
-    /// The messages as they are stored, in order.
+    /// The run before it on its thread, as types.
+    pub(super) before: Option<RunState>,
+    /// The messages as they are stored with the run, in order.
     pub(super) messages: Vec<Value>,
+    /// The message that no commit has taken.
+    pub(super) message: Option<String>,
     /// The machines of the calls as they are stored, by name.
     pub(super) calls: Value,
     /// The values, by scope and key.
@@ -46,9 +51,14 @@ impl Seen {
         let stored = loaded.stored.as_ref();
         let state = stored.map(|stored| stored.restore()).transpose();
         let state = state.map_err(|error| wrong("types", error.to_string()))?;
+        let before = loaded.before.as_ref().map(|before| before.restore()).transpose();
+        let before = before.map_err(|error| wrong("types", format!("the run before it: {error}")))?;
         let json = stored.map(serde_json::to_value).transpose();
         let json = json.map_err(|error| wrong("types", error.to_string()))?;
-        let messages = json.as_ref().and_then(|json| json["messages"].as_array()).cloned();
+        let mut messages =
+            json.as_ref().and_then(|json| json["messages"].as_array()).cloned().unwrap_or_default();
+        let own = usize::try_from(loaded.messages).unwrap_or(usize::MAX);
+        let messages = messages.split_off(messages.len().saturating_sub(own));
         let part = |name: &str| json.as_ref().map(|json| json[name].clone()).unwrap_or_default();
         let rows = store.trace(run, 0, usize::MAX).await;
         let rows = rows.map_err(|error| wrong("types", error.to_string()))?;
@@ -61,7 +71,9 @@ impl Seen {
             id: run.to_owned(),
             script,
             state,
-            messages: messages.unwrap_or_default(),
+            before,
+            messages,
+            message: mail.message.map(|message| message.id),
             calls: part("__tool_call_states"),
             values: part("values"),
             rows: rows.into_iter().map(|row| (row.seq, row.json)).collect(),
@@ -71,6 +83,12 @@ impl Seen {
             untaken: mail.decisions,
             loaded,
         })
+    }
+
+    /// Has it a message that superseded what it waited for?
+    pub(super) fn is_messaged(&self, book: &Book<'_>) -> bool {
+        let texts = self.messages.iter().filter_map(|message| message["user"].as_str());
+        texts.skip(1).any(|text| book.was_sent(text))
     }
 
     pub(super) fn is_over(&self) -> bool {

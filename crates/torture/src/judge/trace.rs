@@ -7,6 +7,7 @@ use runstate::run::RunStatus;
 use runstate::trace::{Checker, Report, Rulebook, Unfinished};
 
 use super::Violation;
+use super::book::Book;
 use super::run::Seen;
 
 static RULES: LazyLock<Rulebook> = LazyLock::new(|| {
@@ -14,7 +15,7 @@ static RULES: LazyLock<Rulebook> = LazyLock::new(|| {
         .restarting("run_flow", ["resume_tool_call", "tool_execution"])
 });
 
-pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("trace", &*seen.id, what));
     for ((seq, _), expected) in seen.rows.iter().zip(1..) {
         if *seq != expected {
@@ -32,7 +33,7 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
     if seen.loaded.info.status == RunStatus::Done {
         let report = checker.finish();
         // A run that is cancelled while it waits has no flow that says so.
-        if !is_complete(&report, seen.ended_as("cancelled")) {
+        if !is_complete(&report, seen.ended_as("cancelled"), seen.is_messaged(book)) {
             say(format!("it is over, and its trace is not complete: {}", report.summary()));
         }
     }
@@ -59,8 +60,8 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
 }
 
 /// Has each instance ended that ends in such a run? A cancelled run starts no call that is new, and abandons the
-/// executions of its round and of its replay, with the pass that waits for it.
-fn is_complete(report: &Report, cancelled: bool) -> bool {
+/// executions of its round and of its replay, with the pass that waits for it. A run that goes on with a message starts no call that was new.
+fn is_complete(report: &Report, cancelled: bool, superseded: bool) -> bool {
     let stays = |it: &Unfinished| {
         let state = (&*it.lifecycle, &*it.state);
         matches!(
@@ -68,7 +69,10 @@ fn is_complete(report: &Report, cancelled: bool) -> bool {
             ("tool_call", "New") | ("resume_tool_call", "ExecuteReplayedTool") | ("tool_execution", _)
         )
     };
-    report.unfinished_instances == 0 || cancelled && report.unfinished.iter().all(stays)
+    let is_new = |it: &Unfinished| (&*it.lifecycle, &*it.state) == ("tool_call", "New");
+    report.unfinished_instances == 0
+        || cancelled && report.unfinished.iter().all(stays)
+        || superseded && report.unfinished.iter().all(is_new)
 }
 
 #[cfg(test)]
@@ -90,7 +94,7 @@ mod tests {
         let events: Vec<Event<'_>> = lines.iter().map(|line| Event::from_json(line).unwrap()).collect();
         let report = check(&events, &RULES);
         assert_eq!(report.violation, None);
-        is_complete(&report, cancelled)
+        is_complete(&report, cancelled, false)
     }
 
     #[test]

@@ -37,6 +37,8 @@ impl Report {
             ("decisions in conflict", reply("conflict"), 100),
             ("decisions that came twice", reply("duplicate"), 100),
             ("suspensions that lapsed", facts.lapsed, 100),
+            ("messages that superseded", facts.messages.0, 100),
+            ("runs behind another one", facts.messages.1, 100),
             ("commits that were refused as fenced", facts.fenced, 200),
         ];
         let kills = strikes.kills();
@@ -77,6 +79,12 @@ impl fmt::Display for Report {
         let (resumed, given_up) = facts.doubts;
         let doubts = format!("{}: {resumed} let go on, {given_up} given up", resumed + given_up);
         line(f, "calls in doubt", &doubts)?;
+        let (superseding, behind) = facts.messages;
+        line(
+            f,
+            "messages",
+            &format!("{superseding} superseded what a run waited for, {behind} began a run"),
+        )?;
         line(f, "executions", &format!("{}, {} of them repeated", facts.executions, facts.again))?;
         line(f, "lines that a kill cut off", &entries.torn)?;
         line(f, "violations", &violations.len())?;
