@@ -20,7 +20,8 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// A store whose rows carry tags under a key, and that takes no row without.
 ///
 /// It protects runs and decisions against writers of the storage without the key: the specification of a run, its state, its
-/// calls, messages and values, the questions that people are shown, decisions, and a pending cancellation. Each
+/// calls, messages and values, the questions that people are shown, decisions, a pending cancellation, a pending message, and its place on a
+/// thread. Each
 /// tag is of the row's content, the run's id and the row's own place; that of a row of the state also of the number of the commit that
 /// wrote it. A question and a decision have the name of the suspension, which no other
 /// question of a run of that id has.

@@ -62,7 +62,7 @@ pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
-pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, send};
+pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
 pub use unread::Unread;
 pub use worker::{Ended, Host, HostError, Job, Worker};

@@ -58,8 +58,15 @@ pub enum Superseded {
 /// The most runs of one thread that are read.
 const MOST_RUNS: usize = 10_000;
 
-/// Reads a run, with the messages that its thread had before it.
-pub(super) async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
+/// Reads a run from its [parts](RunStore::parts) and from those of the runs before it on its thread. [`RunStore::load`] does this; it is for a
+/// [`Wrapper`](super::Wrapper) that changes the parts.
+///
+/// # Errors
+/// Those of the store. [`StoreError::Unusable`] when a part cannot be read, and when a run before it is not there or not `Done`.
+///
+/// # Cancel safety
+/// Nothing is changed.
+pub async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
     let parts = store.parts(run).await?;
     let mut earlier: Vec<Parts> = Vec::new();
     let mut before = after(&parts);

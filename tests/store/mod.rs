@@ -8,4 +8,5 @@ mod keyed_fields;
 mod lapses;
 mod memory;
 mod taped;
+mod threads;
 mod times;

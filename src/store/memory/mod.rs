@@ -90,7 +90,9 @@ impl Runs {
             Some(place) => place.thread == thread,
             None => kept.info.id == thread,
         };
-        self.by_id.values().filter(is_on_it).find(|kept| self.behind(&kept.info.id).is_none())
+        let after = |kept: &'_ Kept| kept.thread.as_ref().and_then(|place| place.after.clone());
+        let followed: HashSet<String> = self.by_id.values().filter_map(after).collect();
+        self.by_id.values().filter(is_on_it).find(|kept| !followed.contains(&kept.info.id))
     }
 
     /// May a run come to that place?

@@ -1,0 +1,88 @@
+//! Threads of stores that another program has written.
+
+use runstate::agent::async_trait;
+use runstate::run::RunStatus;
+use runstate::store::{Claim, MemoryStore, NewRun, Parts, RunStore, StoreError, ThreadPlace, Wrapper};
+use runstate::testing::store::Played;
+
+/// Run 0 is the first of a thread; each other one comes behind the number before.
+#[derive(Debug, Default)]
+struct Chain {
+    store: MemoryStore,
+    /// The run behind which number 0 comes, if it does.
+    before: Option<u64>,
+    status: Option<RunStatus>,
+}
+
+#[async_trait]
+impl Wrapper for Chain {
+    fn inner(&self) -> &dyn RunStore {
+        &self.store
+    }
+
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
+        let mut parts = self.store.parts("r").await?;
+        let number: u64 = run.parse().unwrap();
+        let after = number.checked_sub(1).or(self.before).map(|before| before.to_string());
+        run.clone_into(&mut parts.info.id);
+        parts.thread = Some(ThreadPlace { thread: "t".to_owned(), after });
+        if number > 0 {
+            parts.run = None;
+            parts.messages.clear();
+        }
+        if let Some(status) = self.status.filter(|_| number == 1) {
+            parts.info.status = status;
+        }
+        Ok(parts)
+    }
+
+    // Reads the parts above.
+    async fn load(&self, run: &str) -> Result<runstate::store::Loaded, StoreError> {
+        runstate::store::load(self, run).await
+    }
+}
+
+impl Chain {
+    async fn new() -> Self {
+        let chain = Chain::default();
+        chain.store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
+        let claim = Claim::of("r", "me", std::time::Duration::from_secs(60));
+        let lease = chain.store.claim(&claim).await.unwrap().unwrap();
+        for commit in Played::new("r", &[]).await.commits() {
+            chain.store.commit(&lease, commit).await.unwrap();
+        }
+        chain
+    }
+
+    async fn refused(&self, run: &str) -> String {
+        RunStore::load(self, run).await.unwrap_err().to_string()
+    }
+}
+
+#[tokio::test]
+async fn a_thread_has_10_000_runs_before_a_run_and_no_more() {
+    let chain = Chain::new().await;
+    let loaded = RunStore::load(&chain, "10000").await.unwrap();
+    assert!(
+        loaded.before.is_some() && loaded.stored.is_none(),
+        "the messages of run 0 are those of the thread"
+    );
+    let refused = chain.refused("10001").await;
+    assert!(
+        refused.contains("the thread of the run \"10001\" has more than 10000 runs before it"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_thread_that_is_a_circle_is_refused() {
+    let chain = Chain { before: Some(2), ..Chain::new().await };
+    assert!(chain.refused("2").await.contains("or is a circle"));
+}
+
+#[tokio::test]
+async fn a_run_behind_one_that_is_not_over_is_refused() {
+    let chain = Chain { status: Some(RunStatus::Waiting), ..Chain::new().await };
+    let refused = chain.refused("2").await;
+    assert!(refused.contains("goes on from the run \"1\", which is Waiting and not Done"), "{refused}");
+}
