@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::lapse::lapse;
+use super::load::Loaded;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
 use crate::agent::{Incoming, Reply, SchemaCheck, asked_in, fits, well_formed};
@@ -165,9 +166,10 @@ async fn judged(
             Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
             mail => mail?,
         };
-        let stored = match store.load(run).await {
+        // A question is one of the run's own: the runs before it on its thread are not read.
+        let stored = match store.parts(run).await {
             Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
-            loaded => loaded?.stored,
+            parts => Loaded::on_thread(parts?, Vec::new())?.stored,
         };
         let Some(stored) = stored else { return Ok(Reply::Unknown) };
         let board = stored.board(run, &posted);

@@ -145,14 +145,14 @@ fn of_message<'a>(run: &'a str, message: &'a UserMessage) -> Place<'a> {
     Place { run, what: "the message of the user", name: &message.id, with: &[] }
 }
 
-/// The text of a place on a thread for a tag.
-fn place_of(place: Option<&ThreadPlace>) -> String {
-    place.map(|place| format!("{:?} {:?}", place.thread, place.after)).unwrap_or_default()
-}
-
-/// Without a place on a thread the tag is that of earlier versions.
-fn parts_of<'a>(with: &'a [&'a str; 2], place: Option<&ThreadPlace>) -> &'a [&'a str] {
-    if place.is_some() { with } else { &with[..1] }
+/// What the tag of a specification covers beside it. Without a place on a thread it is what earlier versions wrote.
+fn with<'a>(title: &'a str, place: Option<&'a ThreadPlace>) -> Vec<&'a str> {
+    let mut with = vec![title];
+    if let Some(ThreadPlace { thread, after }) = place {
+        with.push(thread);
+        with.extend(after.as_deref());
+    }
+    with
 }
 
 /// The text of a value for its tag: white space and the order of keys change nothing.
@@ -270,9 +270,7 @@ impl Wrapper for Keyed {
     }
 
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        let place = place_of(run.thread.as_ref());
-        let with = [&*run.title, &place];
-        let spec = self.tagged_value(&created(&run.id, parts_of(&with, run.thread.as_ref())), &run.spec);
+        let spec = self.tagged_value(&created(&run.id, &with(&run.title, run.thread.as_ref())), &run.spec);
         self.store.create(&NewRun { spec, ..run.clone() }).await
     }
 
@@ -425,10 +423,8 @@ impl Wrapper for Keyed {
 
 impl Keyed {
     fn untagged_spec(&self, run: &str, parts: &mut Parts) -> Result<Value, StoreError> {
-        let place = place_of(parts.thread.as_ref());
-        let with = [&*parts.info.title, &place];
         let spec = std::mem::take(&mut parts.spec);
-        self.untagged_value(&created(run, parts_of(&with, parts.thread.as_ref())), spec)
+        self.untagged_value(&created(run, &with(&parts.info.title, parts.thread.as_ref())), spec)
     }
 
     /// A tag by a key that the run is not under would make the run unreadable. A run that is damaged takes one: it can still be cancelled.

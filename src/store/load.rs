@@ -70,13 +70,21 @@ impl Parts {
 }
 
 impl Loaded {
-    /// Puts a run together from its parts. The run is the first of its thread, or its thread has no messages before it:
-    /// [`RunStore::load`](super::RunStore::load) reads those, too.
+    /// Puts the first run of a thread together from its parts. [`store::load`](super::load) reads a run with those before it.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`], naming the part that cannot be read, and for a run that is stored under a key: its store is to
-    /// be read through [`Keyed`](super::Keyed).
+    /// [`StoreError::Unusable`], naming the part that cannot be read; for a run behind another one; and for a run that is stored under a
+    /// key: its store is to be read through [`Keyed`](super::Keyed).
     pub fn from_parts(parts: Parts) -> Result<Loaded, StoreError> {
+        if let Some(after) = parts.thread.as_ref().and_then(|place| place.after.as_ref()) {
+            return Err(StoreError::unusable(
+                format_args!(
+                    "the run {:?} comes behind the run {after:?}, whose messages are needed",
+                    parts.info.id
+                ),
+                "read it with `store::load`",
+            ));
+        }
         Loaded::on_thread(parts, Vec::new())
     }
 

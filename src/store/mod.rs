@@ -104,6 +104,13 @@ impl NewRun {
         }
     }
 
+    /// The same, beginning with the message of that id.
+    #[must_use]
+    pub fn beginning_with(mut self, message: impl Into<String>) -> Self {
+        self.begins_with = Some(message.into());
+        self
+    }
+
     /// The same, on that thread: behind the run that is its [last](RunStore::last_of_thread), or as the first one. It begins with the
     /// messages and values of the thread.
     #[must_use]
@@ -214,7 +221,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`StoreError::NoRun`]; [`StoreError::Unusable`] when a row cannot be read.
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        thread::load(self, run).await
+        load(self, run).await
     }
 
     /// The last run of a thread: the one that a new run of the thread comes behind. None for a thread that is new. A run that was created

@@ -1,5 +1,7 @@
 //! Conversations: threads of runs, and messages that come for them.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -45,7 +47,8 @@ impl UserMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Superseded {
-    /// The message is durable. The run goes on with it, and its open questions are cancelled.
+    /// The message is durable. The run goes on with it, and its open questions are cancelled. A run that is cancelled before it has gone on
+    /// ends without it.
     Accepted,
     /// The id was given before, to a message or to a run.
     Duplicate,
@@ -67,11 +70,12 @@ const MOST_RUNS: usize = 10_000;
 /// # Cancel safety
 /// Nothing is changed.
 pub async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
-    let parts = store.parts(run).await?;
+    let last = store.parts(run).await?;
     let mut earlier: Vec<Parts> = Vec::new();
-    let mut before = after(&parts);
+    let mut before = after(&last);
+    let mut seen = HashSet::from([run.to_owned()]);
     while let Some(id) = before {
-        if earlier.len() == MOST_RUNS {
+        if earlier.len() == MOST_RUNS || !seen.insert(id.clone()) {
             return Err(StoreError::unusable(
                 format_args!(
                     "the thread of the run {run:?} has more than {MOST_RUNS} runs before it, or is a circle"
@@ -80,9 +84,22 @@ pub async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, 
             ));
         }
         let parts = match store.parts(&id).await {
-            Err(StoreError::NoRun { .. }) => return Err(not_there(run, &id)),
+            Err(StoreError::NoRun { .. }) => {
+                // They may have been removed since, the run first.
+                store.parts(run).await?;
+                return Err(not_there(run, &id));
+            }
             parts => parts?,
         };
+        let (thread, of) = (thread_of(&last), thread_of(&parts));
+        if thread != of {
+            return Err(StoreError::unusable(
+                format_args!(
+                    "the run {run:?} of the thread {thread:?} goes on from the run {id:?}, which is of the thread {of:?}"
+                ),
+                "restore the store from a backup",
+            ));
+        }
         if parts.info.status != RunStatus::Done {
             let status = parts.info.status;
             return Err(StoreError::unusable(
@@ -95,7 +112,12 @@ pub async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, 
         before = after(&parts);
         earlier.push(parts);
     }
-    Loaded::on_thread(parts, earlier)
+    Loaded::on_thread(last, earlier)
+}
+
+/// The id of the thread of a run.
+fn thread_of(parts: &Parts) -> &str {
+    parts.thread.as_ref().map_or(&parts.info.id, |place| &place.thread)
 }
 
 fn after(parts: &Parts) -> Option<String> {
@@ -176,40 +198,69 @@ pub async fn send<S: RunStore + ?Sized, E: From<StoreError>>(
     thread: &str,
     message: &UserMessage,
     supersede: bool,
-    begin: impl FnOnce(Option<Parts>, &UserMessage) -> Result<NewRun, E> + Send,
+    mut begin: impl FnMut(Option<Parts>, &UserMessage) -> Result<NewRun, E> + Send,
 ) -> Result<Sent, E> {
+    let mut busy = None;
+    // Where the thread has gone on since it was looked at, it is looked at again.
+    for _ in 0..TRIES {
+        if store.is_given(&message.id).await? {
+            return Ok(Sent::Duplicate);
+        }
+        let Some(last) = store.last_of_thread(thread).await? else {
+            return began(store, begin(None, message)?.following(thread, None), message).await;
+        };
+        let parts = match store.parts(&last).await {
+            Err(StoreError::NoRun { .. }) => continue,
+            parts => parts?,
+        };
+        // A message without a tag would be noted, and would stop the run that it is for.
+        parts.untagged()?;
+        if thread_of(&parts) != thread {
+            return Err(E::from(StoreError::unusable(
+                format_args!(
+                    "the last run of the thread {thread:?} is {last:?}, which is of the thread {:?}",
+                    thread_of(&parts)
+                ),
+                "restore the store from a backup",
+            )));
+        }
+        let status = parts.info.status;
+        if status == RunStatus::Done {
+            // A thread that cannot be read takes no message.
+            store.load(&last).await?;
+            let new = begin(Some(parts), message)?;
+            return began(store, new.following(thread, Some(last)), message).await;
+        }
+        busy = Some((last.clone(), status));
+        if !supersede || status != RunStatus::Waiting {
+            break;
+        }
+        match store.supersede(&last, message).await {
+            Ok(Superseded::Accepted) => return Ok(Sent::Superseded { run: last }),
+            Ok(Superseded::Duplicate) => return Ok(Sent::Duplicate),
+            Ok(Superseded::Busy) => break,
+            Ok(Superseded::Over) | Err(StoreError::NoRun { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // Of two with one id that are sent together, the other one may have been accepted since.
     if store.is_given(&message.id).await? {
         return Ok(Sent::Duplicate);
     }
-    let Some(last) = store.last_of_thread(thread).await? else {
-        return began(store, begin(None, message)?.following(thread, None), message).await;
-    };
-    let parts = store.parts(&last).await?;
-    // A message without a tag would be noted, and would stop the run that it is for.
-    parts.untagged()?;
-    let status = parts.info.status;
-    if status == RunStatus::Done {
-        let new = begin(Some(parts), message)?;
-        return began(store, new.following(thread, Some(last)), message).await;
-    }
-    let superseded = match supersede && status == RunStatus::Waiting {
-        true => store.supersede(&last, message).await?,
-        false => Superseded::Busy,
-    };
-    Ok(match superseded {
-        Superseded::Accepted => Sent::Superseded { run: last },
-        Superseded::Duplicate => Sent::Duplicate,
-        // It has gone on since it was looked at: the next try finds where it stands.
-        Superseded::Busy | Superseded::Over => Sent::Busy { run: last, status },
-    })
+    let (run, status) =
+        busy.ok_or_else(|| StoreError::unavailable(format!("the thread {thread:?} changes all the time")))?;
+    Ok(Sent::Busy { run, status })
 }
+
+/// How often a thread is looked at.
+const TRIES: usize = 3;
 
 async fn began<S: RunStore + ?Sized, E: From<StoreError>>(
     store: &S,
     new: NewRun,
     message: &UserMessage,
 ) -> Result<Sent, E> {
-    let new = NewRun { begins_with: Some(message.id.clone()), ..new };
+    let new = new.beginning_with(&*message.id);
     match store.create(&new).await {
         Ok(()) => Ok(Sent::Began { run: new.id }),
         Err(StoreError::Taken { run }) if run == message.id => Ok(Sent::Duplicate),

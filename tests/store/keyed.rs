@@ -8,7 +8,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
     About, Approval, ApprovalQuery, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted, RunQuery,
-    RunStore, StoreError, Timer, Wrapper, decide, lapse,
+    RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage, Wrapper, decide, lapse,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
@@ -156,6 +156,42 @@ pub(super) fn texts(parts: &mut Parts) -> Vec<&mut String> {
     texts.extend(parts.messages.iter_mut());
     texts.extend(parts.values.iter_mut().map(|(_, _, json)| json));
     texts
+}
+
+/// A run behind another one, and the message of a run that waits.
+#[tokio::test]
+async fn a_changed_place_or_message_is_refused() {
+    let open = Arc::new(Open { store: MemoryStore::with_clock(clock()), changes: Mutex::default() });
+    let store: Arc<dyn RunStore> = Arc::new(Keyed::new(open.clone(), keys()).with_clock(clock()));
+    store.create(&NewRun::new("r1", json!(null), 0).following("t", None)).await.unwrap();
+    let world = World { open, store };
+    type Changed = fn(&mut ThreadPlace);
+    let changes: [(&str, Changed); 3] = [
+        ("another thread", |place| place.thread = "u".to_owned()),
+        ("another run before it", |place| place.after = Some("r0".to_owned())),
+        ("parts that are moved", |place| (place.thread, place.after) = (String::new(), Some("t".to_owned()))),
+    ];
+    for (what, change) in changes {
+        world.refuses(what, move |parts| parts.thread.as_mut().into_iter().for_each(change)).await;
+    }
+    world.refuses("no place", |parts| parts.thread = None).await;
+
+    let world = self::world().await;
+    let message = UserMessage::new("m1", "more", 0);
+    assert_eq!(world.store.supersede("r2", &message).await.unwrap(), Superseded::Accepted);
+    assert_eq!(world.store.mail("r2").await.unwrap().message.unwrap(), message);
+    let changes: [(&str, fn(&mut UserMessage)); 4] = [
+        ("another text", |message| message.text.push('!')),
+        ("another id", |message| message.id.push('!')),
+        ("another time", |message| message.at_ms += 1),
+        ("no tag", |message| message.tag = None),
+    ];
+    for (what, change) in changes {
+        let changed = move |mail: &mut Mail| mail.message.as_mut().into_iter().for_each(change);
+        world.open.changes.lock().unwrap().mail = Some(Box::new(changed));
+        let refused = world.store.mail("r2").await.unwrap_err().to_string();
+        assert!(refused.contains("the message of the user"), "{what}: {refused}");
+    }
 }
 
 #[tokio::test]

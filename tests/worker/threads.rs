@@ -1,12 +1,20 @@
 //! Threads that go on from run to run, and messages for runs that wait.
 
-use runstate::agent::{Incoming, Message, Reply, Unchecked};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use runstate::agent::{Incoming, Message, Reply, Unchecked, async_trait};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
-use runstate::store::{NewRun, Parts, Sent, StoreError, UserMessage, decide, send};
+use runstate::store::{
+    Claim, Commit, Lease, Mail, MemoryStore, NewRun, Parts, RunStore, Sent, StoreError, Superseded,
+    UserMessage, Wrapper, decide, send,
+};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use super::world::{World, call};
+use super::world::{Sleeper, World, call};
 
 /// Sends a message to the thread `t`, whose runs have that script.
 async fn send_to(world: &World, id: &str, steps: serde_json::Value, supersede: bool) -> Sent {
@@ -88,27 +96,67 @@ async fn a_message_supersedes_what_a_run_waits_for() {
     assert_eq!(send_to(&world, "m2", json!([]), true).await, Sent::Duplicate, "the same message, much later");
 }
 
-/// A worker that hears of the message as it gives the run back.
+/// A store that is given a message for the run `m1` between its commit of the waiting run and the answer to it.
+#[derive(Debug)]
+struct Sends(MemoryStore);
+
+#[async_trait]
+impl Wrapper for Sends {
+    fn inner(&self) -> &dyn RunStore {
+        &self.0
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.0.commit(lease, commit).await?;
+        if commit.run.status == RunStatus::Waiting {
+            let superseded = self.0.supersede("m1", &UserMessage::new("m2", "text of m2", 0)).await?;
+            assert_eq!(superseded, Superseded::Accepted);
+        }
+        Ok(())
+    }
+}
+
+/// The worker hears of the message before it gives the run back, and goes on under the same lease.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_comes_before_the_release_is_taken() {
-    let world = World::new();
-    let steps =
-        json!([[call("a", "once", json!({ "ask": true })), call("b", "again", json!({ "ms": 5000 }))]]);
-    send_to(&world, "m1", steps, false).await;
-    let worker = world.worker("w");
-    let driving = worker.run_ready(&*world.host);
-    let sending = async {
-        loop {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            if world.loaded("m1").await.info.status == RunStatus::Waiting {
-                break send_to(&world, "m2", json!([]), true).await;
-            }
-        }
-    };
-    let (driven, sent) = tokio::join!(driving, sending);
-    driven.unwrap();
-    assert_eq!(sent, Sent::Superseded { run: "m1".to_owned() });
+    let machine = Sleeper::new();
+    let world = World::by(machine.clone(), Arc::new(Sends(MemoryStore::with_clock(machine))));
+    send_to(&world, "m1", json!([[call("a", "once", json!({ "ask": true }))]]), false).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("m1").await, "Done natural_end");
+    let claimed = world.store.claim(&Claim::of("m1", "me", Duration::from_secs(1))).await.unwrap().unwrap();
+    assert_eq!(claimed.fence, 2, "the worker claimed it once");
+}
+
+/// A store that hears of no message at the first look at the mail, and then of one.
+#[derive(Debug)]
+struct Late(MemoryStore, Arc<AtomicBool>);
+
+#[async_trait]
+impl Wrapper for Late {
+    fn inner(&self) -> &dyn RunStore {
+        &self.0
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let mail = self.0.mail(run).await?;
+        if self.1.swap(false, Ordering::Relaxed) {
+            self.0.supersede(run, &UserMessage::new("m2", "text of m2", 0)).await?;
+        }
+        Ok(mail)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_between_two_looks_is_taken() {
+    let machine = Sleeper::new();
+    let armed = Arc::new(AtomicBool::new(false));
+    let world =
+        World::by(machine.clone(), Arc::new(Late(MemoryStore::with_clock(machine), Arc::clone(&armed))));
+    send_to(&world, "m1", json!([[call("a", "once", json!({ "ask": true }))]]), false).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    armed.store(true, Ordering::Relaxed);
+    world.worker("w").run_one(&*world.host, "m1", CancellationToken::new()).await.unwrap();
     assert_eq!(world.status("m1").await, "Done natural_end");
 }
 

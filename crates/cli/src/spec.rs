@@ -46,8 +46,16 @@ impl Spec {
     /// # Errors
     /// A run that another program made.
     pub(crate) fn of(run: &Loaded) -> Result<Spec, Failure> {
-        Spec::deserialize(&run.spec).map_err(|error| {
-            Failure::new(format!("this program cannot drive the run {:?}: {error}", run.info.id))
+        Spec::read(&run.spec, &run.info.id)
+    }
+
+    /// The same of what the store keeps of the run of that id.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(crate) fn read(spec: &Value, run: &str) -> Result<Spec, Failure> {
+        Spec::deserialize(spec).map_err(|error| {
+            Failure::new(format!("this program cannot drive the run {run:?}: {error}"))
                 .with_help("drive it with the program that created it")
         })
     }

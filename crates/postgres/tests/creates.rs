@@ -9,7 +9,7 @@ use tokio_postgres::Client;
 use crate::cluster::{self, Place, soon};
 
 /// Waits until so many statements of that database wait for others.
-async fn until_waiting(client: &Client, schema: &str, count: i64) {
+pub(crate) async fn until_waiting(client: &Client, schema: &str, count: i64) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%\"' || $1 || '\"%'";
     soon(async {
         while client.query_one(sql, &[&schema]).await.unwrap().get::<_, i64>(0) < count {

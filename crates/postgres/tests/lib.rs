@@ -19,4 +19,5 @@ mod proxy;
 mod rate;
 mod refusals;
 mod runs;
+mod threads;
 mod tls;

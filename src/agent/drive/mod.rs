@@ -279,7 +279,10 @@ impl<'d, 'io> Drive<'d, 'io> {
 
     async fn first_of_waiting(&mut self, input: Input) -> Result<Outcome, ActivationError> {
         if self.is_cancelled() {
-            return self.cancel_waiting().await;
+            return match input {
+                Input::Message(text) => self.cancel_behind(Some(text)).await,
+                Input::Resume => self.cancel_waiting().await,
+            };
         }
         // An activation that was cut off in its last commit owes that first: who listens was not told that it waits.
         let told = if self.state.interrupted { Some(self.commit_end().await?) } else { None };

@@ -102,6 +102,11 @@ impl Drive<'_, '_> {
 
     /// Cancels a run that waits, and its calls, in one commit (A17).
     pub(super) async fn cancel_waiting(&mut self) -> Result<Outcome, ActivationError> {
+        self.cancel_behind(None).await
+    }
+
+    /// The same behind what the user wrote: the thread has it, whatever comes of the run.
+    pub(super) async fn cancel_behind(&mut self, text: Option<Arc<str>>) -> Result<Outcome, ActivationError> {
         let status = self.state.run.get().status();
         let refused = |hint| Err(ActivationError::NotStartable { status, hint });
         match self.state.run.get() {
@@ -116,6 +121,7 @@ impl Drive<'_, '_> {
             AnyRun::Done(_) => return refused(OVER),
         }
         self.end_calls(&TerminationReason::Cancelled);
+        text.into_iter().for_each(|text| self.state.say(Message::User(text)));
         self.state.step_run(|run| match run {
             AnyRun::Waiting(run) => match run.finish(Finish::new(TerminationReason::Cancelled)) {
                 Ok(run) => run.into(),

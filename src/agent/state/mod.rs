@@ -189,6 +189,11 @@ impl RunState {
         }
     }
 
+    /// The messages of the run itself: those that its thread had before it are not among them.
+    pub fn own_history(&self) -> &[Message] {
+        self.thread.history.get(self.base..).unwrap_or_default()
+    }
+
     /// What the model reads: messages in order, and behind each answer exactly one result for each of its calls.
     pub fn history(&self) -> &History {
         &self.thread.history

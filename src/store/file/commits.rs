@@ -11,7 +11,7 @@ use super::super::error::StoreError;
 use super::super::lease::Lease;
 use super::super::load::Parts;
 use super::super::time::Now;
-use super::layout::{Layout, MOST_BYTES, MOST_READ, Place};
+use super::layout::{MOST_BYTES, MOST_READ, Place};
 use super::problem::{damaged, failed, too_large, unsynced};
 use super::rows::{CallLine, MessageLine, event_lines, lines, number, numbers, raw, trace_lines};
 use super::state::State;
@@ -55,14 +55,12 @@ impl OpenRun<'_> {
     }
 
     /// Makes a commit.
-    pub(super) fn commit(&mut self, ids: &Layout, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let is_again = self.check(lease, commit)?;
         let decisions = self.decisions(commit)?;
-        // One that is given again was made before the message came.
-        let message = self.state.message.take_if(|_| !is_again).map(|message| message.id);
-        for id in message.into_iter().chain(self.state.begins_with.take()) {
-            // The process that brought it may have been killed before the id was noted.
-            ids.run(&id).mark(self.disk)?;
+        if !is_again {
+            // One that is given again was made before the message came.
+            self.state.message = None;
         }
         self.put_rows(commit)?;
         let settled = self.put_calls(commit)?;

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::error::StoreError;
 use super::lock::{PATIENCE, Pauses, lock};
-use super::problem::failed;
+use super::problem::{damaged, failed};
 use crate::files::{Disk, Open, replace};
 
 /// The most bytes of a file of a run: each is read as a whole. A larger one is not committed.
@@ -231,18 +231,34 @@ impl Place {
 
     /// Notes durably that the id is not given again.
     pub(super) fn mark(&self, disk: &dyn Disk) -> Result<(), StoreError> {
-        let folder = parent(&self.mark);
-        make_folder(disk, folder)?;
-        disk.sync_folder(parent(folder)).map_err(failed(parent(folder)))?;
+        let folder = self.make_marks(disk)?;
         disk.open(&self.mark, Open::Write).and_then(|mut mark| mark.sync()).map_err(failed(&self.mark))?;
         disk.sync_folder(folder).map_err(failed(folder))
     }
 
-    /// Was a run of that id removed?
-    pub(super) fn is_marked(&self, disk: &dyn Disk) -> Result<bool, StoreError> {
-        match disk.open(&self.mark, Open::Read) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+    /// Notes durably that the id is that of a message for this run, if the run says so, too.
+    pub(super) fn note(&self, disk: &dyn Disk, run: &str) -> Result<(), StoreError> {
+        self.make_marks(disk)?;
+        let json = serde_json::to_vec(run).map_err(StoreError::failed)?;
+        replace(disk, &self.mark, &json).map_err(failed(&self.mark))
+    }
+
+    fn make_marks(&self, disk: &dyn Disk) -> Result<&Path, StoreError> {
+        let folder = parent(&self.mark);
+        make_folder(disk, folder)?;
+        disk.sync_folder(parent(folder)).map_err(failed(parent(folder)))?;
+        Ok(folder)
+    }
+
+    /// What is noted of the id.
+    pub(super) fn noted(&self, disk: &dyn Disk) -> Result<Noted, StoreError> {
+        match disk.read(&self.mark, MOST_READ) {
+            Ok(json) if json.is_empty() => Ok(Noted::Removed),
+            Ok(json) => {
+                let run = crate::json::from_slice(&json).map_err(|error| damaged(&self.mark, error))?;
+                Ok(Noted::MessageOf(run))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Noted::Nothing),
             Err(error) => Err(failed(&self.mark)(error)),
         }
     }
@@ -252,6 +268,15 @@ impl Place {
         let runs = parent(&self.folder);
         disk.sync_folder(runs).map_err(failed(runs))
     }
+}
+
+/// What is noted of an id that no run has.
+pub(super) enum Noted {
+    Nothing,
+    /// The run of that id was removed.
+    Removed,
+    /// It is that of a message for this run. Where the run does not say so, the process that brought the message was cut off.
+    MessageOf(String),
 }
 
 /// The folder that a path is in.

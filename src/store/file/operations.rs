@@ -98,8 +98,7 @@ impl RunStore for FileStore {
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (mine, commit) = (lease.clone(), commit.clone());
-        let layout = self.inner.layout.clone();
-        self.with(&lease.run, move |run| run.commit(&layout, &mine, &commit)).await
+        self.with(&lease.run, move |run| run.commit(&mine, &commit)).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -179,7 +178,7 @@ impl RunStore for FileStore {
             inner.with(&run, wanted, |run| {
                 run.state.is_held(run.now)?;
                 if let Some(by) = inner.behind(&run.state)? {
-                    return Err(StoreError::Continued { run: run.state.id.clone(), by });
+                    return Err(StoreError::Continued { run: run.state.id.clone(), by: by.id });
                 }
                 inner.remove(&run.place)
             })

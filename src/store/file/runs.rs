@@ -1,13 +1,15 @@
 //! What is done with runs in the folder of a store.
 
+use std::collections::HashSet;
 use std::io;
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use super::super::NewRun;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease};
 use super::commits::OpenRun;
-use super::layout::{MOST_BYTES, Place};
+use super::layout::{MOST_BYTES, Noted, Place};
 use super::lock::{Lock, Pauses, try_lock};
 use super::problem::{failed, fits, unsynced, without_state};
 use super::state::State;
@@ -94,18 +96,44 @@ impl Inner {
     pub(super) fn is_given(&self, run: &str) -> Result<bool, StoreError> {
         let place = self.layout.run(run);
         // In this order: a removal that comes between the two has made the mark before the state goes.
-        Ok(State::is_there(&*self.disk, &place)? || place.is_marked(&*self.disk)?)
+        Ok(State::is_there(&*self.disk, &place)? || self.is_noted(run)?)
+    }
+
+    /// Is the id that of a run that was removed, or of a message?
+    fn is_noted(&self, id: &str) -> Result<bool, StoreError> {
+        let run = match self.layout.run(id).noted(&*self.disk)? {
+            Noted::Nothing => return Ok(false),
+            Noted::Removed => return Ok(true),
+            Noted::MessageOf(run) => run,
+        };
+        match self.state(&run)? {
+            Some(state)
+                if state.begins_with.as_deref() == Some(id)
+                    || state.heard.iter().any(|heard| heard == id) =>
+            {
+                // The process that brought it may have been told that it is not known whether it is durable: it asks again here.
+                let folder = self.layout.run(&run).folder;
+                match self.disk.sync_folder(&folder) {
+                    Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(true),
+                    synced => synced.map(|()| true).map_err(unsynced(&folder)),
+                }
+            }
+            Some(_) => Ok(false),
+            None => Ok(matches!(self.layout.run(&run).noted(&*self.disk)?, Noted::Removed)),
+        }
     }
 
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
-        // Of an id that is given nothing is written.
-        let _thread = if self.is_given(&new.id)? { None } else { self.enter_thread(new, wanted)? };
         let message = new.begins_with.as_ref().filter(|message| **message != new.id);
-        let message = message.map(|id| (id, self.layout.run(id)));
-        let _message = message.as_ref().map(|(_, place)| self.lock(&place.lock, wanted)).transpose()?;
-        let _lock = self.lock(&place.lock, wanted)?;
+        // In this order everywhere: message, thread, run before it, run.
+        let mut paths: Vec<PathBuf> = message.map(|id| self.layout.run(id).lock).into_iter().collect();
+        paths.extend(self.locks_of_thread(new)?);
+        paths.push(place.lock.clone());
+        let mut seen = HashSet::new();
+        paths.retain(|path| seen.insert(path.clone()));
+        let _locks = paths.iter().map(|path| self.lock(path, wanted)).collect::<Result<Vec<_>, _>>()?;
         wanted.check()?;
         self.enter(wanted)?;
         if self.state(&new.id)?.is_some() {
@@ -114,16 +142,20 @@ impl Inner {
             return Err(taken());
         }
         // An older version of this program left the second without the first.
-        if place.is_marked(&*self.disk)?
-            || self.is_removed(&place)
-            || new.thread.is_none() && self.is_begun(&new.id)?
-        {
+        if self.is_noted(&new.id)? || self.is_removed(&place) {
             return Err(taken());
         }
-        if let Some((id, _)) = &message
+        if let Some(id) = message
             && self.is_given(id)?
         {
-            return Err(StoreError::Taken { run: (*id).clone() });
+            return Err(StoreError::Taken { run: id.clone() });
+        }
+        if new.thread.is_none() && self.is_begun(&new.id)? {
+            return Err(taken());
+        }
+        self.enter_thread(new)?;
+        if let Some(id) = message {
+            self.layout.run(id).note(&*self.disk, &new.id)?;
         }
         if self.has_rows(&place)? {
             // They are those of a run that can be restored, and not of one whose creation was cut off.
@@ -140,8 +172,7 @@ impl Inner {
         spec.push(b'\n');
         fits(&path, spec.len() as u64, MOST_BYTES)?;
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new, &*self.clock).write(&*self.disk, &place, MOST_BYTES)?;
-        message.map_or(Ok(()), |(_, place)| place.mark(&*self.disk))
+        State::created(new, &*self.clock).write(&*self.disk, &place, MOST_BYTES)
     }
 
     /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.

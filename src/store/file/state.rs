@@ -60,9 +60,15 @@ pub(super) struct State {
     /// A message that was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<UserMessage>,
-    /// The id of the message that it begins with; none once that is noted as given.
+    /// The ids of the messages that superseded what it waited for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) heard: Vec<String>,
+    /// The id of the message that it begins with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) begins_with: Option<String>,
+    /// The run behind it on its thread, which was being created when this was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<String>,
     /// Its place on a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) thread: Option<ThreadPlace>,
@@ -142,7 +148,9 @@ impl State {
             claimed_steps: 0,
             posted: Vec::new(),
             message: None,
-            begins_with: new.begins_with.clone().filter(|message| *message != new.id),
+            heard: Vec::new(),
+            next: None,
+            begins_with: new.begins_with.clone(),
             thread: new.thread.clone(),
             open_calls: BTreeMap::new(),
             run_values: BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! Threads: a file of each one that has more than one run, or a name of its own, with the ids of its runs.
 
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -10,7 +11,6 @@ use super::super::error::StoreError;
 use super::super::thread::{Superseded, ThreadPlace, UserMessage};
 use super::Inner;
 use super::layout::MOST_READ;
-use super::lock::Lock;
 use super::problem::{damaged, failed, fits, too_large};
 use super::state::State;
 use super::work::Wanted;
@@ -23,12 +23,6 @@ use crate::run::RunStatus;
 struct ThreadFile {
     thread: String,
     runs: Vec<String>,
-}
-
-/// What is held while a run comes to its place on a thread.
-pub(super) struct Held {
-    _thread: Lock,
-    _anchor: Option<Lock>,
 }
 
 impl Inner {
@@ -60,13 +54,38 @@ impl Inner {
         Ok(self.state(run)?.filter(is_on_it))
     }
 
+    /// The run behind that one: it says so, too. An id without a run is that of a creation that was cut off.
+    pub(super) fn behind(&self, state: &State) -> Result<Option<State>, StoreError> {
+        let Some(next) = &state.next else { return Ok(None) };
+        let is_behind =
+            |next: &State| next.thread.as_ref().is_some_and(|place| place.after.as_ref() == Some(&state.id));
+        Ok(self.state(next)?.filter(is_behind))
+    }
+
+    /// The last run of a thread. The file names one to begin with, and each run the one behind it: a file that was put back from an older
+    /// copy, or that is not there, makes no second end.
     pub(super) fn last_of_thread(&self, thread: &str) -> Result<Option<State>, StoreError> {
+        let mut last = None;
         for run in self.read_thread(thread)?.into_iter().flat_map(|file| file.runs).rev() {
-            if let Some(state) = self.on_thread(thread, &run)? {
-                return Ok(Some(state));
+            last = self.on_thread(thread, &run)?;
+            if last.is_some() {
+                break;
             }
         }
-        self.on_thread(thread, thread)
+        if last.is_none() {
+            last = self.on_thread(thread, thread)?;
+        }
+        let mut seen = HashSet::new();
+        while let Some(state) = &last {
+            if !seen.insert(state.id.clone()) {
+                return Err(damaged(&self.layout.run(&state.id).state(), "the runs behind it are a circle"));
+            }
+            match self.behind(state)? {
+                Some(next) => last = Some(next),
+                None => break,
+            }
+        }
+        Ok(last)
     }
 
     /// Was the thread that has this id begun by a run of another id?
@@ -74,18 +93,23 @@ impl Inner {
         Ok(self.read_thread(thread)?.is_some() && self.last_of_thread(thread)?.is_some())
     }
 
-    /// Writes a new run into the file of its thread, under the locks of the thread and of the run before it. They are held until the run
-    /// is made, so that the run before it is not removed meanwhile.
-    pub(super) fn enter_thread(&self, new: &NewRun, wanted: &Wanted) -> Result<Option<Held>, StoreError> {
-        let Some(ThreadPlace { thread, after }) = &new.thread else { return Ok(None) };
-        let held = self.lock_thread(thread, after.as_deref(), &new.id, wanted)?;
+    /// The locks that are held while a new run comes to its place: that of the thread, and that of the run before it, which is not removed
+    /// meanwhile. Without a run before it, a run of the thread's own id would be that.
+    pub(super) fn locks_of_thread(&self, new: &NewRun) -> Result<Vec<PathBuf>, StoreError> {
+        let Some(ThreadPlace { thread, after }) = &new.thread else { return Ok(Vec::new()) };
+        self.layout.make_threads(&*self.disk)?;
+        let before = after.as_ref().unwrap_or(thread);
+        Ok(vec![self.layout.lock_of_thread(thread), self.layout.run(before).lock])
+    }
+
+    /// Writes a new run into the file of its thread.
+    pub(super) fn enter_thread(&self, new: &NewRun) -> Result<(), StoreError> {
+        let Some(ThreadPlace { thread, after }) = &new.thread else { return Ok(()) };
         let last = self.last_of_thread(thread)?;
         match (&last, after) {
             (None, None) => {}
             (None, Some(after)) => return Err(StoreError::NoRun { run: after.clone() }),
             (Some(last), Some(after)) if last.id == *after && last.status == RunStatus::Done => {}
-            // This creation, which is given again.
-            (Some(last), _) if last.id == new.id => return Ok(Some(held)),
             (Some(last), _) => {
                 let (thread, run) = (thread.clone(), last.id.clone());
                 return Err(StoreError::Busy { thread, run, status: last.status });
@@ -103,41 +127,17 @@ impl Inner {
         }
         runs.push(new.id.clone());
         let path = self.thread_file(thread);
-        let mut json = serde_json::to_vec_pretty(&ThreadFile { thread: thread.clone(), runs })
-            .map_err(StoreError::failed)?;
+        let file = ThreadFile { thread: thread.clone(), runs };
+        let mut json = serde_json::to_vec_pretty(&file).map_err(StoreError::failed)?;
         json.push(b'\n');
         fits(&path, json.len() as u64, MOST_READ)?;
         replace(&*self.disk, &path, &json).map_err(failed(&path))?;
-        Ok(Some(held))
-    }
-
-    /// The locks are taken in this order everywhere: thread, run before, new run.
-    fn lock_thread(
-        &self,
-        thread: &str,
-        after: Option<&str>,
-        new: &str,
-        wanted: &Wanted,
-    ) -> Result<Held, StoreError> {
-        self.layout.make_threads(&*self.disk)?;
-        let held = self.lock(&self.layout.lock_of_thread(thread), wanted)?;
-        // Without a run before it, a run of the thread's own id would be that.
-        let anchor = Some(after.unwrap_or(thread)).filter(|anchor| *anchor != new);
-        let anchor = anchor.map(|anchor| self.lock(&self.layout.run(anchor).lock, wanted)).transpose()?;
-        Ok(Held { _thread: held, _anchor: anchor })
-    }
-
-    /// The run behind that one, whose lock is held.
-    pub(super) fn behind(&self, state: &State) -> Result<Option<String>, StoreError> {
-        let thread = state.thread.as_ref().map_or(&state.id, |place| &place.thread);
-        let Some(file) = self.read_thread(thread)? else { return Ok(None) };
-        let behind = file.runs.iter().skip_while(|run| **run != state.id).skip(1);
-        for run in behind {
-            if self.on_thread(thread, run)?.is_some() {
-                return Ok(Some(run.clone()));
-            }
+        // Its lock is held. Until the run is there, nothing is behind it.
+        if let Some(mut last) = last {
+            last.next = Some(new.id.clone());
+            last.write(&*self.disk, &self.layout.run(&last.id), MOST_READ)?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Gives a waiting run a message.
@@ -150,7 +150,8 @@ impl Inner {
         if !State::is_there(&*self.disk, &self.layout.run(run))? {
             return Err(StoreError::NoRun { run: run.to_owned() });
         }
-        if message.id == run {
+        // That of a run is given, and its lock may be held by a process that wants the lock of this one.
+        if self.is_given(&message.id)? {
             return Ok(Superseded::Duplicate);
         }
         let place = self.layout.run(&message.id);
@@ -158,27 +159,24 @@ impl Inner {
         if self.is_given(&message.id)? {
             return Ok(Superseded::Duplicate);
         }
-        let superseded = self.with(run, wanted, |run| {
+        self.with(run, wanted, |run| {
             let state = &mut run.state;
-            let is_it = state.message.as_ref().is_some_and(|known| known.id == message.id);
             let superseded = match state.status {
-                // A process that was killed before its id was noted.
-                _ if is_it => Superseded::Duplicate,
                 RunStatus::Done => Superseded::Over,
                 RunStatus::Running => Superseded::Busy,
                 RunStatus::Waiting if state.has_mail() || state.cancel.is_some() => Superseded::Busy,
-                RunStatus::Waiting => {
-                    state.message = Some(message.clone());
-                    run.save()?;
-                    return Ok(Superseded::Accepted);
-                }
+                RunStatus::Waiting => Superseded::Accepted,
             };
-            run.sync()?;
-            Ok(superseded)
-        })?;
-        if matches!(superseded, Superseded::Accepted | Superseded::Duplicate) {
-            place.mark(&*self.disk)?;
-        }
-        Ok(superseded)
+            if superseded != Superseded::Accepted {
+                run.sync()?;
+                return Ok(superseded);
+            }
+            // Before the state: without it the note says nothing.
+            place.note(run.disk, &state.id)?;
+            state.heard.push(message.id.clone());
+            state.message = Some(message.clone());
+            run.save()?;
+            Ok(Superseded::Accepted)
+        })
     }
 }

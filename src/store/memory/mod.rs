@@ -2,7 +2,7 @@
 
 mod kept;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -70,6 +70,8 @@ struct Runs {
     by_id: BTreeMap<String, Kept>,
     /// The ids of the runs that were removed, and those of messages.
     given: HashSet<String>,
+    /// The runs that have a place on a thread, in order.
+    threads: HashMap<String, Vec<String>>,
 }
 
 impl Runs {
@@ -78,21 +80,17 @@ impl Runs {
     }
 
     /// The run behind that one on its thread.
-    fn behind(&self, run: &str) -> Option<&String> {
-        let mut runs = self.by_id.values();
-        let is_behind =
-            |kept: &&Kept| kept.thread.as_ref().is_some_and(|place| place.after.as_deref() == Some(run));
-        runs.find(is_behind).map(|kept| &kept.info.id)
+    fn behind(&self, kept: &Kept) -> Option<&String> {
+        let id = &kept.info.id;
+        match &kept.thread {
+            Some(place) => self.threads.get(&place.thread)?.iter().skip_while(|run| *run != id).nth(1),
+            None => self.threads.get(id)?.first(),
+        }
     }
 
     fn last_of_thread(&self, thread: &str) -> Option<&Kept> {
-        let is_on_it = |kept: &&Kept| match &kept.thread {
-            Some(place) => place.thread == thread,
-            None => kept.info.id == thread,
-        };
-        let after = |kept: &'_ Kept| kept.thread.as_ref().and_then(|place| place.after.clone());
-        let followed: HashSet<String> = self.by_id.values().filter_map(after).collect();
-        self.by_id.values().filter(is_on_it).find(|kept| !followed.contains(&kept.info.id))
+        let placed = self.threads.get(thread).and_then(|runs| self.by_id.get(runs.last()?));
+        placed.or_else(|| self.by_id.get(thread).filter(|kept| kept.thread.is_none()))
     }
 
     /// May a run come to that place?
@@ -161,19 +159,22 @@ impl RunStore for MemoryStore {
         if runs.is_given(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
+        if let Some(message) = run.begins_with.as_ref().filter(|message| **message != run.id) {
+            if runs.is_given(message) {
+                return Err(StoreError::Taken { run: message.clone() });
+            }
+        }
         match &run.thread {
-            Some(place) => runs.is_free(place)?,
+            Some(place) => {
+                runs.is_free(place)?;
+                runs.threads.entry(place.thread.clone()).or_default().push(run.id.clone());
+            }
             None if runs.last_of_thread(&run.id).is_some() => {
                 return Err(StoreError::Taken { run: run.id.clone() });
             }
             None => {}
         }
-        if let Some(message) = run.begins_with.as_ref().filter(|message| **message != run.id) {
-            if runs.is_given(message) {
-                return Err(StoreError::Taken { run: message.clone() });
-            }
-            runs.given.insert(message.clone());
-        }
+        runs.given.extend(run.begins_with.clone().filter(|message| *message != run.id));
         runs.by_id.insert(run.id.clone(), Kept::new(run, self.now()));
         self.news.tell();
         Ok(())
@@ -389,11 +390,20 @@ impl RunStore for MemoryStore {
         let mut runs = self.lock();
         if let Some(kept) = runs.by_id.get(run) {
             kept.is_held(now)?;
-            if let Some(by) = runs.behind(run) {
+            if let Some(by) = runs.behind(kept) {
                 return Err(StoreError::Continued { run: run.to_owned(), by: by.clone() });
             }
         }
-        let removed = runs.by_id.remove(run).is_some();
+        let removed = runs.by_id.remove(run);
+        if let Some(place) = removed.as_ref().and_then(|kept| kept.thread.as_ref())
+            && let Some(on_it) = runs.threads.get_mut(&place.thread)
+        {
+            on_it.pop();
+            if on_it.is_empty() {
+                runs.threads.remove(&place.thread);
+            }
+        }
+        let removed = removed.is_some();
         if removed {
             runs.given.insert(run.to_owned());
         }

@@ -172,9 +172,8 @@ impl InHand<'_> {
         let store = Arc::clone(&self.worker.store);
         postman.bring(&*store, run).await?;
         loop {
-            if let Some(message) =
-                postman.message().filter(|_| self.state.run().status() == RunStatus::Waiting)
-            {
+            let waits = self.state.run().status() == RunStatus::Waiting;
+            if let Some(message) = waits.then(|| postman.message()).flatten() {
                 self.committer.takes(message.id);
                 input = Input::Message(message.text.into());
             }

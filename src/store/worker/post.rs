@@ -59,7 +59,7 @@ impl Postman {
 
     /// How many things were brought.
     pub(super) fn brought(&self) -> usize {
-        self.brought.len() + usize::from(self.cancel.is_cancelled())
+        self.brought.len() + usize::from(self.message.is_some()) + usize::from(self.cancel.is_cancelled())
     }
 }
 

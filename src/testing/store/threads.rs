@@ -58,6 +58,9 @@ pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Ben
     for run in ["r2", "r3"] {
         let thread = before.restore().unwrap_or_else(|error| panic!("restore the run before {run}: {error}"));
         let thread = thread.into_thread().unwrap_or_else(|_| panic!("the run before {run} is not over"));
+        let values = serde_json::to_value(&before).unwrap_or_default()["values"]["thread"].clone();
+        let expected = if run == "r2" { json!("kept") } else { json!("r2") };
+        assert_eq!(values["shared"], expected, "the value of the thread before {run}");
         let base = thread.history().len();
         assert_eq!(
             thread.history()[..first_run.len()],

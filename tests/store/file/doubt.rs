@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, SimDisk, Survives};
 use runstate::store::{
-    About, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError,
+    About, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError, Superseded,
+    UserMessage,
 };
 use serde_json::json;
 
@@ -14,13 +15,24 @@ use super::on;
 use super::others::{fill, parked};
 
 /// What is done to a store that was [filled](fill), each operation in its turn.
-const ALL: [&str; 9] =
-    ["create", "claim", "claim any", "renew", "commit", "post", "cancel", "release", "remove"];
+const ALL: [&str; 11] = [
+    "create",
+    "begin",
+    "claim",
+    "claim any",
+    "renew",
+    "commit",
+    "post",
+    "supersede",
+    "cancel",
+    "release",
+    "remove",
+];
 
 /// The run that it is done to.
 fn run_of(what: &str) -> &'static str {
     match what {
-        "create" => "another",
+        "create" | "begin" => "another",
         "claim any" => "new",
         "renew" | "commit" | "release" => "held",
         _ => "r1",
@@ -40,6 +52,11 @@ async fn does(store: &FileStore, what: &str, lease: &Lease) -> Result<(), StoreE
     let run = run_of(what);
     match what {
         "create" => store.create(&NewRun::new(run, json!(0), 9)).await,
+        "begin" => {
+            let new = NewRun::new(run, json!(0), 9).following("t", None);
+            store.create(&new.beginning_with("m")).await
+        }
+        "supersede" => store.supersede(run, &UserMessage::new("m", "more", 9)).await.map(drop),
         "claim" => store.claim(&of(run, "me", 20, 30)).await.map(drop),
         "claim any" => store.claim(&any("me", 20, 30)).await.map(drop),
         "renew" => store.renew(lease, span(2_000)).await,
@@ -128,17 +145,21 @@ async fn a_run_that_is_said_to_be_there_stays_there() {
     }
 }
 
-/// The same of a decision, and of a wish to cancel.
+/// The same of a decision, of a message, and of a wish to cancel.
 #[tokio::test]
 async fn what_came_in_and_is_said_to_be_there_stays_there() {
     let (before, _) = filled().await;
     let waits = on(&before).approvals(&ApprovalQuery::new(About::Run("r1".to_owned()), 1)).await.unwrap();
     let mut decision = Decision::new("d", &*waits[0].suspension.id, DecisionAction::Resume);
     (decision.run_id, decision.call) = (waits[0].run.clone(), waits[0].call.clone());
-    for what in ["post", "cancel"] {
+    for what in ["post", "cancel", "supersede"] {
         // Says whether it was there already.
         let asks = async |store: &FileStore| match what {
             "post" => store.post(&decision).await.map(|posted| posted == Posted::Duplicate),
+            "supersede" => {
+                let superseded = store.supersede("r1", &UserMessage::new("m", "more", 9)).await;
+                superseded.map(|superseded| superseded == Superseded::Duplicate)
+            }
             _ => store.cancel("r1", "why").await.map(|noted| !noted),
         };
         // The sync of the folder is the last that it does.
@@ -164,7 +185,10 @@ async fn what_came_in_and_is_said_to_be_there_stays_there() {
             disk.restart(Survives::Nothing);
             let mail = on(&disk).mail("r1").await.unwrap();
             assert_eq!(
-                (mail.decisions.len() + usize::from(mail.cancel.is_some())) == 1,
+                mail.decisions.len()
+                    + usize::from(mail.cancel.is_some())
+                    + usize::from(mail.message.is_some())
+                    == 1,
                 !fails_again,
                 "{what}"
             );

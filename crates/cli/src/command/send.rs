@@ -34,7 +34,8 @@ pub(crate) struct Args {
     thread: String,
     /// The message; - reads it from standard input
     message: String,
-    /// The id of the message: of two messages with one id the first is accepted, in whatever process it is sent [default: a random one]
+    /// The id of the message: of two messages of a thread with one id the first is accepted, in whatever process it is sent [default: a
+    /// random one]
     #[arg(long)]
     id: Option<String>,
     /// Cancel the questions that the last run waits for
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     place: StoreArgs,
 }
 
+/// The most bytes of the id of a message.
+const MOST_OF_AN_ID: usize = 1024;
+
 /// The most bytes of a message.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -56,15 +60,17 @@ const TRIES: usize = 8;
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let text = args.text()?;
     let id = match &args.id {
-        Some(id) if id.is_empty() => {
-            return Err(Failure::new("--id: expected the id of a message, got an empty text"));
+        Some(id) if id.is_empty() || id.len() > MOST_OF_AN_ID => {
+            let bytes = id.len();
+            return Err(Failure::new(format!("--id: expected 1 to {MOST_OF_AN_ID} bytes, got {bytes}")));
         }
         Some(id) => id.clone(),
         None => String::from(Token::fresh()?),
     };
     let opened = args.place.open(Missing::Refuse)?;
-    let message = UserMessage::new(&*id, text, unix_ms());
     let thread = args.thread(&opened)?;
+    // An id of a store is one of all threads and runs.
+    let message = UserMessage::new(format!("{thread}/{id}"), text, unix_ms());
     let sent = args.send(&opened, &thread, &message)?;
     let (reply, run) = match &sent {
         Sent::Began { run } => ("began", Some(run)),
@@ -127,7 +133,7 @@ impl Args {
                 let last = last.ok_or_else(|| Refused::Command(self.no_thread(opened)))?;
                 let state_dir = self.place.state_dir().map_err(Refused::Command)?;
                 let (folder, new) =
-                    run::follow(opened, &state_dir, last, message, taken).map_err(Refused::Command)?;
+                    run::follow(opened, &state_dir, &last, message, taken).map_err(Refused::Command)?;
                 made = Some(folder);
                 Ok::<_, Refused>(new)
             };
@@ -142,12 +148,26 @@ impl Args {
                 (Err(Refused::Store(StoreError::Taken { .. })), Some(folder)) => {
                     taken = Some(folder.number())
                 }
+                (Err(Refused::Store(error @ StoreError::Unavailable(_))), _) => {
+                    return Err(opened.of_change(&error).with_help(self.ask_again(opened, message)));
+                }
                 (Err(Refused::Store(error)), _) => return Err(opened.of_change(&error)),
                 (Err(Refused::Command(failure)), _) => return Err(failure),
             }
         }
         Err(Failure::new(format!("{TRIES} numbers of runs in a row were taken by other machines"))
             .with_help("send it again"))
+    }
+
+    /// The same message again is accepted once.
+    fn ask_again(&self, opened: &Opened, message: &UserMessage) -> String {
+        let (thread, again) = (quoted(&self.thread), opened.again());
+        let id = message.id.rsplit('/').next().unwrap_or_default();
+        let id = quoted(self.id.as_deref().unwrap_or(id));
+        format!(
+            "once the store can be reached, send it again: runstate send {thread} MESSAGE --id {id}{again}{}; with that id it is accepted once",
+            again.note()
+        )
     }
 
     fn no_thread(&self, opened: &Opened) -> Failure {
@@ -161,10 +181,13 @@ impl Args {
 
     fn told(&self, opened: &Opened, thread: &str, sent: &Sent, id: &str) -> String {
         match sent {
-            Sent::Began { run } => format!("{run} begins with the message, {}", by_whom(opened, run)),
+            Sent::Began { run } => format!("{run} begins with the message {id:?}, {}", by_whom(opened, run)),
             Sent::Superseded { run } => {
                 let again = opened.again();
-                format!("{run} goes on with the message, by a worker: runstate worker{again}{}", again.note())
+                format!(
+                    "{run} goes on with the message {id:?}, by a worker: runstate worker{again}{}",
+                    again.note()
+                )
             }
             Sent::Busy { run, status: RunStatus::Waiting } if !self.supersede => {
                 let again = opened.again();
@@ -177,15 +200,20 @@ impl Args {
             }
             Sent::Busy { run, status: RunStatus::Waiting } => {
                 format!(
-                    "not accepted: {run} goes on with a decision, a cancellation or another message first"
+                    "not accepted: {run} has a decision, a cancellation or another message, which a worker takes first; send it once the run is over"
                 )
+            }
+            Sent::Busy { run, status: RunStatus::Done } => {
+                format!("not accepted: another message came first, behind {run}; send it again")
             }
             Sent::Busy { run, status } => {
                 format!(
                     "not accepted: {run}, the last run of the thread {thread}, is {status}; send the message once it is over"
                 )
             }
-            _ => format!("the message {id} was sent before"),
+            _ => {
+                format!("a message {id:?} of the thread {thread:?} was accepted before; nothing was changed")
+            }
         }
     }
 }

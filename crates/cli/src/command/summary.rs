@@ -72,7 +72,7 @@ impl Summary {
 
     /// The last thing that the model said, if it asked for no tool with it.
     fn answer(&self) -> Option<&str> {
-        let turn = self.state()?.history().iter().rev().find_map(Message::answer)?;
+        let turn = self.state()?.own_history().iter().rev().find_map(Message::answer)?;
         (turn.calls.is_empty() && !turn.text.is_empty()).then_some(&*turn.text)
     }
 

@@ -23,16 +23,6 @@ use crate::store::{Opened, beside, give_up_lapsed_of, quoted};
 pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) -> Result<Driven, Failure> {
     let before = going_on(&opened, run)?;
     if before.info.status == RunStatus::Waiting {
-        if let Some(message) = opened.ask(opened.store.mail(run))?.message {
-            let again = opened.again();
-            let why = format!(
-                "{run}: the run goes on with the message {:?}, and this command gives a run decisions alone",
-                message.id
-            );
-            return Err(
-                Failure::new(why).with_help(format!("drive it with: runstate worker{again}{}", again.note()))
-            );
-        }
         give_up_lapsed_of(&opened, run);
     }
     let spec = Spec::of(&before)?;
@@ -40,6 +30,17 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let held = Held::claim(&opened, run, lease)?;
     // Who had it before may have gone on with it until now.
     let loaded = going_on(&opened, run)?;
+    let mail = opened.ask(opened.store.mail(run))?;
+    if let Some(message) = mail.message.filter(|_| mail.cancel.is_none()) {
+        let again = opened.again();
+        let id = &message.id;
+        let why = format!(
+            "{run}: the run goes on with the message {id:?}, and this command gives a run decisions alone"
+        );
+        return Err(
+            Failure::new(why).with_help(format!("drive it with: runstate worker{again}{}", again.note()))
+        );
+    }
     let checked = opened.marks().check(run, spec.token(), loaded.info.version);
     checked.map_err(|why| {
         let (run, again) = (quoted(run), opened.again());

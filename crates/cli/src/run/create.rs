@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::store::{Loaded, NewRun, Parts, StoreError, UserMessage};
+use runstate::store::{NewRun, Parts, StoreError, UserMessage};
 
 use crate::clock::unix_ms;
 use crate::failure::Failure;
@@ -134,12 +134,12 @@ fn is_put(
 pub(crate) fn follow(
     opened: &Opened,
     state_dir: &Path,
-    before: Parts,
+    before: &Parts,
     message: &UserMessage,
     taken: Option<u64>,
 ) -> Result<(RunFolder, NewRun), Failure> {
-    let last = Loaded::from_parts(before).map_err(|error| opened.failure(&error))?;
-    let spec = Spec::of(&last)?;
+    let last = &before.info.id;
+    let spec = Spec::read(&before.spec, last)?;
     let scenario = spec.scenario()?;
     let name = &scenario.name;
     let folder = match taken {
@@ -147,15 +147,25 @@ pub(crate) fn follow(
         None => RunFolder::claim(state_dir, name, 1)?,
     };
     if Spec::has_folder(&scenario) {
-        runs::open(state_dir, &last.info.id, spec.token())?;
-        let work = Path::new(&last.info.id).join(runs::WORK);
+        runs::open(state_dir, last, spec.token())?;
+        let work = Path::new(last).join(runs::WORK);
         folder.fill(Some(&Template::new(state_dir, &work)))?;
     } else {
         folder.fill(None)?;
     }
     let spec = spec.followed(&message.text, folder.token()).to_json()?;
-    let run = NewRun::new(folder.id(), spec, message.at_ms).titled(&*message.text);
+    let run = NewRun::new(folder.id(), spec, message.at_ms).titled(title(&message.text));
     Ok((folder, run))
+}
+
+/// The first words of a message, for lists: a store may write the title with each commit.
+fn title(message: &str) -> String {
+    const MOST: usize = 200;
+    let words = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
 }
 
 /// Creates a run. An answer that was lost is asked for again: the run that is there then is this one.

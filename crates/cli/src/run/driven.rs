@@ -141,6 +141,11 @@ impl Driven {
                         }
                         reason
                     }
+                    // This command gives a run decisions alone. No decision is accepted any more.
+                    Stop::Waiting if look()?.has_message => {
+                        complain(&printable(&format!("{id} goes on with a message that was sent to it, by: {}", worker(opened))));
+                        TerminationReason::Suspended
+                    }
                     // A decision that came meanwhile need not wait for the next process.
                     Stop::Waiting if goes_on(&mut before, look()?, state.commits() > version) => continue,
                     Stop::Waiting if how.ask => {
@@ -208,6 +213,7 @@ fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
             let note = again.note();
             format!("whoever took it goes on with it; `runstate show {show}{again}`{note} says how far it is")
         }
+        StoreError::Superseded { .. } => format!("the run goes on with the message, by: {}", worker(opened)),
         _ => format!("the run is as its last commit left it; go on with: {}", resume(opened, id)),
     };
     Failure::new(opened.failure(why).message()).with_help(help)
@@ -217,6 +223,12 @@ fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
 fn resume(opened: &Opened, id: &str) -> String {
     let again = opened.again();
     format!("runstate resume {}{again}{}", quoted(id), again.note())
+}
+
+/// What drives runs with their messages.
+fn worker(opened: &Opened) -> String {
+    let again = opened.again();
+    format!("runstate worker{again}{}", again.note())
 }
 
 /// Ctrl-C cancels the run, whose end is then committed. The second one ends the process, as it does anywhere.

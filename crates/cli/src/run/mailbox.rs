@@ -31,11 +31,13 @@ struct Brought {
     decisions: HashSet<String>,
     /// The wish to cancel.
     has_cancel: bool,
+    /// A message that the run goes on with.
+    has_message: bool,
 }
 
 impl Brought {
     fn count(&self) -> usize {
-        self.decisions.len() + usize::from(self.has_cancel)
+        self.decisions.len() + usize::from(self.has_cancel) + usize::from(self.has_message)
     }
 }
 
@@ -46,6 +48,8 @@ pub(super) struct Found {
     pub(super) is_untaken: bool,
     /// How much was brought until now.
     pub(super) brought: usize,
+    /// Does the run go on with a message?
+    pub(super) has_message: bool,
 }
 
 impl Mailbox {
@@ -77,9 +81,11 @@ impl Mailbox {
             brought.decisions.extend(decisions.iter().map(|decision| decision.decision_id.clone()));
             self.line.post(decisions);
         }
+        let has_message = mail.message.is_some();
+        brought.has_message |= has_message;
         let brought = brought.count();
         self.count.send_replace(brought);
-        Ok(Found { is_untaken, brought })
+        Ok(Found { is_untaken, brought, has_message })
     }
 
     /// Waits until more than that was brought.
@@ -151,7 +157,7 @@ model:
         let progress = Arc::new(Progress::on_stderr());
         let mailbox = Mailbox::new(Arc::clone(&store), "r", stage.line(), progress);
         let mut before = mailbox.look().await.unwrap();
-        assert_eq!(before, Found { is_untaken: false, brought: 0 });
+        assert_eq!(before, Found { is_untaken: false, brought: 0, has_message: false });
 
         let stop = stage.drive(&mut state, Some(&mut committer), &recorder).await.unwrap();
         assert_eq!(stop, Stop::Waiting);
@@ -161,7 +167,7 @@ model:
         store.post(&decision).await.unwrap();
         mailbox.look().await.unwrap();
         let found = mailbox.look().await.unwrap();
-        assert_eq!(found, Found { is_untaken: true, brought: 1 });
+        assert_eq!(found, Found { is_untaken: true, brought: 1, has_message: false });
         assert!(goes_on(&mut before, found, false), "it was brought during that turn");
         assert!(!goes_on(&mut before, found, false), "a turn with it changed nothing");
         assert!(goes_on(&mut before, found, true), "now it may take it");
@@ -170,7 +176,7 @@ model:
         let stop = stage.drive(&mut state, Some(&mut committer), &recorder).await.unwrap();
         assert_eq!(stop, Stop::Over { reason, problems: Vec::new() });
         let found = mailbox.look().await.unwrap();
-        assert_eq!(found, Found { is_untaken: false, brought: 1 });
+        assert_eq!(found, Found { is_untaken: false, brought: 1, has_message: false });
         assert!(!goes_on(&mut before, found, true));
     }
 
@@ -183,9 +189,9 @@ model:
         let stage = Stage::new(&scenario, Setting::new(unix_clock())).unwrap();
         let progress = Arc::new(Progress::on_stderr());
         let mailbox = Mailbox::new(Arc::new(Posted(store)), "r", stage.line(), progress);
-        assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 1 });
+        assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 1, has_message: false });
         mailbox.store.cancel("r", "enough").await.unwrap();
-        assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 2 });
+        assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 2, has_message: false });
         assert!(stage.token().is_cancelled());
     }
 
@@ -216,7 +222,10 @@ model:
         let mailbox = Mailbox::new(Arc::clone(&store), "r", stage.line(), progress);
         store.cancel("r", "enough").await.unwrap();
         for _ in 0..2 {
-            assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 1 });
+            assert_eq!(
+                mailbox.look().await.unwrap(),
+                Found { is_untaken: true, brought: 1, has_message: false }
+            );
         }
         assert!(stage.token().is_cancelled());
     }

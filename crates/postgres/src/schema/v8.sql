@@ -29,7 +29,7 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
--- Two that are after one id, or after one place on a thread, come one after the other.
+-- Creations under one id, or on one thread, come one after the other.
 CREATE FUNCTION {schema}.create_on_thread(
     in_id text, in_long_id text, in_title text, in_spec text, in_at bigint, in_not_before bigint,
     in_thread text, in_long_thread text, in_after text, in_message text, OUT outcome text, OUT last text, OUT status text
@@ -37,6 +37,10 @@ CREATE FUNCTION {schema}.create_on_thread(
 DECLARE
     r record;
 BEGIN
+    -- Ids first, in their order, and then the thread: in another order two could wait for each other.
+    PERFORM pg_advisory_xact_lock(hashtextextended('runstate id ' || least(in_id, in_message), 0));
+    PERFORM pg_advisory_xact_lock(hashtextextended('runstate id ' || greatest(in_id, in_message), 0));
+    PERFORM pg_advisory_xact_lock(hashtextextended('runstate thread ' || coalesce(in_thread, in_id), 0));
     IF in_thread IS NULL AND EXISTS (SELECT FROM {schema}.threads WHERE threads.thread = in_id) THEN
         outcome := 'taken';
         RETURN;
@@ -46,8 +50,6 @@ BEGIN
             THEN 'made' ELSE 'taken' END;
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(hashtextextended('runstate thread ' || in_thread, 0));
-    PERFORM pg_advisory_xact_lock(hashtextextended('runstate id ' || in_message, 0));
     IF EXISTS (SELECT FROM {schema}.runs WHERE runs.id = in_id)
         OR EXISTS (SELECT FROM {schema}.removed WHERE removed.id = in_id) THEN
         outcome := 'taken';
@@ -103,7 +105,8 @@ BEGIN
         outcome := 'busy';
     ELSE
         INSERT INTO {schema}.removed VALUES (in_id);
-        INSERT INTO {schema}.posts (run, version, id, json) VALUES (r.no, r.version, in_id, in_json);
+        INSERT INTO {schema}.posts (run, version, id, json) VALUES (r.no, r.version, in_id, in_json)
+            ON CONFLICT (run) DO UPDATE SET version = excluded.version, id = excluded.id, json = excluded.json;
         DELETE FROM {schema}.approvals WHERE approvals.run_id = in_run;
         UPDATE {schema}.runs SET mail = true WHERE runs.no = r.no;
         outcome := 'accepted';
@@ -116,30 +119,34 @@ ALTER FUNCTION {schema}.commit_run RENAME TO commit_rows;
 CREATE FUNCTION {schema}.commit_run(text, bigint, bigint, boolean, bigint, text, text, text, bigint, bigint, text, text, bigint[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], text[], bigint[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], bigint[], bigint[], text[], text, OUT outcome text, OUT number bigint, OUT detail text)
 LANGUAGE plpgsql AS $$
 DECLARE
+    r record;
     post record;
 BEGIN
-    SELECT r.no, r.fence, r.version, p.version AS behind, p.id, p.json INTO post
-        FROM {schema}.runs r LEFT JOIN {schema}.posts p ON p.run = r.no WHERE r.id = $1 FOR NO KEY UPDATE OF r;
-    IF post.id IS NOT NULL AND post.fence = $2 AND $3 = post.version + 1
-        AND post.id IS DISTINCT FROM $51 AND NOT ($6 = 'Done' AND $7 = 'cancelled') THEN
-        outcome := 'superseded'; detail := post.json;
-        RETURN;
+    -- In a statement of its own: one that waits for the row reads what belongs to it as it was before.
+    SELECT runs.no, runs.fence, runs.version, runs.mail INTO r FROM {schema}.runs WHERE runs.id = $1 FOR NO KEY UPDATE;
+    IF r.mail THEN
+        SELECT posts.version, posts.id, posts.json INTO post FROM {schema}.posts WHERE posts.run = r.no;
+        IF FOUND AND post.version = r.version AND r.fence = $2 AND $3 = r.version + 1
+            AND post.id IS DISTINCT FROM $51 AND NOT ($6 = 'Done' AND $7 = 'cancelled') THEN
+            outcome := 'superseded'; detail := post.json;
+            RETURN;
+        END IF;
     END IF;
     SELECT done.* INTO outcome, number, detail FROM {schema}.commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35,
         $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50) AS done;
-    IF outcome <> 'made' OR post.id IS NULL THEN
+    IF outcome <> 'made' OR post IS NULL THEN
         RETURN;
     END IF;
-    IF post.behind < $3 THEN
-        DELETE FROM {schema}.posts WHERE posts.run = post.no;
+    IF post.version <> $3 THEN
+        DELETE FROM {schema}.posts WHERE posts.run = r.no;
         UPDATE {schema}.runs SET mail = EXISTS (
-            SELECT FROM {schema}.decisions kept WHERE kept.run = post.no AND NOT kept.taken)
-            WHERE runs.no = post.no;
+            SELECT FROM {schema}.decisions kept WHERE kept.run = r.no AND NOT kept.taken)
+            WHERE runs.no = r.no;
     ELSE
         -- It was made before the message came, and is given again.
         DELETE FROM {schema}.approvals WHERE approvals.run_id = $1;
-        UPDATE {schema}.runs SET mail = true WHERE runs.no = post.no;
+        UPDATE {schema}.runs SET mail = true WHERE runs.no = r.no;
     END IF;
 END
 $$;

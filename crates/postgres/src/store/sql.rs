@@ -114,7 +114,7 @@ impl Sql {
             ),
             mail: with(
                 "SELECT <r.cancel>, <d.json>, <p.json> FROM {schema}.runs r
-                    LEFT JOIN {schema}.posts p ON p.run = r.no
+                    LEFT JOIN {schema}.posts p ON p.run = r.no AND p.version = r.version
                     LEFT JOIN {schema}.decisions d ON d.run = r.no AND NOT d.taken
                     WHERE r.id = $1 ORDER BY d.n",
             ),

@@ -88,7 +88,9 @@ pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
 
 /// The message of a run that no commit has taken.
 pub(crate) fn message(conn: &Connection, run: &str) -> Outcome<Option<UserMessage>> {
-    let mut message = conn.prepare_cached("SELECT json FROM posts WHERE run = ?1")?;
+    let mut message = conn.prepare_cached(
+        "SELECT posts.json FROM posts JOIN runs ON id = run WHERE run = ?1 AND posts.version = runs.version",
+    )?;
     let message: Option<String> = message.query_row([run], |row| row.get(0)).optional()?;
     Ok(message.map(|message| json(&message, || format!("posts.json of the run {run:?}"))).transpose()?)
 }

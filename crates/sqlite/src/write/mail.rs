@@ -48,14 +48,14 @@ pub(crate) fn supersede(conn: &Connection, run: &str, message: &UserMessage) -> 
     }
     let json = serde_json::to_string(message).map_err(StoreError::failed)?;
     let mut post = conn.prepare_cached(
-        "INSERT INTO posts (run, version, json) SELECT id, version, ?2 FROM runs \
+        "INSERT OR REPLACE INTO posts (run, version, json) SELECT id, version, ?2 FROM runs \
              WHERE id = ?1 AND status = 'Waiting' AND mail = 0 AND cancel IS NULL",
     )?;
     if post.execute([run, &json])? == 0 {
         return Ok(Superseded::Busy);
     }
     conn.prepare_cached("INSERT INTO removed (run) VALUES (?1)")?.execute([&message.id])?;
-    count(conn, run, 0)?;
+    recount(conn, run)?;
     bring_news(conn)?;
     Ok(Superseded::Accepted)
 }
@@ -63,8 +63,12 @@ pub(crate) fn supersede(conn: &Connection, run: &str, message: &UserMessage) -> 
 /// Counts what came in for a run and is not taken, behind the commit of that number: it has taken a message of an earlier one. One that
 /// is there has closed all questions.
 pub(super) fn count(conn: &Connection, run: &str, version: u64) -> Outcome<()> {
-    conn.prepare_cached("DELETE FROM posts WHERE run = ?1 AND version < ?2")?
+    conn.prepare_cached("DELETE FROM posts WHERE run = ?1 AND version <> ?2")?
         .execute(params![run, column(version)])?;
+    recount(conn, run)
+}
+
+fn recount(conn: &Connection, run: &str) -> Outcome<()> {
     if conn.prepare_cached("SELECT 1 FROM posts WHERE run = ?1")?.exists([run])? {
         conn.prepare_cached("UPDATE calls SET open = 0 WHERE run = ?1 AND open = 1")?.execute([run])?;
     }

@@ -14,6 +14,25 @@ use crate::time::Now;
 
 pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
+    let taken = |id: &String| Err(Fault::Store(StoreError::Taken { run: id.clone() }));
+    // All that may refuse it comes first: a refusal that has changed no row costs the others of its transaction nothing.
+    let message = run.begins_with.as_ref().filter(|message| **message != run.id);
+    if message.is_some() || run.thread.is_some() {
+        if is_given(conn, &run.id)? {
+            return taken(&run.id);
+        }
+        if let Some(message) = message
+            && is_given(conn, message)?
+        {
+            return taken(message);
+        }
+    }
+    match &run.thread {
+        Some(place) => threads::is_free(conn, &run.id, place)?,
+        // The thread of its id may have been begun by a run of another id.
+        None if last(conn, &run.id, Some(&run.id))?.is_some() => return taken(&run.id),
+        None => {}
+    }
     let mut insert = conn.prepare_cached(
         "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms) \
          SELECT ?1, ?2, 'Running', ?3, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE run = ?1) \
@@ -21,21 +40,13 @@ pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     )?;
     let not_before = run.put_off.map(|time| now.after(time));
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
-        return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
+        return taken(&run.id);
     }
-    if let Some(message) = run.begins_with.as_ref().filter(|message| **message != run.id) {
-        if is_given(conn, message)? {
-            return Err(Fault::Store(StoreError::Taken { run: message.clone() }));
-        }
+    if let Some(message) = message {
         conn.prepare_cached("INSERT INTO removed (run) VALUES (?1)")?.execute([message])?;
     }
-    match &run.thread {
-        Some(place) => threads::enter(conn, &run.id, place)?,
-        // The thread of its id may have been begun by a run of another id.
-        None if last(conn, &run.id, Some(&run.id))?.is_some() => {
-            return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
-        }
-        None => {}
+    if let Some(place) = &run.thread {
+        threads::enter(conn, &run.id, place)?;
     }
     conn.prepare_cached("INSERT INTO specs (run, json) VALUES (?1, ?2)")?.execute([&run.id, &spec])?;
     bring_news(conn)

@@ -1,5 +1,6 @@
 //! Places of runs on threads.
 
+use runstate::run::RunStatus;
 use runstate::store::{StoreError, ThreadPlace};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -7,23 +8,26 @@ use super::leases::no_run;
 use crate::error::{Fault, Outcome};
 use crate::read::threads::{last, status};
 
-/// Gives a new run its place.
-pub(super) fn enter(conn: &Connection, run: &str, place: &ThreadPlace) -> Outcome<()> {
+/// May a new run come to that place?
+pub(super) fn is_free(conn: &Connection, run: &str, place: &ThreadPlace) -> Outcome<()> {
     let ThreadPlace { thread, after } = place;
-    let last = last(conn, thread, Some(run))?;
-    match (&last, after) {
-        (None, None) => {}
-        (None, Some(after)) => return Err(no_run(after)),
+    match (last(conn, thread, Some(run))?, after) {
+        (None, None) => Ok(()),
+        (None, Some(after)) => Err(no_run(after)),
         (Some(last), after) => {
-            let status = status(conn, last)?;
-            if after.as_ref() != Some(last) || status != runstate::run::RunStatus::Done {
-                let (thread, run) = (thread.clone(), last.clone());
-                return Err(Fault::Store(StoreError::Busy { thread, run, status }));
+            let status = status(conn, &last)?;
+            if after.as_ref() == Some(&last) && status == RunStatus::Done {
+                return Ok(());
             }
+            Err(Fault::Store(StoreError::Busy { thread: thread.clone(), run: last, status }))
         }
     }
+}
+
+/// Gives a new run its place.
+pub(super) fn enter(conn: &Connection, run: &str, place: &ThreadPlace) -> Outcome<()> {
     conn.prepare_cached("INSERT INTO threads (run, thread, follows) VALUES (?1, ?2, ?3)")?
-        .execute(params![run, thread, after])?;
+        .execute(params![run, place.thread, place.after])?;
     Ok(())
 }
 
