@@ -18,6 +18,7 @@ mod modes;
 mod others;
 mod processes;
 mod story;
+mod threads;
 
 use std::path::Path;
 use std::sync::Arc;

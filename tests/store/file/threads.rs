@@ -23,7 +23,7 @@ async fn a_lost_file_of_a_thread_makes_no_second_end() {
     store.release(&lease, &Release::clean()).await.unwrap();
     let second = NewRun::new("r2", json!(null), 0).following("r1", Some("r1".to_owned()));
     store.create(&second).await.unwrap();
-    let threads = folder.path().join("threads");
+    let threads = folder.join("threads");
     let file = fs::read_dir(&threads).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|of| of == "json")).unwrap();
     for content in [Some(r#"{"thread":"r1","runs":["r1"]}"#), Some(r#"{"thread":"r1","runs":[]}"#), None] {
