@@ -62,6 +62,8 @@ pub mod stream;
 pub mod testing;
 #[cfg(feature = "trace")]
 pub mod trace;
+#[cfg(any(feature = "lifecycles", feature = "trace"))]
+mod unseen;
 
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;

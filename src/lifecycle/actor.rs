@@ -12,17 +12,7 @@
 //! assert!(!is_one_actor("ada", "ben"));
 //! ```
 
-/// Is there nothing to be seen of the character, or does it change how others are seen?
-pub fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{2800}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        )
-        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
-        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
+pub use crate::unseen::is_unseen;
 
 /// Is it a name: with a letter or a digit, nothing that cannot be seen, and no white space around it?
 pub fn is_name(text: &str) -> bool {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::coverage::{LifecycleCoverage, Unmet};
 use super::report::{Report, count};
+use crate::unseen::is_unseen;
 
 /// Reports as JUnit XML: a suite for each trace or other file, and one for what was asked of the coverage.
 ///
@@ -260,7 +261,7 @@ impl Test {
     }
 }
 
-/// A text within XML 1.0, which has no way at all to write most control characters.
+/// A text within XML 1.0, which has no way at all to write most control characters: what cannot be seen is written as `\u{202e}`.
 struct Xml<'a>(&'a str);
 
 impl fmt::Display for Xml<'_> {
@@ -275,7 +276,9 @@ impl fmt::Display for Xml<'_> {
                 '\'' => f.write_str("&apos;")?,
                 '\n' => f.write_char(c)?,
                 '\t' => f.write_str("&#9;")?,
-                c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => f.write_char('\u{fffd}')?,
+                c if is_unseen(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => {
+                    write!(f, "{}", c.escape_unicode())?
+                }
                 c => f.write_char(c)?,
             }
         }

@@ -227,6 +227,17 @@ fn reports_as_junit() {
     snapshots().bind(|| insta::assert_snapshot!("trace__junit", junit.to_string()));
 }
 
+/// XML has no way to write a control character, and a person would not see the others.
+#[test]
+fn junit_escapes_what_cannot_be_seen() {
+    let mut junit = Junit::new();
+    junit.unusable("exe\u{202e}txt\u{200b}\u{1b}\u{ffff}\u{feff}.jsonl", "line 1: \u{2066}a\u{7f}\tb");
+    let junit = junit.to_string();
+    assert!(junit.contains(r#"name="exe\u{202e}txt\u{200b}\u{1b}\u{ffff}\u{feff}.jsonl""#), "{junit}");
+    assert!(junit.contains(r#"message="line 1: \u{2066}a\u{7f}&#9;b""#), "{junit}");
+    assert!(junit.chars().all(|c| c == '\n' || !runstate::actor::is_unseen(c)), "{junit}");
+}
+
 /// A failure that is not listed is a failure.
 #[test]
 fn junit_fails_where_the_check_does() {

@@ -137,7 +137,7 @@ fn each_junit_file_is_read_by_another_program() {
     let session = Session::new();
     session
         .write("good.jsonl", good())
-        .write("bad <&\u{7}>.jsonl", violating())
+        .write("bad <&\u{7}\u{202e}>.jsonl", violating())
         .write("none.jsonl", "what is this\n");
     session.write("cut.jsonl", good() + "{\"seq\":10,\"at").write("RUN_STATE.json", "{\"run\": 7}");
     session.write(
@@ -147,13 +147,13 @@ fn each_junit_file_is_read_by_another_program() {
     session.write("RUN_LOG.jsonl", "{\"state\": \"INIT\"}\ngarbage\n{\"state\": \"COMPLETE\"}\n");
     for (args, [failures, errors], code) in [
         (&["good.jsonl"] as &[&str], [0, 0], 0),
-        (&["good.jsonl", "bad <&\u{7}>.jsonl", "--min-coverage", "100"], [2, 0], 1),
+        (&["good.jsonl", "bad <&\u{7}\u{202e}>.jsonl", "--min-coverage", "100"], [2, 0], 1),
         (&["good.jsonl", "cut.jsonl", "none.jsonl", "absent.jsonl", "RUN_STATE.json"], [0, 4], 2),
         (&["good.jsonl", "--lifecycle", "service_run"], [0, 1], 2),
         // An event without rules, and garbage behind it.
         (&["door.jsonl"], [1, 1], 2),
         (&["RUN_LOG.jsonl"], [1, 1], 2),
-        (&["good.jsonl", "bad <&\u{7}>.jsonl", "--complete", "--monotonic-time"], [1, 0], 1),
+        (&["good.jsonl", "bad <&\u{7}\u{202e}>.jsonl", "--complete", "--monotonic-time"], [1, 0], 1),
     ] {
         let said = session.run(&[&["check", "--format", "junit"], args].concat());
         assert_eq!(said.code, Some(code), "{}", said.shown());
@@ -166,7 +166,7 @@ fn each_junit_file_is_read_by_another_program() {
         assert_eq!(suites.iter().map(|suite| suite.test_cases.len()).sum::<usize>(), report.tests);
         let traces = args.iter().filter(|arg| arg.contains(".json"));
         for trace in traces {
-            let named = trace.replace('\u{7}', "\u{fffd}");
+            let named = trace.replace('\u{7}', "\\u{7}").replace('\u{202e}', "\\u{202e}");
             assert!(suites.iter().any(|suite| suite.name.as_str() == named), "{named}: {}", said.shown());
         }
     }
