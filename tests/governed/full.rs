@@ -34,8 +34,11 @@ impl GovernedTool for Wordy {
 
     async fn call(&self, _: &Call<'_>) -> Result<ToolOutput, PartError> {
         let name = "x".repeat(1 << 10);
-        let names = (0..self.changes / name.len()).map(|_| &name);
-        Ok(names.fold(ToolOutput::pass(["done"]), |output, name| output.with_change("", name)))
+        let names = name.repeat(self.changes.div_ceil(name.len()));
+        let names = names.as_bytes()[..self.changes].chunks(name.len());
+        Ok(names.fold(ToolOutput::pass(["done"]), |output, name| {
+            output.with_change("", String::from_utf8_lossy(name))
+        }))
     }
 }
 
@@ -123,11 +126,11 @@ async fn reports_without_a_file_to_be_moved_to_halt_the_run() {
 async fn a_list_of_changes_that_is_too_long_halts_the_run() {
     let (_, _, status) = lived(Wordy { changes: 8 * MIB, ..Wordy::default() }, |_, _, _| {}).await;
     assert_eq!(status.state, GovernedRunStatus::Completed);
-    let wordy = Wordy { changes: 8 * MIB + (1 << 10), ..Wordy::default() };
+    let wordy = Wordy { changes: 8 * MIB + 1, ..Wordy::default() };
     let (_, _, status) = lived(wordy, |_, _, _| {}).await;
     assert_eq!(status.state, GovernedRunStatus::HaltedUnsafe);
     let why = status.why.unwrap();
-    assert!(why.contains("it names 8193 changes of 8389632 bytes, and the limit is 8388608 bytes"), "{why}");
+    assert!(why.contains("it names 8193 changes of 8388609 bytes, and the limit is 8388608 bytes"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -184,8 +184,8 @@ async fn a_run_in_hand_is_left_alone() {
 
 /// What a tool says at length is cut in the files, with a mark; changes are kept whole.
 #[tokio::test(start_paused = true)]
-async fn long_outputs_are_cut() {
-    struct Chatty;
+async fn a_list_has_64_texts_of_4_kib_and_no_more() {
+    struct Chatty(usize, usize);
     #[async_trait]
     impl GovernedTool for Chatty {
         fn name(&self) -> &str {
@@ -195,23 +195,35 @@ async fn long_outputs_are_cut() {
             Action::new("talk", Risk::Low)
         }
         async fn call(&self, _: &Call<'_>) -> Result<ToolOutput, PartError> {
-            let mut output = ToolOutput::pass((0..100).map(|_| "é".repeat(5_000)));
+            let mut output = ToolOutput::pass((0..self.0).map(|_| "x".repeat(self.1)));
             for i in 0..100 {
+                output = output.with_risk(Risk::Low, "é".repeat(5_000));
                 output = output.with_change("created", format!("file{i}"));
             }
             Ok(output)
         }
     }
-    let world = World::new(Script { tools: vec![Tool::new("build", [Reply::Pass])], ..Script::default() });
-    let governor = world.governor_of(Parts { tools: vec![Box::new(Chatty)], ..world.parts() });
-    let run = governor.start("PROJECT").await.unwrap().run;
-    let state: serde_json::Value =
-        serde_json::from_str(&world.file(super::world::folders().state(&run))).unwrap();
-    let report = &state["runstate"]["notes"]["tools"][0];
-    let evidence = report["evidence"].as_array().unwrap();
-    assert_eq!((evidence.len(), &evidence[64]), (65, &"[… 36 more]".into()));
-    assert!(evidence[0].as_str().unwrap().ends_with("é [… 5904 bytes more]"));
-    assert_eq!(report["changes"].as_array().unwrap().len(), 100);
+    for (entries, bytes) in [(64, 4096), (65, 4097)] {
+        let world =
+            World::new(Script { tools: vec![Tool::new("build", [Reply::Pass])], ..Script::default() });
+        let tools: Vec<Box<dyn GovernedTool>> = vec![Box::new(Chatty(entries, bytes))];
+        let run = world.governor_of(Parts { tools, ..world.parts() }).start("PROJECT").await.unwrap().run;
+        let state: serde_json::Value =
+            serde_json::from_str(&world.file(super::world::folders().state(&run))).unwrap();
+        let report = &state["runstate"]["notes"]["tools"][0];
+        let evidence = report["evidence"].as_array().unwrap();
+        let whole = "x".repeat(4096);
+        if entries == 64 {
+            assert_eq!(evidence, &vec![serde_json::Value::from(whole); 64]);
+        } else {
+            assert_eq!((evidence.len(), &evidence[64]), (65, &"[… 1 more]".into()));
+            assert_eq!(evidence[0], whole + " [… 1 bytes more]");
+        }
+        let risks = report["risks"].as_array().unwrap();
+        assert_eq!((risks.len(), &risks[64]["what"]), (65, &"[… 36 more]".into()));
+        assert!(risks[0]["what"].as_str().unwrap().ends_with("é [… 5904 bytes more]"));
+        assert_eq!(report["changes"].as_array().unwrap().len(), 100);
+    }
 }
 
 /// The errors of decisions, in words.
