@@ -23,8 +23,10 @@ use crate::failure::ErrorObject;
 use crate::limit::Limit;
 use crate::reader::Reader;
 
-/// One event longer than this is not kept.
+/// The most bytes of the data of an event.
 const MOST_OF_AN_EVENT: usize = 8 << 20;
+/// The most bytes of an event besides its data: names of fields, line ends, comments.
+const MOST_AROUND: usize = 64 << 10;
 /// So long the server may say more about an answer that has ended: how many tokens it was, that it is done. A further piece begins it anew.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -63,7 +65,7 @@ impl ChatStream {
         let (count, end) = (Arc::clone(&read), Arc::clone(&read));
         let bytes = body.into_data_stream().map(move |bytes| {
             let bytes = bytes.map_err(Cut::Off)?;
-            if count.unread.fetch_add(bytes.len(), Ordering::Relaxed) > MOST_OF_AN_EVENT {
+            if count.unread.fetch_add(bytes.len(), Ordering::Relaxed) > MOST_OF_AN_EVENT + MOST_AROUND {
                 return Err(Cut::TooLong);
             }
             Ok(bytes)
@@ -112,6 +114,9 @@ impl ChatStream {
                 self.alive = 0;
                 let data = event.data.as_deref().unwrap_or_default();
                 match event.event.as_deref() {
+                    _ if data.len() > MOST_OF_AN_EVENT => {
+                        self.reader.end_of_body(Some(too_long().caused_by(Cut::TooLong)));
+                    }
                     // Cut off within its last event.
                     _ if ended && !is_whole(data) => self.reader.end_of_body(Some(cut())),
                     Some("error") => self.reader.error(data),
@@ -202,7 +207,7 @@ impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cut::Off(error) => write!(f, "{error}"),
-            Cut::TooLong => write!(f, "one event has more than {MOST_OF_AN_EVENT} bytes"),
+            Cut::TooLong => write!(f, "one event has more than {MOST_OF_AN_EVENT} bytes of data"),
         }
     }
 }
@@ -224,13 +229,15 @@ fn is_whole(data: &str) -> bool {
     matches!(data.trim(), "" | "[DONE]") || runstate::json::from_str::<IgnoredAny>(data).is_ok()
 }
 
+fn too_long() -> SourceError {
+    SourceError::new(ErrorKind::Model, "the server sent an event without an end")
+}
+
 fn failure_of(error: sse_stream::Error) -> SourceError {
-    let too_long =
+    let is_too_long =
         matches!(&error, sse_stream::Error::Body(cut) if matches!(cut.downcast_ref(), Some(Cut::TooLong)));
     match error {
-        sse_stream::Error::Body(cut) if too_long => {
-            SourceError::new(ErrorKind::Model, "the server sent an event without an end").caused_by(cut)
-        }
+        sse_stream::Error::Body(cut) if is_too_long => too_long().caused_by(cut),
         sse_stream::Error::Body(cut) => {
             SourceError::new(ErrorKind::Network, "the connection was cut within the answer").caused_by(cut)
         }
