@@ -337,6 +337,37 @@ fn a_tool_that_asks_is_told_what_was_granted() {
     assert_eq!(told["granted"], serde_json::json!({"action": "drop the table", "risk": "high"}));
 }
 
+/// A longer action is in the input alone.
+#[test]
+fn an_action_of_64_kib_is_in_the_environment_and_no_longer_one() {
+    for (bytes, is_there) in [(64 << 10, true), ((64 << 10) + 1, false)] {
+        let session = Session::new();
+        plan(&session, &[], REVIEW);
+        let action = "x".repeat(bytes);
+        let asks =
+            serde_json::json!({"status": "needs-approval", "action": {"text": action, "risk": "high"}});
+        session.write("site/action.json", asks.to_string());
+        let script = "if [ -z \"$RUNSTATE_GRANTED\" ]; then cat action.json; else cat > told.json; \
+                      printf %s \"$RUNSTATE_GRANTED\" > granted; echo '{\"status\":\"pass\",\"evidence\":[\"done\"]}'; fi";
+        session.write("site/ask.sh", script);
+        let tool = "tools:\n  - {name: build, run: [sh, ask.sh], output: json}\n";
+        let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
+        session.write("plan.yaml", text);
+        let asked = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(asked.code, Some(3), "{}", asked.shown());
+        let run = run_id(&json(&asked));
+        assert_eq!(governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
+        let done = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
+        let read = |name: &str| session.read(&format!("{STATE_DIR}/{run}/work/{name}"));
+        let told: Value = serde_json::from_str(&read("told.json")).unwrap();
+        assert_eq!(told["granted"]["action"], *action, "the input has it whole");
+        let granted = read("granted");
+        let expected = if is_there { &*action } else { "[see `granted` in the standard input]" };
+        assert!(granted == expected, "{} bytes, and {bytes} in the action", granted.len());
+    }
+}
+
 #[test]
 fn a_tool_that_halts_is_believed_whatever_its_exit_code() {
     let session = Session::new();
