@@ -264,20 +264,64 @@ impl OpenRun<'_> {
     /// A page of the run's events.
     pub(super) fn events(&self, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         let path = self.place.log("events");
-        let mut rows: Vec<EventRow> = Vec::new();
-        let mut next = 1;
-        for line in self.state.logs.events.text(self.disk, &path)?.lines() {
-            // A line that another program has changed stands for the event that it is in the place of, and hides no other.
-            let (seq, last) = numbers(line).unwrap_or((next, next));
-            next = last.saturating_add(1);
-            // A commit that was given again: its events take the place of those from there on.
-            while rows.pop_if(|row| row.last >= seq).is_some() {}
-            if last > after {
-                rows.push(EventRow { seq, last, json: line.to_owned() });
-            }
-        }
+        let log = &self.state.logs.events;
+        let mut rows = events_of(&log.text(self.disk, &path)?, log.lines_before_last(self.disk, &path)?);
+        rows.retain(|row| row.last > after);
         rows.truncate(limit);
         Ok(rows)
+    }
+}
+
+/// The events of the lines of a log, of which so many lines are older than the last commit.
+///
+/// A commit that was given again begins with a number that was there before, and its events take the place of those from there on. The
+/// commit behind it goes on without a gap, and the last commit begins behind all older lines. A line that goes back otherwise was written by
+/// another program, and takes no event away.
+fn events_of(text: &str, older: usize) -> Vec<EventRow> {
+    let mut rows: Vec<EventRow> = Vec::new();
+    // The number that comes next, and that with which the last commit began.
+    let (mut next, mut begun) = (1, 1);
+    // The rows that the last line that went back has replaced, and how many rows there were before it.
+    let mut replaced: Option<(usize, Vec<EventRow>)> = None;
+    for (place, line) in text.lines().enumerate() {
+        if place == older {
+            begun = next;
+        }
+        // A line that cannot be read stands for the event that it is in the place of, and hides no other.
+        let (seq, last) = numbers(line).unwrap_or((next, next));
+        let mut row = EventRow { seq, last, json: line.to_owned() };
+        if seq > next
+            && let Some((at, before)) = replaced.take()
+        {
+            put_back(&mut rows, at, before);
+        }
+        let at = rows.partition_point(|row| row.last < seq);
+        if at < rows.len() {
+            if place >= older && seq < begun {
+                (row.seq, row.last) = (next, next);
+            } else {
+                let before = rows.split_off(at);
+                // Of two tries that were replaced the last one counts.
+                replaced = Some((at, before));
+            }
+        }
+        next = row.last.saturating_add(1);
+        // It went on without a gap.
+        replaced = replaced.filter(|(_, before)| before.last().is_some_and(|before| before.last >= row.last));
+        rows.push(row);
+    }
+    rows
+}
+
+/// Puts events back that a line has replaced that is none of a commit. It stands for the event behind them, and so do the lines behind it for the
+/// next ones.
+fn put_back(rows: &mut Vec<EventRow>, at: usize, before: Vec<EventRow>) {
+    let forged = rows.split_off(at);
+    rows.extend(before);
+    for mut row in forged {
+        let next = rows.last().map_or(1, |row| row.last.saturating_add(1));
+        (row.seq, row.last) = (next, next);
+        rows.push(row);
     }
 }
 

@@ -120,6 +120,13 @@ impl Log {
         Ok(String::from_utf8_lossy(&self.read_bytes(disk, path, 0)?).into_owned())
     }
 
+    /// How many lines there were before the last commit.
+    pub(super) fn lines_before_last(&self, disk: &dyn Disk, path: &Path) -> Result<usize, StoreError> {
+        let before = usize::try_from(self.before).unwrap_or(usize::MAX);
+        let bytes = self.read_bytes(disk, path, 0)?;
+        Ok(bytes.iter().take(before).filter(|byte| **byte == b'\n').count())
+    }
+
     fn read(&self, disk: &dyn Disk, path: &Path, from: u64) -> Result<String, StoreError> {
         String::from_utf8(self.read_bytes(disk, path, from)?).map_err(|error| damaged(path, error))
     }

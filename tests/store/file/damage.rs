@@ -383,3 +383,52 @@ async fn a_run_with_a_damaged_log_can_be_given_back() {
     let trace = store.trace("r1", 0, 10_000).await.unwrap();
     assert!(trace.iter().eq(story.commits[..made].iter().flat_map(|commit| &commit.trace)));
 }
+
+/// A line that another program wrote takes no event away that a commit has stored, and stands in the place of one.
+#[tokio::test]
+async fn a_forged_line_hides_no_event_before_it() {
+    let (_, before) = lived().await;
+    let whole = on(&before).events("r1", 0, usize::MAX).await.unwrap();
+    let path = run_file(&before, "events.jsonl");
+    let text = String::from_utf8(before.read(&path, u64::MAX).unwrap()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() > 9 && lines.len() == whole.len());
+    for at in [1, 5, lines.len() - 1] {
+        for forged in [r#"{"seq":1,"last":1}"#, r#"{"seq":1}"#] {
+            let disk = before.fork();
+            let mut forged_lines = lines.clone();
+            let forged = format!("{forged:width$}", width = lines[at].len());
+            forged_lines[at] = &forged;
+            put(&disk, &path, (forged_lines.join("\n") + "\n").as_bytes());
+            let mut expected = whole.clone();
+            expected[at].json = forged.clone();
+            // It stands for one event, also where that was for several.
+            expected[at].last = expected[at].seq;
+            let found = on(&disk).events("r1", 0, usize::MAX).await.unwrap();
+            assert_eq!(found, expected, "line {at}: {forged}");
+        }
+    }
+}
+
+/// The events of a second try take the place of those of the first, whatever another program writes behind them.
+#[tokio::test]
+async fn events_of_a_second_try_stay_replaced() {
+    let played = runstate::testing::store::Played::new("r1", &[]).await;
+    let disk = SimDisk::new();
+    let store = on(&disk);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&of("r1", "w", 1, 1 << 51)).await.unwrap().unwrap();
+    let mut expected = Vec::new();
+    for commit in played.commits() {
+        store.commit(&lease, commit).await.unwrap();
+        let mut again = commit.clone();
+        again.again = true;
+        for event in &mut again.events {
+            event.json = event.json.replace("\"at_ms\":", "\"at_ms\":1");
+        }
+        store.commit(&lease, &again).await.unwrap();
+        expected.extend(again.events);
+        assert_eq!(store.events("r1", 0, usize::MAX).await.unwrap(), expected);
+    }
+    assert!(played.commits().count() > 1);
+}
