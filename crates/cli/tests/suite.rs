@@ -163,12 +163,15 @@ fn an_emptied_folder_is_refused_and_capitals_are_played() {
     session.write("suite/greeting.YAML", GREETING).write("empty/readme.txt", "");
     let said = session.run(&["test", "suite", "--accept"]);
     assert!(said.code == Some(0) && said.stdout.contains("1 scenario"), "{}", said.shown());
-    let said = session.run(&["test", "suite", "empty"]);
+    // Before anything is played.
+    session.write("suite/new.yaml", GREETING);
+    let said = session.run(&["test", "suite", "empty", "--accept"]);
     assert!(
         said.code == Some(2) && said.stderr.contains("there is no scenario in empty"),
         "{}",
         said.shown()
     );
+    assert!(said.stdout.is_empty() && !session.path("suite/new.trace").exists(), "{}", said.shown());
     let said = session.run(&["test", "suite", "--filter", "gretin"]);
     let told = "there is no scenario with \"gretin\" in its name";
     assert!(said.code == Some(2) && said.stderr.contains(told), "{}", said.shown());

@@ -59,6 +59,8 @@ struct Tally {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let laws = Laws::builtin()?;
     let mut tally = Tally::default();
+    // All folders before the first scenario is played: with --accept that would change files.
+    let mut found = Vec::new();
     for path in &args.paths {
         let subjects = suite::find(path)?;
         // A folder that was emptied is not as expected.
@@ -67,6 +69,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             return Err(Failure::new(format!("there is no scenario in {}", secrets::masked_path(&path)))
                 .with_help("give files or folders with scenarios: .yaml, .yml or .json"));
         }
+        found.push((path, subjects));
+    }
+    for (path, subjects) in found {
         for subject in subjects.iter().filter(|subject| args.wants(subject)) {
             let case = suite::compare(subject, &laws.book, args.accept);
             tally.add(subject, case, out);
