@@ -170,6 +170,34 @@ fn a_scenario_that_says_none_is_refused_with_its_place() {
 }
 
 #[test]
+fn the_schema_has_the_limits_of_the_reader() {
+    use runstate::agent::SchemaCheck;
+    let session = Session::new();
+    let schema = serde_json::from_str(&session.run(&["stream", "--schema"]).stdout).unwrap();
+    let fits = |text: &str| {
+        session.write("s.stream.json", text);
+        let is_read = session.run(&["stream", "s.stream.json"]).code != Some(2);
+        let value = serde_json::from_str(text).unwrap();
+        assert_eq!(runstate_schema::JsonSchemas::new().check(&schema, &value).is_ok(), is_read, "{text}");
+        is_read
+    };
+    let of =
+        |script: &str| format!(r#"{{"name": "s", "streams": [{{"attempts": [{{"script": [{script}]}}]}}]}}"#);
+    for (script, is_read) in [
+        (r#""complete""#, true),
+        (r#"{"wait": 31536000000}"#, true),
+        (r#"{"wait": 31536000001}"#, false),
+        (r#"{"repeat": {"token": "a", "times": 0}}"#, false),
+        (r#"{"repeat": {"token": "a", "times": 1000001}}"#, false),
+    ] {
+        assert_eq!(fits(&of(script)), is_read, "{script}");
+    }
+    for text in [r#"{"name": "s", "streams": []}"#, r#"{"name": "s", "streams": [{"attempts": []}]}"#] {
+        assert!(!fits(text), "{text}");
+    }
+}
+
+#[test]
 fn the_published_schema_is_that_of_the_reader() {
     let said = Session::new().run(&["stream", "--schema"]);
     assert_eq!(said.code, Some(0));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 pub struct Call {
     /// The id that the model gives it. In traces the call is named so; its second life, if the model uses the id again, is
     /// `call_1#2`.
+    #[cfg_attr(feature = "json-schema", schemars(length(min = 1, max = 128)))]
     pub id: String,
     /// The tool. A tool that does not exist is a mistake of the model, which the run answers.
     pub tool: String,

@@ -93,6 +93,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, Tool>,
     /// What the model says, turn by turn: the first in step 1.
+    #[cfg_attr(feature = "json-schema", schemars(length(min = 1)))]
     pub model: Vec<Turn>,
     /// What people decide about calls that wait, each given once the run waits for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

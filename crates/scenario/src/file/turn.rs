@@ -15,6 +15,7 @@ pub struct Turn {
     pub text: Option<String>,
     /// What it asks for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "json-schema", schemars(length(max = 10_000)))]
     pub calls: Vec<Call>,
     /// The tokens it takes.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,7 @@ pub(crate) struct Scenario {
     #[serde(default)]
     pub(crate) meta: Value,
     /// The primary stream, and those to fall back to, in order.
+    #[schemars(length(min = 1))]
     pub(crate) streams: Vec<Source>,
     /// How often and when it is tried again.
     #[serde(default)]
@@ -178,6 +179,7 @@ pub(crate) struct Continue {
 pub(crate) struct Abort {
     /// At this time, in virtual milliseconds; 0 is before it begins.
     #[serde(default)]
+    #[schemars(range(max = 31_536_000_000_u64))]
     pub(crate) at_ms: Option<u64>,
     /// At this event.
     #[serde(default)]

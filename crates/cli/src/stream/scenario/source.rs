@@ -14,6 +14,7 @@ pub(crate) struct Source {
     #[expect(dead_code, reason = "for people who read the file")]
     pub(crate) name: Option<String>,
     /// One script for each attempt; the last is for all further ones too.
+    #[schemars(length(min = 1))]
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -32,6 +33,7 @@ pub(crate) struct Attempt {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Opening {
     /// How long it takes, in milliseconds.
+    #[schemars(range(max = 31_536_000_000_u64))]
     pub(crate) after_ms: u64,
     /// It fails.
     pub(crate) fail: Option<Failing>,
@@ -52,7 +54,7 @@ pub(crate) enum Step {
     /// A token again and again, at once.
     Repeat(Repeated),
     /// Nothing for so many milliseconds.
-    Wait(u64),
+    Wait(#[schemars(range(max = 31_536_000_000_u64))] u64),
     /// The stream throws: it gives an error and ends.
     Throw(Failing),
     /// The stream reports an error as one of its events.
@@ -88,6 +90,7 @@ pub(crate) struct Repeated {
     /// The token.
     pub(crate) token: String,
     /// How often; at most 1,000,000.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) times: u32,
 }
 
