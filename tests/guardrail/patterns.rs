@@ -286,12 +286,3 @@ fn an_offer_counts_at_the_end_alone() {
     let within = format!("{offer} {}", "The river rose again. ".repeat(20));
     assert_eq!(kinds_of(&mut Patterns::builtin(), &within), Vec::<String>::new());
 }
-
-/// Text without an end of sentences is cut into pieces, each read once.
-#[test]
-fn endless_sentences_are_read_in_time() {
-    let text = "i can't and i've written your if ".repeat(20_000);
-    let mut rule = Patterns::builtin();
-    rule.streaming(&text, &text);
-    assert!(rule.complete(&text, &OutputFacts::TEXT).len() <= 3);
-}

@@ -202,7 +202,8 @@ impl Beginnings {
 
 #[inline]
 fn bit_of_four(three: usize, fourth: usize) -> usize {
-    ((three * 27 + fourth) * 0x9E37_79B1) >> 12 & (FOUR - 1)
+    // The product has more than 32 bits.
+    (((three * 27 + fourth) as u64 * 0x9E37_79B1) >> 12) as usize & (FOUR - 1)
 }
 
 /// A letter or a space, as a digit of a number to the base 27.
