@@ -102,7 +102,9 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.
 fn usage(refused: &clap::Error) -> ExitCode {
+    // A type of this program says nothing to a person.
     let text = refused.render().to_string();
+    let text = text.replace("number too large to fit in target type", "expected a smaller number");
     if refused.use_stderr() {
         output::complain(&text);
         return Exit::BadInput.into();

@@ -321,6 +321,23 @@ fn a_number_of_commits_that_cannot_be_written_is_told_once() {
     }
 }
 
+#[test]
+fn a_link_in_the_place_of_an_owner_is_told() {
+    let session = Session::new();
+    session.write("s.yaml", FILES);
+    let place = ["--state-dir", "runs"];
+    session.run(&[&["run", "--detach", "s.yaml"], &place[..]].concat());
+    fs::rename(session.path("runs/files-1/owner"), session.path("mine")).unwrap();
+    symlink("../../mine", session.path("runs/files-1/owner")).unwrap();
+    let said = session.run(&[&["resume", "files-1"], &place[..]].concat());
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(
+        said.stderr.contains("files-1/owner: it is a link, and links are not followed"),
+        "{}",
+        said.shown()
+    );
+}
+
 /// A link in the place of a run's folder, or of the folder in it, leads nowhere.
 #[test]
 fn a_folder_of_a_run_that_became_a_link_is_not_followed() {

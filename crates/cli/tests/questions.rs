@@ -46,6 +46,39 @@ fn a_repeated_command_does_not_approve_the_second_life_of_an_id() {
 }
 
 #[test]
+fn a_reason_that_makes_another_decision_is_told() {
+    let session = parked(SECOND_LIFE);
+    let approve =
+        |reason: &[&str]| say(&session, &[&["approve", "pay-1/c/1", "--actor", "ada"], reason].concat());
+    assert_eq!(approve(&["--reason", "it is due"]).0, Some(0));
+    for (reason, told) in [
+        (&["--reason", "it's due"] as &[&str], "this one has the reason \"it's due\""),
+        (&[], "this one has no reason"),
+        (&["--json"], "this one has no reason"),
+    ] {
+        let (code, said) = approve(reason);
+        let both = format!(
+            "the two differ in their reasons alone: that one has the reason \"it is due\", and {told}"
+        );
+        assert!(code == Some(1) && said.replace("\\\"", "\"").contains(&both), "{said}");
+    }
+    let (code, said) = say(&session, &["deny", "pay-1/c/1", "--actor", "ada"]);
+    assert!(code == Some(1) && !said.contains("reasons alone"), "{said}");
+}
+
+#[test]
+fn a_run_that_is_not_there_is_named_with_how_runs_are_listed() {
+    let session = parked(SECOND_LIFE);
+    for args in [&["approve", "c", "--run", "nope-1"] as &[&str], &["deny", "nope-1/c/1"]] {
+        let (code, said) = say(&session, args);
+        assert!(code == Some(1) && said.contains("there is no run \"nope-1\""), "{said}");
+        assert!(said.contains("the runs: runstate runs --state-dir runs"), "{said}");
+    }
+    let (_, said) = say(&session, &["approve", "nope", "--run", "pay-1"]);
+    assert!(!said.contains("there is no run") && said.contains("what waits: runstate approvals"), "{said}");
+}
+
+#[test]
 fn two_clicks_of_one_person_are_one_approval() {
     let session = parked(TWICE);
     let by = |actor: &str, more: &[&str]| say(&session, &[&["approve"], more, &["--actor", actor]].concat());

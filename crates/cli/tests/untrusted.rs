@@ -488,6 +488,23 @@ fn an_argument_that_goes_on_with_a_secret_is_shown_nowhere() {
     }
 }
 
+#[test]
+fn a_number_of_any_length_is_refused_with_what_is_expected() {
+    let session = Session::new();
+    for digits in [24, 64, 70] {
+        let number = "9".repeat(digits);
+        for args in [&["runs", "--limit", &*number] as &[&str], &["watch", "x", "--after", &number]] {
+            let said = session.run(args);
+            assert!(
+                said.code == Some(2) && said.stderr.contains(&format!("for '{} <", args[args.len() - 2])),
+                "{}",
+                said.shown()
+            );
+            assert!(said.stderr.contains("': expected a smaller number\n"), "{}", said.shown());
+        }
+    }
+}
+
 /// Each command refuses it, whatever store is named beside it.
 #[test]
 fn a_state_folder_with_a_password_in_its_name_is_refused() {
@@ -645,4 +662,38 @@ fn streams_diagrams_and_traces_of_others_are_shown_with_their_odd_characters_esc
                 .for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
         }
     }
+}
+
+/// A file is no folder, whichever command is to use it.
+#[test]
+fn a_state_dir_that_is_a_file_is_refused_with_what_is_expected() {
+    let session = Session::new();
+    session.write("s.yaml", "name: done\nmessage: go\nmodel: [{text: done}]\n").write("file", "");
+    for args in [&["runs"] as &[&str], &["run", "s.yaml"], &["worker", "--once"], &["governed", "status"]] {
+        if cfg!(not(unix)) && args[0] == "governed" {
+            continue;
+        }
+        let said = session.run(&[args, &["--state-dir", "file"]].concat());
+        assert_eq!(said.code, Some(2), "{}", said.shown());
+        assert!(said.stderr.contains("--state-dir: expected a folder, got a file: file"), "{}", said.shown());
+        assert!(said.stderr.contains("one that is not there is made"), "{}", said.shown());
+    }
+}
+
+/// The hint names the folder, and not another one.
+#[cfg(unix)]
+#[test]
+fn a_state_dir_with_a_line_feed_is_pasted_from_the_hint() {
+    let session = Session::new();
+    session.write("pay.yaml", "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: done\n");
+    let said = session.run(&["run", "pay.yaml", "--state-dir", "a\nb"]);
+    assert_eq!(said.code, Some(3), "{}", said.shown());
+    let hint = said.stdout.lines().find_map(|line| line.strip_prefix("look at it again with: runstate "));
+    assert_eq!(hint, Some("show pay-1 --state-dir $'a\\012b'"), "{}", said.shown());
+    let same = format!("set -- {}; test \"$4\" = \"$(printf 'a\\nb')\"", hint.unwrap());
+    if let Ok(shell) = session.program("bash").args(["-c", &same]).output() {
+        assert!(shell.status.success(), "{same}");
+    }
+    let said = session.run(&["show", "nope-1", "--store", "file:a\nc"]);
+    assert!(said.stderr.contains("there is no store file:a\\u{a}c"), "{}", said.shown());
 }

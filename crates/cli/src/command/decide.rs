@@ -1,8 +1,9 @@
 //! `runstate approve SUSPENSION` and `runstate deny SUSPENSION`
 
-use runstate::agent::Reply;
+use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
+use runstate::store::{StoreError, run_of_suspension};
 use serde_json::{Value, json};
 
 use super::approvals;
@@ -123,12 +124,16 @@ impl On {
             }
         })?;
         let Replied { reply, incoming, suspension } = &replied;
+        let more = self.more(&opened, reply, incoming);
+        let told = match &more {
+            Some(more) => format!("{reply}; {more}"),
+            None => reply.to_string(),
+        };
         if *reply == Reply::Unknown && incoming.run_id.is_none() {
             // It may be in a run that cannot be read.
             tell_damaged(&opened)?;
         }
         if self.json {
-            let told = reply.to_string();
             out.json(&json!({
                 "reply": reply.name(),
                 "why": told.strip_prefix(reply.name()).and_then(|why| why.strip_prefix(": ")),
@@ -139,7 +144,7 @@ impl On {
                 "decision": incoming.decision_id,
             }));
         } else {
-            out.line(&printable(&reply.to_string()));
+            out.line(&printable(&told));
             if let (Reply::Accepted, Some(run)) = (reply, &incoming.run_id) {
                 goes_on(&opened, run, out);
             }
@@ -154,7 +159,9 @@ impl On {
             }
             if *reply == Reply::Unknown {
                 let again = opened.again();
-                out.line(&format!("what waits: runstate approvals{again}{}", again.note()));
+                let (what, command) =
+                    if more.is_some() { ("the runs", "runs") } else { ("what waits", "approvals") };
+                out.line(&format!("{what}: runstate {command}{again}{}", again.note()));
             }
         }
         Ok(match reply {
@@ -162,6 +169,37 @@ impl On {
             Reply::Ambiguous(_) => Exit::BadInput,
             _ => Exit::Bad,
         })
+    }
+}
+
+impl On {
+    /// What a reply does not say by itself: that the run is not there, and that the reason alone makes another decision.
+    fn more(&self, opened: &Opened, reply: &Reply, incoming: &Incoming) -> Option<String> {
+        match reply {
+            Reply::Unknown => {
+                let run = self.run.clone().or_else(|| run_of_suspension(&self.question))?;
+                let mail = beside(opened.handle(), opened.store.mail(&run));
+                matches!(mail, Err(StoreError::NoRun { .. })).then(|| format!("there is no run {run:?}"))
+            }
+            Reply::Conflict(accepted) => {
+                let differs_in_reason = accepted.action == incoming.action
+                    && accepted.result == incoming.result
+                    && accepted.actor == incoming.actor
+                    && accepted.reason != incoming.reason;
+                let said = |reason: &Option<String>| match reason {
+                    Some(reason) => format!("the reason {reason:?}"),
+                    None => "no reason".to_owned(),
+                };
+                differs_in_reason.then(|| {
+                    format!(
+                        "the two differ in their reasons alone: that one has {}, and this one has {}",
+                        said(&accepted.reason),
+                        said(&incoming.reason)
+                    )
+                })
+            }
+            _ => None,
+        }
     }
 }
 

@@ -183,8 +183,12 @@ impl Shown {
         }
         (self.last, self.is_begun) = (row.last, true);
         let object: Option<serde_json::Map<String, Value>> = runstate::json::from_str(&row.json).ok();
-        let Some(object) = object.filter(|object| object.get("seq").and_then(Value::as_u64) == Some(row.seq))
-        else {
+        // Its own numbers are those of its row.
+        let is_of_row = |object: &serde_json::Map<String, Value>| {
+            let number = |name: &str| object.get(name).map(Value::as_u64);
+            number("seq") == Some(Some(row.seq)) && number("last").is_none_or(|last| last == Some(row.last))
+        };
+        let Some(object) = object.filter(is_of_row) else {
             let what = "warning: the event cannot be read, another program has changed it";
             complain(&format!("{what}: {}", printable(&short(&row.json))));
             return;

@@ -75,7 +75,10 @@ impl Runs {
         let options = option("--state-dir", folder) + &option("--key-file", key_file);
         let keys = keys::read(key_file)?;
         let folder = match folder {
-            Some(given) => given.to_path_buf(),
+            Some(given) => {
+                crate::runs::check_state_dir(given)?;
+                given.to_path_buf()
+            }
             None => crate::runs::state_dir(None)?.with_file_name("governed"),
         };
         // A tool may have closed it, or one around it that is the folder it works in.

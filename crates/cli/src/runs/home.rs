@@ -4,6 +4,24 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::output::exact;
+
+/// Refuses a value of `--state-dir` in the place of which there is something else than a folder.
+///
+/// # Errors
+/// As it says.
+pub(crate) fn check_state_dir(given: &Path) -> Result<(), Failure> {
+    let Ok(about) = given.metadata() else { return Ok(()) };
+    if about.is_dir() {
+        return Ok(());
+    }
+    let got = if about.is_file() { "a file" } else { "what is neither a file nor a folder" };
+    Err(Failure::new(format!(
+        "--state-dir: expected a folder, got {got}: {}",
+        exact(&given.to_string_lossy())
+    ))
+    .with_help("name the folder that the runs are in; one that is not there is made"))
+}
 
 /// Where runs are kept: the folder that was given, or else the user's data folder.
 ///

@@ -31,7 +31,7 @@ use numbers::Numbers;
 
 pub(crate) use copy::Template;
 pub(crate) use durable::{make_folders, replace};
-pub(crate) use home::state_dir;
+pub(crate) use home::{check_state_dir, state_dir};
 pub(crate) use marks::Marks;
 pub(crate) use open::{WORK, open, work_of};
 pub(crate) use owner::Token;

@@ -88,9 +88,10 @@ pub(crate) enum Owner {
 pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
     // A pipe would hold the process that opens it.
     match folder.symlink_metadata(MARK) {
-        Ok(about) if !about.is_file() && !about.is_symlink() => {
-            return Err(io::Error::other("it is no file"));
+        Ok(about) if about.is_symlink() => {
+            return Err(io::Error::other("it is a link, and links are not followed"));
         }
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
         _ => {}
     }
     let file = match folder.open_with(MARK, OpenOptions::new().read(true).follow(FollowSymlinks::No)) {
@@ -138,7 +139,8 @@ mod tests {
             fs::remove_dir(&mark).unwrap();
             one.write(&place.path().join("elsewhere")).unwrap();
             std::os::unix::fs::symlink("elsewhere", &mark).unwrap();
-            assert!(owner(&folder, &one).is_err(), "a link is not followed");
+            let refused = owner(&folder, &one).unwrap_err().to_string();
+            assert_eq!(refused, "it is a link, and links are not followed");
         }
     }
 }

@@ -19,7 +19,7 @@ impl Again {
             // As it is shown it would not work, and it is not shown as it is.
             Some(url) if url.has_secret() => Again { args: more.to_owned(), hides_store: true },
             Some(url) => {
-                let args = format!(" --store {}{more}", quoted(&url.to_string()));
+                let args = format!(" --store {}{more}", quoted(&url.whole()));
                 Again { args, hides_store: false }
             }
             None => Again { args: more.to_owned(), hides_store: false },

@@ -14,6 +14,8 @@ mod waits;
 
 use std::path::{Path, PathBuf};
 
+use runstate::actor::is_unseen;
+
 use crate::failure::Failure;
 use crate::{keys, runs, secrets};
 use url::Given;
@@ -71,6 +73,9 @@ impl StoreArgs {
                 "--state-dir: expected a folder, got what may be the address of a store",
             )
             .with_help("`--store` takes an address"));
+        }
+        if let Some(given) = &self.state_dir {
+            runs::check_state_dir(given)?;
         }
         runs::state_dir(self.state_dir.as_deref())
     }
@@ -156,5 +161,39 @@ pub(crate) fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    format!("'{}'", crate::output::printable(word).replace('\'', "'\\''"))
+    if !word.chars().any(is_unseen) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    // Octal digits are the form of `$'…'` that each shell reads to the same end.
+    let mut quoted = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            c if is_unseen(c) => {
+                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| quoted.push_str(&format!("\\{byte:03o}")));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_that_is_quoted_is_pasted_as_it_was() {
+        assert_eq!(quoted("runs/a-1"), "runs/a-1");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted("a\nb'\\\u{200b}7"), "$'a\\012b\\'\\\\\\342\\200\\2137'");
+        #[cfg(unix)]
+        for word in ["my runs", "it's", "a\nb'\\c\td", "\u{202e}\u{1b}1"] {
+            let script = format!("printf %s {}", quoted(word));
+            let shell = std::process::Command::new("bash").args(["-c", &script]).output();
+            if let Ok(shell) = shell {
+                assert_eq!(String::from_utf8_lossy(&shell.stdout), word, "{script}");
+            }
+        }
+    }
 }

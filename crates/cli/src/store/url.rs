@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::output::exact;
+#[cfg(feature = "postgres")]
 use crate::output::printable;
 
 /// Where runs are durable.
@@ -85,6 +87,15 @@ impl StoreUrl {
         }
     }
 
+    /// As it is read again. An address has no password where it [hides nothing](Self::has_secret).
+    pub(super) fn whole(&self) -> String {
+        match self {
+            StoreUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
+            StoreUrl::File(path) => format!("file:{}", path.display()),
+            StoreUrl::Postgres(address) => address.url.clone(),
+        }
+    }
+
     /// Is there something in it that is not shown?
     pub(super) fn has_secret(&self) -> bool {
         match self {
@@ -129,8 +140,8 @@ impl FromStr for StoreUrl {
 impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreUrl::Sqlite(path) => write!(f, "sqlite:{}", printable(&path.display().to_string())),
-            StoreUrl::File(path) => write!(f, "file:{}", printable(&path.display().to_string())),
+            StoreUrl::Sqlite(path) => write!(f, "sqlite:{}", exact(&path.display().to_string())),
+            StoreUrl::File(path) => write!(f, "file:{}", exact(&path.display().to_string())),
             StoreUrl::Postgres(address) => f.write_str(&address.shown),
         }
     }

@@ -145,6 +145,23 @@ fn events_that_are_missing_or_damaged_are_told(new: &dyn Fn() -> Place) {
         assert!(said.stdout.contains("natural_end"), "{}", said.shown());
         assert_eq!(said.stderr.lines().count(), 2, "{}", said.shown());
     }
+    // A number that is none, and one of another event.
+    for last in ["18446744073709551616", "99"] {
+        // In files the line is the row.
+        if last == "99" && matches!(place.kind, Kind::Files) {
+            continue;
+        }
+        let place = new();
+        place.session.write("s.yaml", "name: watched\nmessage: go\nmodel:\n  - text: done\n");
+        place.does(&["run", "s.yaml"], 0);
+        let json = format!("{{\"seq\":3,\"last\":{last}}}");
+        forge(&place, &format!("UPDATE events SET json = '{json}' WHERE seq = 3"), |lines| {
+            lines[2] = json.clone().into_bytes();
+        });
+        let said = place.does(&["watch", "watched-1"], 0);
+        assert!(said.stderr.contains("warning: the event cannot be read"), "{last}: {}", said.shown());
+        assert_eq!(said.stderr.lines().count(), 1, "{last}: {}", said.shown());
+    }
     let ends = "DELETE FROM events WHERE seq = 1 OR seq = (SELECT max(seq) FROM events)";
     forge(&place, ends, |lines| {
         lines.pop();
