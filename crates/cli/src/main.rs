@@ -65,9 +65,23 @@ fn main() -> ExitCode {
 /// A message about arguments, which are quoted in it: one that may have a password or a key is left out, and nothing in them can garble
 /// a terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
+    let (text, is_any_hidden) = without_secrets(text, args);
+    let text = secrets::masked(&text);
+    let note = if is_any_hidden {
+        "\n  = note: an argument that may have a password or a key is shown as …"
+    } else {
+        ""
+    };
+    output::harmless(&(text.trim_end().to_owned() + note)).into_owned()
+}
+
+/// The text without the arguments in it that may have a password or a key. Says whether there are some.
+fn without_secrets(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> (String, bool) {
     let mut is_any_hidden = false;
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     let split = secrets::split(&args);
+    let parts = args.iter().flat_map(|arg| secrets::parts(arg)).map(str::to_owned);
+    let parts: Vec<String> = parts.filter(|part| !std::path::Path::new(part).exists()).collect();
     let mut args: Vec<(String, bool)> = args.into_iter().zip(split).collect();
     // One may be the beginning of another.
     args.sort_by_key(|(arg, _)| std::cmp::Reverse(arg.len()));
@@ -83,21 +97,22 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
                     || part.parse::<store::StoreUrl>().is_ok_and(|url| url.to_string() == part)
             };
             if is_split || secrets::may_have_one(part) && !is_shown() {
-                let debug = format!("{part:?}");
-                let forms = [part, &*shown, debug.trim_matches('"')];
+                // A name is shown without the blanks around it.
+                let (bare, debug) = (part.trim(), format!("{part:?}"));
+                let forms = [part, &*shown, debug.trim_matches('"'), bare];
                 is_any_hidden |= forms.iter().any(|form| text.contains(form));
                 return forms.iter().fold(text, |text, form| text.replace(form, "…"));
             }
             if shown == part { text } else { text.replace(part, &shown) }
         })
     });
-    let text = secrets::masked(&text);
-    let note = if is_any_hidden {
-        "\n  = note: an argument that may have a password or a key is shown as …"
-    } else {
-        ""
-    };
-    output::harmless(&(text.trim_end().to_owned() + note)).into_owned()
+    // A command may have read a part of an argument by itself.
+    let text = parts.iter().fold(text, |text, part| {
+        let hidden = secrets::without_word(&text, part);
+        is_any_hidden |= matches!(hidden, std::borrow::Cow::Owned(_));
+        hidden.into_owned()
+    });
+    (text, is_any_hidden)
 }
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.

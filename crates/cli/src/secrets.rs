@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+/// How the names of parameters and of JSON fields end that have a secret.
+const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
+/// The same of headers.
+const HEADERS: [&str; 2] = ["authorization", "api-key"];
+
 /// Is it an address: `postgres://…`, `ada:secret@db`, `host=… password=…`; the text of a key; or a header with one? A parameter with an encoded
 /// name may be one too.
 pub(crate) fn may_have_one(text: &str) -> bool {
-    const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
     let mut plain = text.replace("%40", "@").replace("%2F", "/").replace("%2f", "/");
     plain = plain.replace("%3A", ":").replace("%3a", ":");
     while plain.contains(" =") || plain.contains("= ") {
@@ -15,7 +19,6 @@ pub(crate) fn may_have_one(text: &str) -> bool {
         let name = part.split_once('=').map(|(name, _)| name.trim_end().to_ascii_lowercase());
         name.is_some_and(|name| name.contains('%') || SECRETS.iter().any(|secret| name.ends_with(secret)))
     };
-    let is_key = |word: &str| word.len() >= 48 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     plain.contains("://")
         || (plain.contains('@') && plain.contains(':'))
         || plain.split(['?', '&', ';', ',', ' ']).any(is_parameter)
@@ -29,11 +32,70 @@ fn is_header(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let named = lower.split_once(':').is_some_and(|(name, value)| {
         let name = name.trim();
-        !value.trim().is_empty() && (name.ends_with("authorization") || name.ends_with("api-key"))
+        !value.trim().is_empty() && HEADERS.iter().any(|header| name.ends_with(header))
     });
     let words: Vec<&str> = lower.split_whitespace().collect();
     named
         || words.windows(2).any(|pair| matches!(pair[0].trim_start_matches(['"', '\'']), "bearer" | "basic"))
+}
+
+fn is_key(word: &str) -> bool {
+    word.len() >= 48 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The parts of a text that may be secrets by themselves: the value of a parameter, a header or a JSON field that is named after one, and
+/// keys. A short value is none, and neither is the name of a file: it may be any word.
+pub(crate) fn parts(text: &str) -> Vec<&str> {
+    const SHORTEST: usize = 4;
+    const FILES: [&str; 7] = ["json", "jsonl", "md", "mmd", "trace", "yaml", "yml"];
+    let mut parts = Vec::new();
+    for (at, sign) in text.match_indices(['=', ':']) {
+        let (before, behind) = (text[..at].trim_end(), text[at + 1..].trim_start());
+        let is_field = before.ends_with('"');
+        let name = before.trim_end_matches('"').to_ascii_lowercase();
+        let is_header = sign == ":" && HEADERS.iter().any(|header| name.ends_with(header));
+        let is_named = SECRETS.iter().any(|secret| name.ends_with(secret));
+        if !is_header && !(is_named && (sign == "=" || is_field)) {
+            continue;
+        }
+        let value = match behind.strip_prefix(['"', '\'']) {
+            Some(quoted) => quoted.split(['"', '\'']).next(),
+            None if is_header => behind.split(['"', '\'']).next(),
+            None => behind.split(|c: char| c.is_whitespace() || "&;,\"'}]".contains(c)).next(),
+        };
+        let value = value.unwrap_or_default().trim_end();
+        parts.push(value);
+        // `Bearer x`.
+        parts.extend(value.split_once(char::is_whitespace).map(|(_, more)| more.trim_start()));
+    }
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    // A digest says of which kind it is.
+    parts.extend(words.filter(|word| is_key(word) && !text.contains(&format!("sha256:{word}"))));
+    let is_file = |part: &str| {
+        part.rsplit_once('.').is_some_and(|(_, end)| FILES.iter().any(|file| end.eq_ignore_ascii_case(file)))
+    };
+    parts.retain(|part| part.len() >= SHORTEST && !is_file(part));
+    parts
+}
+
+/// The text without a part, where that stands as a word or as several.
+pub(crate) fn without_word<'t>(text: &'t str, part: &str) -> Cow<'t, str> {
+    let is_within = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut shown = String::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices(part) {
+        let end = at + part.len();
+        if !is_within(text[..at].chars().next_back()) && !is_within(text[end..].chars().next()) {
+            shown.push_str(&text[from..at]);
+            shown.push('…');
+            from = end;
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(&text[from..]);
+    Cow::Owned(shown)
 }
 
 /// The arguments that continue a secret of an argument before them: a shell splits an address, a parameter and a header at a blank.
@@ -145,6 +207,32 @@ mod tests {
         ] {
             assert!(!may_have_one(text), "{text}");
         }
+    }
+
+    #[test]
+    fn the_parts_that_may_be_secrets_are_found() {
+        let key = "ab".repeat(32);
+        for (text, found) in [
+            ("password=hunter2", &["hunter2"] as &[&str]),
+            ("host=h password = 'hun ter2' user=x", &["hun ter2", "ter2"]),
+            ("Authorization: Bearer abcdef", &["Bearer abcdef", "abcdef"]),
+            ("X-Api-Key:abcdef", &["abcdef"]),
+            ("{\"a\": 1, \"apiKey\": \"hunter2\", \"token\":12345}", &["hunter2", "12345"]),
+            (&format!("{{\"note\": \"{key}\"}}"), &[&*key]),
+            (&format!("sha256:{key}"), &[]),
+            ("token=docs/token.mmd", &[]),
+            ("the key: it is due", &[]),
+            ("key=a", &[]),
+            ("FROM:TO", &[]),
+        ] {
+            assert_eq!(parts(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_left_out_as_a_word_alone() {
+        assert_eq!(without_word("no due, and \"due\": overdue", "due"), "no …, and \"…\": overdue");
+        assert!(matches!(without_word("overdue", "due"), Cow::Borrowed(_)));
     }
 
     #[test]

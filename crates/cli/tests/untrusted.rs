@@ -488,6 +488,36 @@ fn an_argument_that_goes_on_with_a_secret_is_shown_nowhere() {
     }
 }
 
+/// A command reads a part of them by itself.
+#[test]
+fn a_secret_in_a_part_of_an_argument_is_shown_nowhere() {
+    let session = Session::new();
+    session.write("pay.yaml", "name: pay\nmessage: go\nplugins: [{ask: {tool: pay, ticket: {resume_mode: \
+         use_decision_as_tool_result, response_schema: {type: integer}}}}]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: done\n");
+    session.write("good.jsonl", "");
+    assert_eq!(session.run(&["run", "pay.yaml"]).code, Some(3));
+    let secret = |text: &str| text.replace('%', SECRET);
+    let long = format!("{{\"note\": \"{}\", \"key\": \"{KEY}\", x", "y".repeat(700));
+    for args in [
+        &["check", "good.jsonl", "--diagram", "password=%"] as &[&str],
+        &["check", "good.jsonl", "--diagram", "%.token=%"],
+        &["check", "good.jsonl", "--require-edge", "Authorization: Bearer %"],
+        &["check", "good.jsonl", "--require-edge", "Authorization: %"],
+        &["check", "good.jsonl", "--require-edge", "x-api-key:%"],
+        &["approve", "pay-1/p/1", "--result", "{\"password\": \"%\", x"],
+        &["approve", "pay-1/p/1", "--result", "{\n\"api_key\": \"%\"\n,x}"],
+        &["approve", "pay-1/p/1", "--result", "{\"password\": \"%\"}"],
+        &["approve", "pay-1/p/1", "--result", &long],
+        &["approve", "pay-1/p/1", "--actor", " postgres://ada:%@db "],
+        &["deny", "pay-1/p/1", "--actor", "  ada:%@db"],
+    ] {
+        let args: Vec<String> = args.iter().map(|arg| secret(arg)).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let said = session.run(&args);
+        assert_ne!(said.code, Some(0), "{}", said.shown());
+    }
+}
+
 #[test]
 fn a_number_of_any_length_is_refused_with_what_is_expected() {
     let session = Session::new();

@@ -129,6 +129,8 @@ impl On {
             Some(more) => format!("{reply}; {more}"),
             None => reply.to_string(),
         };
+        // It quotes a result that does not fit, and names.
+        let (told, _) = crate::without_secrets(told, std::env::args_os());
         if *reply == Reply::Unknown && incoming.run_id.is_none() {
             // It may be in a run that cannot be read.
             tell_damaged(&opened)?;
