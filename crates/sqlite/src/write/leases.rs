@@ -27,13 +27,43 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
         is_free(conn, run, now)?;
         return take(conn, run, claim, now).map(Some);
     }
+    let mut ready = conn.prepare_cached(FIRST_READY)?;
     let mut passed_over = BTreeSet::new();
+    // Each look is at twice as many rows as the one before: those that are passed over cost no more than a few looks at each.
+    let mut most = 1;
     loop {
-        let Some((run, row)) = first_ready(conn, now, &mut passed_over)? else { return Ok(None) };
-        match take(conn, &run, claim, now) {
-            Err(fault) if fault.is_of_another_type() => passed_over.insert(row),
-            taken => return taken.map(Some),
-        };
+        let rows =
+            ready.query_map([column(now.ticks), limit(most)], |row| Ok((text(row, 0), row.get(1)?)))?;
+        let rows: Vec<(_, i64)> = rows.collect::<Result<_, _>>()?;
+        let is_all = rows.len() < most;
+        for (run, row) in rows {
+            if passed_over.contains(&row) {
+                continue;
+            }
+            let is_put_off = match readable(conn, run, now)? {
+                Some(run) => match take(conn, &run, claim, now) {
+                    Err(fault) if fault.is_of_another_type() => false,
+                    taken => return taken.map(Some),
+                },
+                None => put_off(conn, row, now.after(UNREADABLE))?,
+            };
+            if !is_put_off {
+                passed_over.insert(row);
+            }
+        }
+        if is_all {
+            return Ok(None);
+        }
+        most = most.saturating_mul(2);
+    }
+}
+
+/// The run, if it can be read.
+fn readable(conn: &Connection, run: Result<String, StoreError>, now: Now) -> Outcome<Option<String>> {
+    let Ok(run) = run else { return Ok(None) };
+    match runs::one(conn, &run, now) {
+        Err(Fault::Store(_)) => Ok(None),
+        found => found.map(|_| Some(run)),
     }
 }
 
@@ -76,54 +106,17 @@ pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
              ORDER BY changed_at_ms, id LIMIT ?2) \
      ) ORDER BY changed_at_ms, id LIMIT ?2";
 
-/// The first of them that can be read and is not passed over, with its row.
-fn first_ready(
-    conn: &Connection,
-    now: Now,
-    passed_over: &mut BTreeSet<i64>,
-) -> Outcome<Option<(String, i64)>> {
-    let mut first = conn.prepare_cached(FIRST_READY)?;
-    let mut most = 1 + passed_over.len();
-    loop {
-        let rows =
-            first.query_map([column(now.ticks), limit(most)], |row| Ok((text(row, 0), row.get(1)?)))?;
-        let rows: Vec<(_, i64)> = rows.collect::<Result<_, _>>()?;
-        let is_all = rows.len() < most;
-        for (run, row) in rows {
-            if passed_over.contains(&row) {
-                continue;
-            }
-            if let Ok(run) = run {
-                match runs::one(conn, &run, now) {
-                    Err(Fault::Store(_)) => {}
-                    found => return found.map(|_| Some((run, row))),
-                }
-            }
-            match put_off(conn, row, now.after(UNREADABLE)) {
-                Ok(()) => {}
-                // A row with a value of another type than its column has takes no change at all.
-                Err(fault) if fault.is_of_another_type() => {
-                    passed_over.insert(row);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        if is_all {
-            return Ok(None);
-        }
-        // Others are behind those that cannot be put off.
-        most = most.saturating_mul(2);
-    }
-}
-
 /// A run that cannot be read is looked at again after this time.
 const UNREADABLE: Duration = Duration::from_secs(60);
 
-/// Lists tell that the row cannot be read. In the queue it would stay the first one.
-fn put_off(conn: &Connection, row: i64, until: i64) -> Outcome<()> {
+/// Lists tell that the row cannot be read. In the queue it would stay the first one. False for a row with a value of another type than its
+/// column has, which takes no change at all.
+fn put_off(conn: &Connection, row: i64, until: i64) -> Outcome<bool> {
     let mut put_off = conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
-    put_off.execute([row, until])?;
-    Ok(())
+    match put_off.execute([row, until]).map_err(Fault::from) {
+        Err(fault) if fault.is_of_another_type() => Ok(false),
+        done => done.map(|_| true),
+    }
 }
 
 pub(crate) fn renew(conn: &Connection, lease: &Lease, until: i64) -> Outcome<()> {
