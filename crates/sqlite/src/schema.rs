@@ -78,7 +78,13 @@ fn look(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<usize> {
             is_as_made(conn, path, &migrations[..version])?;
             Ok(version)
         }
-        _ => Err(unusable(
+        Err(_) => Err(unusable(
+            format!(
+                "{at} is marked as a file of this program, and has user_version {version}, expected 1 to {newest}"
+            ),
+            "another program wrote it: restore it from a backup, or name another file; nothing was changed in this one",
+        )),
+        Ok(_) => Err(unusable(
             format!(
                 "{at} has version {version} of the tables, and this program knows versions up to {newest}"
             ),

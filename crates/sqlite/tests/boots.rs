@@ -172,3 +172,30 @@ async fn a_process_that_cannot_read_its_boot_leaves_the_file_as_it_is() {
     let held = open(&path, "b1", 6_000, 1_000_000).claim(&Claim::of("r1", "you", MINUTE)).await;
     assert!(matches!(held, Err(StoreError::Held { .. })), "{held:?}");
 }
+
+/// What another program gains by a row of boots: the leases end, and a boot that the file has had is refused.
+#[tokio::test]
+async fn a_forged_boot_ends_leases_or_refuses_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let forge = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let store = open(&path, "b1", 5_000, 0);
+    create(&store, "r1").await;
+    let lease = store.claim(&Claim::of("r1", "me", MINUTE)).await.unwrap().unwrap();
+
+    forge("INSERT INTO boots (name) VALUES ('forged')");
+    let refused = store.claim(&Claim::any("me", MINUTE)).await.unwrap_err().to_string();
+    assert!(refused.contains("two machines have it"), "{refused}");
+    let StoreError::Unusable { help, .. } = try_open(&path, &machine("b1", 5_000, 0)).unwrap_err() else {
+        panic!()
+    };
+    assert!(help.contains("`sqlite3 FILE 'DELETE FROM boots'`"), "{help}");
+    forge("DELETE FROM boots");
+    // With the next process the leases are over, as with a boot, and a worker that has lost one commits nothing.
+    let other = open(&path, "b1", 5_000, 0);
+    assert_eq!(other.claim(&Claim::any("you", MINUTE)).await.unwrap().unwrap().fence, 2);
+    for commit in commits(Plot::asking(1, 1)).await {
+        let fenced = store.commit(&lease, &commit).await.unwrap_err();
+        assert!(matches!(fenced, StoreError::Fenced { current: 2, .. }), "{fenced:?}");
+    }
+}

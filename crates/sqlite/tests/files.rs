@@ -91,6 +91,63 @@ fn tables_of_a_newer_version_are_left_alone() {
 }
 
 #[test]
+fn a_version_that_is_none_is_told_with_what_is_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    drop(SqliteStore::open(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", -1).unwrap();
+    let (what, help) = refused(&path);
+    assert!(what.contains("has user_version -1, expected 1 to 7"), "{what}");
+    assert!(help.starts_with("another program wrote it"), "{help}");
+}
+
+/// A text has another type in the place of a column of it.
+#[tokio::test]
+async fn a_value_of_another_type_is_told_with_table_row_and_column() {
+    for (table, sql, place) in [
+        (
+            "messages",
+            "UPDATE messages SET json = x'00' WHERE seq = 1",
+            "messages.json of the row \"1\" of the run \"r1\"",
+        ),
+        (
+            "calls",
+            "UPDATE calls SET snapshot = x'00' WHERE id = 'call_1_0'",
+            "calls.snapshot of the row \"call_1_0\" of the run \"r1\"",
+        ),
+        ("specs", "UPDATE specs SET json = x'00'", "specs.json of the run \"r1\""),
+        ("runs", "UPDATE runs SET core = x'00'", "runs.core of the run \"r1\""),
+        (
+            "trace",
+            "UPDATE trace SET json = x'00' WHERE seq = 2",
+            "trace.json of the row \"2\" of the run \"r1\"",
+        ),
+        ("events", "UPDATE events SET seq = 'x' WHERE seq = 2", "events.seq of the run \"r1\""),
+        (
+            "runs",
+            "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms) VALUES (x'00ff', '', 'Running', 0, 0)",
+            "runs.id of the run \"x'00ff'\": expected Text, got Blob",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        kept(&path).await;
+        force(&path, table, sql);
+        let store = SqliteStore::open(&path).unwrap();
+        let told = match table {
+            "trace" => store.trace("r1", 0, 9).await.unwrap_err().to_string(),
+            "events" => store.events("r1", 0, 9).await.unwrap_err().to_string(),
+            _ if sql.starts_with("INSERT") => {
+                store.runs(&RunQuery::all(9)).await.unwrap();
+                store.damaged().await.unwrap().remove(0).what
+            }
+            _ => store.load("r1").await.unwrap_err().to_string(),
+        };
+        assert!(told.contains(place), "{sql}: {told}");
+    }
+}
+
+#[test]
 fn a_folder_that_is_not_there_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let error = SqliteStore::open(folder.path().join("none/runs.db")).unwrap_err();
@@ -396,6 +453,42 @@ async fn a_column_of_another_type_holds_up_no_boot() {
         );
     }
     assert_eq!(store.claim(&Claim::any("w", hour)).await.unwrap(), None);
+}
+
+/// The same of calls: the questions of the others lapse at their dates.
+#[tokio::test]
+async fn a_call_of_another_type_holds_up_no_boot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let open = |boot: &str| -> Arc<dyn RunStore> {
+        let clock = runstate::clock::SetClock::at(9).booted(boot, 9);
+        Arc::new(SqliteStore::open_by(&path, runstate_sqlite::Options::default(), clock).unwrap())
+    };
+    let hour = std::time::Duration::from_secs(3_600);
+    let store = open("b1");
+    for run in ["r1", "r2", "r3"] {
+        create(&store, run).await;
+        let lease = store.claim(&Claim::of(run, "w", hour)).await.unwrap().unwrap();
+        for mut commit in commits(Plot::asking(1, 1)).await {
+            commit.at_ms = 9;
+            for waits in commit.calls.iter_mut().filter_map(|call| call.waits.as_mut()) {
+                waits.suspension.expires_at_ms = Some(60_009);
+            }
+            store.commit(&lease, &commit).await.unwrap();
+        }
+    }
+    drop(store);
+    let by_clock = || -> Vec<String> {
+        let theirs = Connection::open(&path).unwrap();
+        let mut calls = theirs
+            .prepare("SELECT run FROM calls WHERE open = 1 AND lapses_at_ms IS NOT NULL ORDER BY run")
+            .unwrap();
+        calls.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    assert_eq!(by_clock(), ["r1", "r2", "r3"]);
+    force(&path, "calls", "UPDATE calls SET step = 1.5 WHERE run = 'r1'");
+    assert!(open("b2").claim(&Claim::any("w", hour)).await.is_ok());
+    assert_eq!(by_clock(), ["r1"]);
 }
 
 #[tokio::test]

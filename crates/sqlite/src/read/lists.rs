@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::connect::MOST_BYTES;
-use crate::error::{Outcome, unreadable};
+use crate::error::{Fault, Outcome, unreadable};
 
 /// The run, and for a call its name.
 pub(crate) type Key = (String, Option<String>);
@@ -63,8 +63,9 @@ pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, St
             Ok(text) => Ok(Some(text.to_owned())),
             Err(error) => Err(wrong(row, index, &error.to_string())),
         },
-        Ok(ValueRef::Blob(_)) => Err(wrong(row, index, "it has more bytes than are read of a value")),
-        Ok(other) => Err(wrong(row, index, &format!("it is {}", other.data_type()))),
+        // That of a column that is bounded.
+        Ok(ValueRef::Blob([])) => Err(wrong(row, index, "it has more bytes than are read of a value")),
+        Ok(other) => Err(wrong(row, index, &format!("expected Text, got {}", other.data_type()))),
         Err(error) => Err(wrong(row, index, &error.to_string())),
     }
 }
@@ -81,10 +82,36 @@ pub(super) fn optional_int(row: &Row<'_>, index: usize) -> Result<Option<i64>, S
 
 /// The key of a row, however it is spelt.
 pub(crate) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+    const MOST: usize = 64;
     Ok(match row.get_ref(index)? {
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        _ => String::new(),
+        ValueRef::Blob(bytes) => {
+            let digits: String = bytes.iter().take(MOST).map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{digits}{}'", if bytes.len() > MOST { "…" } else { "" })
+        }
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Null => String::new(),
     })
+}
+
+/// A value of another type than its column has, with the place of it: the table and the column, which is called so in the query, and the row,
+/// by its first column unless it is that of the run.
+pub(super) fn misplaced(row: &Row<'_>, run: &str, error: rusqlite::Error) -> Fault {
+    use rusqlite::Error::{FromSqlConversionFailure, InvalidColumnType, Utf8Error};
+    let (index, why) = match &error {
+        InvalidColumnType(index, _, kind) => (*index, format!("got {kind}, and its column has another type")),
+        FromSqlConversionFailure(index, _, why) => (*index, why.to_string()),
+        Utf8Error(index, why) => (*index, why.to_string()),
+        _ => return error.into(),
+    };
+    let column = row.as_ref().column_name(index).unwrap_or("a column");
+    let first = row.as_ref().column_name(0).unwrap_or_default();
+    let of_row = match key(row, 0) {
+        Ok(key) if index > 0 && !first.starts_with("runs.") => format!(" of the row {key:?}"),
+        _ => String::new(),
+    };
+    unreadable(format_args!("{column}{of_row} of the run {run:?}: {why}")).into()
 }
 
 fn wrong(row: &Row<'_>, index: usize, why: &str) -> StoreError {

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::lists::misplaced;
 use super::{runs, threads};
 use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
@@ -28,16 +29,17 @@ pub(crate) fn parts(conn: &Connection, run: &str, now: Now) -> Outcome<Parts> {
         thread: threads::place(conn, run)?,
         traced: traced.map_or(0, number),
         run: own.machine,
-        calls: all(conn, "SELECT name, passes, snapshot FROM calls WHERE run = ?1", [run], |row| {
-            Ok((row.get(0)?, narrow(row.get(1)?), row.get(2)?))
-        })?,
+        calls: all(conn, run, CALLS, [run], |row| Ok((row.get(0)?, narrow(row.get(1)?), row.get(2)?)))?,
         decisions: decisions(conn, run, TAKEN)?,
-        messages: all(conn, "SELECT json FROM messages WHERE run = ?1 ORDER BY seq", [run], |row| {
-            row.get(0)
-        })?,
+        messages: all(conn, run, MESSAGES, [run], |row| row.get(1))?,
         values: values(conn, run)?,
     })
 }
+
+const CALLS: &str = "SELECT name AS \"calls.name\", passes AS \"calls.passes\", snapshot AS \"calls.snapshot\" \
+     FROM calls WHERE run = ?1";
+const MESSAGES: &str =
+    "SELECT seq AS \"messages.seq\", json AS \"messages.json\" FROM messages WHERE run = ?1 ORDER BY seq";
 
 /// Was the id given to a run, even one that was removed since?
 pub(crate) fn is_given(conn: &Connection, run: &str) -> Outcome<bool> {
@@ -54,20 +56,22 @@ struct Own {
 
 fn own(conn: &Connection, run: &str) -> Outcome<Own> {
     let mut own = conn.prepare_cached(
-        "SELECT specs.json, snapshot, core FROM runs LEFT JOIN specs ON specs.run = runs.id WHERE runs.id = ?1",
+        "SELECT id AS \"runs.id\", specs.json AS \"specs.json\", snapshot AS \"runs.snapshot\", core AS \"runs.core\" FROM runs LEFT JOIN specs ON specs.run = runs.id WHERE runs.id = ?1",
     )?;
     type Columns = (Option<String>, Option<String>, Option<String>);
-    let (spec, snapshot, core): Columns =
-        own.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut rows = own.query([run])?;
+    let row = rows.next()?.ok_or_else(|| no_run(run))?;
+    let columns = || Ok((row.get(1)?, row.get(2)?, row.get(3)?));
+    let (spec, snapshot, core): Columns = columns().map_err(|error| misplaced(row, run, error))?;
     let spec = spec.ok_or_else(|| unreadable(format!("specs has no row of the run {run:?}")))?;
     let spec = json(&spec, || format!("specs.json of the run {run:?}"))?;
     Ok(Own { spec, machine: snapshot.zip(core) })
 }
 
 fn values(conn: &Connection, run: &str) -> Outcome<Vec<(Scope, String, String)>> {
-    let sql = "SELECT scope, key, json FROM run_values WHERE run = ?1";
+    let sql = "SELECT key AS \"run_values.key\", scope AS \"run_values.scope\", json AS \"run_values.json\" FROM run_values WHERE run = ?1";
     let rows: Vec<(String, String, String)> =
-        all(conn, sql, [run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        all(conn, run, sql, [run], |row| Ok((row.get(1)?, row.get(0)?, row.get(2)?)))?;
     let scoped = rows.into_iter().map(|(scope, key, json)| {
         let scope = [Scope::Run, Scope::Thread].into_iter().find(|known| known.to_string() == scope);
         scope.map(|scope| (scope, key, json)).ok_or_else(|| {
@@ -78,9 +82,9 @@ fn values(conn: &Connection, run: &str) -> Outcome<Vec<(Scope, String, String)>>
 }
 
 pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
-    let mut own = conn.prepare_cached("SELECT mail, cancel FROM runs WHERE id = ?1")?;
-    let own = own.query_row([run], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
-    let (untaken, cancel) = own.optional()?.ok_or_else(|| no_run(run))?;
+    let sql = "SELECT mail AS \"runs.mail\", cancel AS \"runs.cancel\" FROM runs WHERE id = ?1";
+    let own: Vec<(i64, Option<String>)> = all(conn, run, sql, [run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (untaken, cancel) = own.into_iter().next().ok_or_else(|| no_run(run))?;
     let decisions = if untaken > 0 { decisions(conn, run, UNTAKEN)? } else { Vec::new() };
     let message = if untaken > 0 { message(conn, run)? } else { None };
     Ok(Mail::new(decisions, cancel).with_message(message))
@@ -95,28 +99,28 @@ pub(crate) fn message(conn: &Connection, run: &str) -> Outcome<Option<UserMessag
     Ok(message.map(|message| json(&message, || format!("posts.json of the run {run:?}"))).transpose()?)
 }
 
-const TAKEN: &str = "SELECT json FROM decisions WHERE run = ?1 AND taken = 1 ORDER BY no";
-pub(crate) const UNTAKEN: &str = "SELECT json FROM decisions INDEXED BY decisions_untaken \
+const TAKEN: &str = "SELECT no AS \"decisions.no\", json AS \"decisions.json\" FROM decisions WHERE run = ?1 AND taken = 1 ORDER BY no";
+pub(crate) const UNTAKEN: &str = "SELECT no AS \"decisions.no\", json AS \"decisions.json\" FROM decisions INDEXED BY decisions_untaken \
      WHERE run = ?1 AND taken = 0 ORDER BY no";
 
 /// In the order in which they came.
 fn decisions(conn: &Connection, run: &str, sql: &str) -> Outcome<Vec<Decision>> {
-    let rows: Vec<String> = all(conn, sql, [run], |row| row.get(0))?;
+    let rows: Vec<String> = all(conn, run, sql, [run], |row| row.get(1))?;
     let read = rows.iter().map(|row| json(row, || format!("decisions.json of the run {run:?}")));
     Ok(read.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Outcome<Vec<TraceRow>> {
-    let sql = "SELECT seq, json FROM trace WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-    let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
+    let sql = "SELECT seq AS \"trace.seq\", json AS \"trace.json\" FROM trace WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let rows = all(conn, run, sql, params![run, column(after), limit(most)], |row| {
         Ok(TraceRow { seq: number(row.get(0)?), json: row.get(1)? })
     })?;
     of_a_run(conn, run, rows)
 }
 
 pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> Outcome<Vec<EventRow>> {
-    let sql = "SELECT seq, last, json FROM events WHERE run = ?1 AND last > ?2 ORDER BY last LIMIT ?3";
-    let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
+    let sql = "SELECT seq AS \"events.seq\", last AS \"events.last\", json FROM events WHERE run = ?1 AND last > ?2 ORDER BY last LIMIT ?3";
+    let rows = all(conn, run, sql, params![run, column(after), limit(most)], |row| {
         // A text that another program wrote in no UTF-8 is one event that cannot be read, and hides no other.
         let json = match row.get_ref(2)? {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -140,7 +144,7 @@ pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Com
     let sql = "SELECT id, version, changed FROM runs INDEXED BY runs_changed \
          WHERE changed > 0 AND changed > ?1 AND changed <= ?2 ORDER BY changed LIMIT ?3";
     // A run whose id cannot be read is in no list either.
-    let rows = all(conn, sql, params![after, counted, limit(most)], |row| {
+    let rows = all(conn, "", sql, params![after, counted, limit(most)], |row| {
         let id: Option<String> = row.get(0).ok();
         let version: Option<i64> = row.get(1).ok();
         // One of another type is no number of a commit.
@@ -162,13 +166,18 @@ fn of_a_run<T>(conn: &Connection, run: &str, rows: Vec<T>) -> Outcome<Vec<T>> {
 
 fn all<T>(
     conn: &Connection,
+    run: &str,
     sql: &str,
     params: impl Params,
-    row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    row: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Outcome<Vec<T>> {
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map(params, row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while let Some(next) = rows.next()? {
+        found.push(row(next).map_err(|error| misplaced(next, run, error))?);
+    }
+    Ok(found)
 }
 
 pub(super) fn json<T: DeserializeOwned>(text: &str, place: impl FnOnce() -> String) -> Result<T, StoreError> {

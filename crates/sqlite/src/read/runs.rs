@@ -39,7 +39,8 @@ const TEXTS: [&str; 6] = ["title", "status", "reason", "holder", "problem", "can
 
 fn columns() -> String {
     let column = |name: &str| {
-        if TEXTS.contains(&name) { format!("{} AS \"runs.{name}\"", bounded(name)) } else { name.to_owned() }
+        let value = if TEXTS.contains(&name) { bounded(name) } else { name.to_owned() };
+        format!("{value} AS \"runs.{name}\"")
     };
     COLUMNS.map(column).join(", ")
 }
