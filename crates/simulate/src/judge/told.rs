@@ -72,6 +72,8 @@ impl<'s> Told<'s> {
                     waits(waiting, now, book);
                 }
                 self.used(usage.total(), reason, now, book);
+                // An answer of a later activation is not the one that was dropped.
+                self.refused = false;
                 self.progress.clear();
             }
             EventKind::ToolCallProgress { call, progress } => match self.progress.get_mut(call) {
