@@ -180,7 +180,8 @@ async fn a_changed_place_or_message_is_refused() {
     let message = UserMessage::new("m1", "more", 0);
     assert_eq!(world.store.supersede("r2", &message).await.unwrap(), Superseded::Accepted);
     assert_eq!(world.store.mail("r2").await.unwrap().message.unwrap(), message);
-    let changes: [(&str, fn(&mut UserMessage)); 4] = [
+    type Said = fn(&mut UserMessage);
+    let changes: [(&str, Said); 4] = [
         ("another text", |message| message.text.push('!')),
         ("another id", |message| message.id.push('!')),
         ("another time", |message| message.at_ms += 1),

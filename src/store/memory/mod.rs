@@ -159,10 +159,9 @@ impl RunStore for MemoryStore {
         if runs.is_given(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
-        if let Some(message) = run.begins_with.as_ref().filter(|message| **message != run.id) {
-            if runs.is_given(message) {
-                return Err(StoreError::Taken { run: message.clone() });
-            }
+        let message = run.begins_with.as_ref().filter(|message| **message != run.id);
+        if let Some(message) = message.filter(|message| runs.is_given(message)) {
+            return Err(StoreError::Taken { run: message.clone() });
         }
         match &run.thread {
             Some(place) => {
@@ -174,7 +173,7 @@ impl RunStore for MemoryStore {
             }
             None => {}
         }
-        runs.given.extend(run.begins_with.clone().filter(|message| *message != run.id));
+        runs.given.extend(message.cloned());
         runs.by_id.insert(run.id.clone(), Kept::new(run, self.now()));
         self.news.tell();
         Ok(())

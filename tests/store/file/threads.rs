@@ -34,8 +34,14 @@ async fn a_lost_file_of_a_thread_makes_no_second_end() {
         assert_eq!(store.last_of_thread("r1").await.unwrap().as_deref(), Some("r2"), "{content:?}");
         let new = NewRun::new("r3", json!(null), 0).following("r1", Some("r1".to_owned()));
         let refused = store.create(&new).await;
-        assert!(matches!(&refused, Err(StoreError::Busy { run, .. }) if run == "r2"), "{content:?}: {refused:?}");
+        assert!(
+            matches!(&refused, Err(StoreError::Busy { run, .. }) if run == "r2"),
+            "{content:?}: {refused:?}"
+        );
         let refused = store.remove("r1").await;
-        assert!(matches!(&refused, Err(StoreError::Continued { by, .. }) if by == "r2"), "{content:?}: {refused:?}");
+        assert!(
+            matches!(&refused, Err(StoreError::Continued { by, .. }) if by == "r2"),
+            "{content:?}: {refused:?}"
+        );
     }
 }
