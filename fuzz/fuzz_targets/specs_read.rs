@@ -140,6 +140,7 @@ fn read_specification(spec: Value) {
     let parts = Parts {
         info: RunInfo::created(&NewRun::new("a-1", Value::Null, 0)),
         spec,
+        thread: None,
         traced: 0,
         run: None,
         calls: vec![],

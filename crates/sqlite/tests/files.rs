@@ -84,9 +84,9 @@ fn tables_of_a_newer_version_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     drop(SqliteStore::open(&path).unwrap());
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 8).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
     let (what, help) = refused(&path);
-    assert!(what.contains("has version 8 of the tables, and this program knows versions up to 7"), "{what}");
+    assert!(what.contains("has version 9 of the tables, and this program knows versions up to 8"), "{what}");
     assert!(help.starts_with("use a newer version"), "{help}");
 }
 
@@ -97,7 +97,7 @@ fn a_version_that_is_none_is_told_with_what_is_expected() {
     drop(SqliteStore::open(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", -1).unwrap();
     let (what, help) = refused(&path);
-    assert!(what.contains("has user_version -1, expected 1 to 7"), "{what}");
+    assert!(what.contains("has user_version -1, expected 1 to 8"), "{what}");
     assert!(help.starts_with("another program wrote it"), "{help}");
 }
 

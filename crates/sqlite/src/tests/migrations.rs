@@ -109,7 +109,7 @@ async fn a_file_of_version_1_is_migrated_with_its_leases() {
     first(&path);
     connect(&path).execute("UPDATE runs SET fence = 7", []).unwrap();
     let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(version(&connect(&path)), 7);
+    assert_eq!(version(&connect(&path)), 8);
     let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.unwrap().unwrap();
     assert_eq!(lease.fence, 8);
     assert!(store.remove("r1").await.unwrap());
