@@ -79,8 +79,8 @@ pub(super) struct Ledger {
     /// How many tool calls and parts there were at the checkpoint.
     at_checkpoint: (usize, u64),
     violations: Vec<Violation>,
-    /// Did the output of this attempt fail a rule? An abort may keep that from being told as the attempt's failure.
-    is_spoilt: bool,
+    /// Did the output of this attempt fail a rule, or did a filter of the provider stop it? An abort may keep that from being told as the attempt's failure.
+    pub(super) is_spoilt: bool,
     failures: Vec<Failure>,
     started_at_ms: u64,
     first_token_at_ms: Option<u64>,
@@ -131,7 +131,10 @@ impl Ledger {
                 self.at_checkpoint = (self.tool_calls.len(), self.data_parts);
             }
             EventKind::Extra { extra } if self.resumed_from.is_none() => self.extra.add(extra.clone()),
-            EventKind::Finished { reason } => self.finish = Some(reason.clone()),
+            EventKind::Finished { reason } => {
+                self.is_spoilt |= *reason == FinishReason::ContentFilter;
+                self.finish = Some(reason.clone());
+            }
             EventKind::ToolRequested(call) => self.tool_calls.push((**call).clone()),
             EventKind::Message(_) | EventKind::Data { .. } => self.data_parts += 1,
             EventKind::GuardrailRuleResult(result) => {

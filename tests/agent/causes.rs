@@ -72,3 +72,27 @@ async fn each_activation_tells_its_own_tokens() {
         .collect();
     assert_eq!(told, [(11, 11), (21, 32), (30, 62)]);
 }
+
+/// An activation that fails has used its tokens all the same, and a cancellation of a run that waits has used none.
+#[tokio::test(start_paused = true)]
+async fn failed_and_missing_activations_tell_their_tokens() {
+    let used = |input_tokens| Usage { input_tokens, output_tokens: 0 };
+    let asks = || vec![Bit::Usage(7), Bit::Call(0, "a".into(), "write".into()), Bit::Finish];
+
+    let mut world = World::with(vec![asks(), vec![Bit::Usage(100), Bit::Fail("it failed")]]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    let failed = world.decide(&mut state, &[("a", Resume)]).await;
+    assert_eq!((failed.used, state.usage()), (used(100), used(107)));
+
+    let mut world = World::with(vec![asks()]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    let cancelled = world.cancel(&mut state).await.unwrap();
+    assert_eq!((cancelled.used, state.usage()), (used(0), used(7)));
+    let told = world.told.kinds().into_iter().rev().find_map(|kind| match kind {
+        EventKind::RunFinished { used, usage, .. } => Some((used.input_tokens, usage.input_tokens)),
+        _ => None,
+    });
+    assert_eq!(told, Some((0, 7)));
+}

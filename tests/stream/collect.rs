@@ -37,6 +37,31 @@ fn failures(whole: &Whole) -> Vec<String> {
     state.failures.iter().map(ToString::to_string).collect()
 }
 
+/// What was repaired is told with the value, so that a caller may refuse it.
+#[tokio::test(start_paused = true)]
+async fn repairs_may_be_refused() {
+    let unrepaired = |trip: &Structured<Trip>| if trip.repairs.is_empty() { Ok(()) } else { Err("repaired") };
+    let attempts = vec![tokens("{'to': 'Oslo', 'days': 2,}"), tokens(GOOD)];
+    let whole = drive(session(attempts).accept(unrepaired)).await;
+    let failures = failures(&whole);
+    assert!(
+        failures.len() == 1 && failures[0].contains("refused: repaired (after repairs: extra_comma, quotes)"),
+        "{failures:?}"
+    );
+    assert_eq!(whole.text, GOOD);
+}
+
+/// So is each other value that the output has.
+#[tokio::test(start_paused = true)]
+async fn several_values_may_be_refused() {
+    let several =
+        "An example: {\"to\": \"Bergen\", \"days\": 1}\n\nThe answer: {\"to\": \"Oslo\", \"days\": 2}";
+    let whole = drive(session(vec![tokens(several), tokens(GOOD)]).accept(Structured::<Trip>::only)).await;
+    let failures = failures(&whole);
+    assert!(failures.len() == 1 && failures[0].contains("2 values"), "{failures:?}");
+    assert_eq!(whole.text, GOOD);
+}
+
 #[tokio::test(start_paused = true)]
 async fn it_fits_at_a_later_try() {
     let attempts = vec![

@@ -49,6 +49,25 @@ async fn the_error_of_a_session_has_no_checkpoint_that_failed_a_rule() {
     }
 }
 
+/// No way leads to text that a rule, drift or a filter stopped, behind the end of the session.
+#[tokio::test(start_paused = true)]
+async fn a_halted_session_offers_no_spoilt_checkpoint() {
+    let refusal = || tokens("I'm sorry, but I can't help.");
+    let filtered = || then(tokens("the beginning of it"), &[Step::Finish(FinishReason::ContentFilter)]);
+    let cut = || then(tokens("a good beginning"), &[Step::Throw(ErrorKind::Network)]);
+    for (what, script, is_kept) in
+        [("a rule", refusal(), false), ("a filter", filtered(), false), ("a cut", cut(), true)]
+    {
+        let strict = Patterns::builtin().severity(PatternKind::Refusal, Severity::Error);
+        let made = session(vec![script]).guardrail(strict).continuation(every(1)).retry(RetryPolicy::none());
+        let mut made = made.build();
+        let error = made.run().await.unwrap_err();
+        assert_eq!(error.checkpoint().is_some(), is_kept, "{what}: of the error");
+        assert_eq!(error.state.checkpoint.is_some(), is_kept, "{what}: of the state");
+        assert_eq!(made.checkpoint().is_some(), is_kept, "{what}: of the session");
+    }
+}
+
 /// Aborts in the callback for the result of a rule.
 struct AbortAtRules(CancellationToken);
 

@@ -137,6 +137,32 @@ async fn an_index_says_more_than_an_id() {
     assert_eq!(answer(of(calls(&pieces)).await), expected);
 }
 
+/// Calls without an index are told apart by ids that are numbers, and a call without an id is named by the answer, whose id may be one.
+#[tokio::test]
+async fn numbers_are_ids_of_calls_and_of_answers() {
+    let pieces = [
+        r#"{"id":7,"function":{"name":"read","arguments":"{\"path\":"}}"#,
+        r#"{"id":8,"function":{"name":"list","arguments":"{}"}}"#,
+        r#"{"id":7,"function":{"arguments":"\"a\"}"}}"#,
+    ];
+    let expected = [
+        StreamEvent::tool_call("7", "read", json!({ "path": "a" })),
+        StreamEvent::tool_call("8", "list", json!({})),
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), expected);
+
+    let body = r#"{"id":42,"choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"type":"function",
+        "function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    assert_eq!(
+        answer(of(vec![send(head), send(body)]).await),
+        [StreamEvent::tool_call("42_0", "list", json!({}))]
+    );
+}
+
 #[tokio::test]
 async fn arguments_that_are_no_json_are_a_call_with_its_text() {
     let pieces = [r#"{"index":0,"id":"c","function":{"name":"read","arguments":"{\"path\": "}}"#];

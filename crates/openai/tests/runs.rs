@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runstate::agent::answer::Usage;
-use runstate::agent::{Agent, Input, Io, RunState, run_loop};
+use runstate::agent::{Agent, Input, Io, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop};
 use runstate::session_model::SessionModel;
 use runstate::stream::drift::DriftDetector;
 use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Violation};
 use runstate::stream::{Backoff, Continuation, ErrorKind, RetryPolicy, Session, StreamEvent, Timeouts};
 use runstate::termination::TerminationReason;
+use runstate::tool_call::ToolCallStatus;
+use runstate::tool_result::ToolResult;
 use runstate_openai::{Chat, OpenAiModel, usage};
 use serde_json::{Value, json};
 
@@ -44,6 +46,21 @@ async fn a_cut_answer_is_asked_for_again_and_the_run_does_not_notice() {
 }
 
 /// The model reads why, and gives the call again.
+/// Counts its executions.
+struct Read(ToolSpec, Arc<Mutex<u32>>);
+
+#[async_trait]
+impl Tool for Read {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn call(&self, _: &mut ToolContext) -> ToolResult {
+        *self.1.lock().unwrap() += 1;
+        ToolResult::Success("read".into())
+    }
+}
+
 #[tokio::test]
 async fn unreadable_arguments_and_doubled_ids_fail_their_calls_and_not_the_run() {
     let calls =
@@ -58,16 +75,23 @@ async fn unreadable_arguments_and_doubled_ids_fail_their_calls_and_not_the_run()
         vec![events_head(), send(text("done")), send(finish("stop"))],
     ])
     .await;
-    let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
+    let executions = Arc::new(Mutex::new(0));
+    let read = Read(ToolSpec::new("read", "Reads."), Arc::clone(&executions));
+    let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).tool(read).build().unwrap();
     let mut state = RunState::new("r1");
     let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
-    assert_eq!((outcome.reason, state.calls().count()), (TerminationReason::NaturalEnd, 3));
+    assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+    let statuses: Vec<_> = state.calls().map(|(_, call)| call.status()).collect();
+    assert_eq!(statuses, [ToolCallStatus::Failed, ToolCallStatus::Succeeded, ToolCallStatus::Failed]);
+    assert_eq!(*executions.lock().unwrap(), 1, "the first call of the id alone");
     let requests = server.requests().await;
     let body: Value = serde_json::from_str(requests[1].split_once("\r\n\r\n").unwrap().1).unwrap();
     let results: Vec<_> =
         body["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").collect();
     assert_eq!(results.len(), 3, "{body}");
     assert!(results[0]["content"].as_str().unwrap().contains("JSON"), "{body}");
+    assert!(results[1]["content"].as_str().unwrap().contains("read"), "{body}");
+    assert!(results[2]["content"].as_str().unwrap().contains("the same id"), "{body}");
     assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["arguments"], "{\"path\": ");
 }
 

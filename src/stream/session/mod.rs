@@ -186,9 +186,11 @@ impl<C: Callbacks> Session<C> {
         self.phase.output().map(|output| output.content()).unwrap_or_default()
     }
 
-    /// What a later attempt would go on from.
+    /// The checkpoint that a later attempt would go on from. None where it is the beginning of an output that failed a rule, or that a
+    /// filter of the provider stopped. The typed session behind [`ended`](Self::ended) has that one, too.
     pub fn checkpoint(&self) -> Option<Checkpoint<'_>> {
-        self.phase.output()?.checkpoint()
+        let checkpoint = self.phase.output()?.checkpoint()?;
+        (!self.core.dispatch.ledger.is_spoilt).then_some(checkpoint)
     }
 
     /// Who is called.

@@ -163,5 +163,11 @@ fn messages_that_cannot_be_sent_are_refused(place: &dyn Fn() -> Place) {
         shown.push_str(&said.shown());
         shown.push('\n');
     }
+    // The most bytes of an id, and one more.
+    place.work();
+    for (bytes, code) in [(1_025, 2), (1_024, 0)] {
+        let said = place.say(&["send", "chat-1", "hello", "--id", &"i".repeat(bytes)]);
+        assert_eq!(said.code, Some(code), "{bytes}: {}", said.shown());
+    }
     assert_shown("send_refused", &shown);
 }
