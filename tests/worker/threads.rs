@@ -172,3 +172,21 @@ async fn a_thread_goes_on_behind_a_cancelled_run() {
     assert_eq!(world.status("m2").await, "Done natural_end");
     assert!(said(&world, "m2").await.ends_with(&["user: text of m2".to_owned(), "model: done".to_owned()]));
 }
+
+/// The thread keeps what was accepted, also where its run is cancelled first.
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_keeps_the_message_in_its_thread() {
+    let world = World::new();
+    send_to(&world, "m1", json!([[call("a", "once", json!({ "ask": true }))]]), false).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(send_to(&world, "m2", json!([]), true).await, Sent::Superseded { run: "m1".to_owned() });
+    world.store.cancel("m1", "enough").await.unwrap();
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("m1").await, "Done cancelled");
+    assert_eq!(said(&world, "m1").await.last().unwrap(), "user: text of m2");
+    world.is_sound("m1").await;
+    assert_eq!(send_to(&world, "m3", json!([]), false).await, Sent::Began { run: "m3".to_owned() });
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    let texts = ["user: text of m2", "user: text of m3", "model: done"];
+    assert!(said(&world, "m3").await.ends_with(&texts.map(str::to_owned)));
+}

@@ -83,6 +83,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             (_, true, _) => format!("{run} is over: {}", ended.unwrap_or_default()),
             (false, ..) => format!("{run} is to be cancelled already"),
             (true, _, Some(holder)) => format!("{run} is to be cancelled; {holder} has it in hand"),
+            (true, _, None)
+                if opened.ask(opened.store.mail(run)).is_ok_and(|mail| mail.message.is_some()) =>
+            {
+                let again = opened.again();
+                format!("{run} is to be cancelled by a worker: runstate worker{again}{}", again.note())
+            }
             (true, _, None) => format!("{run} is to be cancelled {}", by_whom(&opened, run)),
         }));
     }

@@ -30,8 +30,8 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let held = Held::claim(&opened, run, lease)?;
     // Who had it before may have gone on with it until now.
     let loaded = going_on(&opened, run)?;
-    let mail = opened.ask(opened.store.mail(run))?;
-    if let Some(message) = mail.message.filter(|_| mail.cancel.is_none()) {
+    // A cancellation beside it too: the worker that takes both keeps the message in the thread.
+    if let Some(message) = opened.ask(opened.store.mail(run))?.message {
         let again = opened.again();
         let id = &message.id;
         let why = format!(

@@ -20,6 +20,7 @@ model:
 
 in_every_store! {
     each_message_to_a_thread_is_told,
+    a_cancellation_behind_a_message_is_left_to_a_worker,
     of_messages_sent_together_one_begins_a_run,
     a_message_under_a_key_needs_the_key,
     a_message_that_was_not_taken_survives_a_kill,
@@ -62,6 +63,18 @@ fn each_message_to_a_thread_is_told(place: &dyn Fn() -> Place) {
         shown.push('\n');
     }
     assert_shown("send", &shown);
+}
+
+fn a_cancellation_behind_a_message_is_left_to_a_worker(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(&["send", "tidy-1", "IMPORTANT", "--supersede"], 0);
+    let told = place.does(&["cancel", "tidy-1"], 0);
+    assert!(told.stdout.contains("is to be cancelled by a worker: runstate worker"), "{}", told.shown());
+    place.does(&["resume", "tidy-1"], 2);
+    place.work();
+    assert_eq!(place.field("tidy-1", "reason"), "cancelled");
 }
 
 fn of_messages_sent_together_one_begins_a_run(place: &dyn Fn() -> Place) {
