@@ -145,7 +145,7 @@ fn of_message<'a>(run: &'a str, message: &'a UserMessage) -> Place<'a> {
     Place { run, what: "the message of the user", name: &message.id, with: &[] }
 }
 
-/// What the tag of a specification covers beside it. Without a place on a thread it is what earlier versions wrote.
+/// The texts that the tag of a specification covers beside it. Without a place on a thread it is what earlier versions wrote.
 fn with<'a>(title: &'a str, place: Option<&'a ThreadPlace>) -> Vec<&'a str> {
     let mut with = vec![title];
     if let Some(ThreadPlace { thread, after }) = place {

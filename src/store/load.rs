@@ -26,7 +26,7 @@ pub struct Loaded {
     /// The run before it on its thread, with all messages of the thread until its end. None for the first run of a thread, and behind runs
     /// that ended before their first commit.
     pub before: Option<StoredRun>,
-    /// The messages that are stored with it: not those that its thread had before it.
+    /// The number of messages that are stored with it. The messages of its thread before it are not among them.
     pub messages: u64,
     /// The number of the last event of its trace; 0 without any.
     pub traced: u64,

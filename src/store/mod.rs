@@ -28,6 +28,7 @@ mod lapse;
 mod lease;
 mod load;
 mod memory;
+mod new_run;
 mod news;
 mod query;
 mod thread;
@@ -42,7 +43,6 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
 
 use crate::decision::Decision;
 
@@ -61,126 +61,13 @@ pub use lapse::{lapse, lapse_due, lapse_run};
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
+pub use new_run::{Mail, NewRun};
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
 pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
 pub use unread::Unread;
 pub use worker::{Ended, Host, HostError, Job, Worker};
 pub use wrapper::Wrapper;
-
-/// A run that nobody has driven yet.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct NewRun {
-    /// Its id, which no other run of the store has or had.
-    pub id: String,
-    /// A few words for lists.
-    pub title: String,
-    /// What whoever drives it has to know: the store keeps it and reads nothing in it.
-    ///
-    /// An object of `tag`, `at` and `of` alone whose tag is that of a key is the form of a keyed store, and is refused when it is read.
-    pub spec: Value,
-    /// When it was created.
-    pub at_ms: u64,
-    /// For this time only a claim by name takes the run. It is for the process that creates the run and drives it.
-    pub put_off: Option<Duration>,
-    /// Its place on a thread. Without one it begins a thread of its own, whose id is the id of the run.
-    pub thread: Option<ThreadPlace>,
-    /// The id of the message that the run begins with. It is [given](RunStore::is_given) from now on, as that of the run is.
-    pub begins_with: Option<String>,
-}
-
-impl NewRun {
-    /// A run of that id.
-    pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
-        NewRun {
-            id: id.into(),
-            title: String::new(),
-            spec,
-            at_ms,
-            put_off: None,
-            thread: None,
-            begins_with: None,
-        }
-    }
-
-    /// The same, beginning with the message of that id.
-    #[must_use]
-    pub fn beginning_with(mut self, message: impl Into<String>) -> Self {
-        self.begins_with = Some(message.into());
-        self
-    }
-
-    /// The same, on that thread: behind the run that is its [last](RunStore::last_of_thread), or as the first one. It begins with the
-    /// messages and values of the thread.
-    #[must_use]
-    pub fn following(mut self, thread: impl Into<String>, after: Option<String>) -> Self {
-        self.thread = Some(ThreadPlace { thread: thread.into(), after });
-        self
-    }
-
-    /// The same, kept so long for a claim by its name.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use runstate::clock::SetClock;
-    /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore};
-    ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
-    /// let clock = SetClock::at(0);
-    /// let store = MemoryStore::with_clock(clock.clone());
-    /// let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3_600));
-    /// for run in ["r1", "r2"] {
-    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(minute)).await?;
-    /// }
-    /// assert_eq!(store.claim(&Claim::any("a worker", hour)).await?, None);
-    /// assert!(store.claim(&Claim::of("r1", "its creator", hour)).await?.is_some());
-    /// clock.set(60_000);
-    /// assert_eq!(store.claim(&Claim::any("a worker", hour)).await?.unwrap().run, "r2");
-    /// # Ok::<(), runstate::store::StoreError>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn put_off(mut self, time: Duration) -> Self {
-        self.put_off = Some(time);
-        self
-    }
-
-    /// The same, with a few words for lists.
-    #[must_use]
-    pub fn titled(mut self, title: impl Into<String>) -> Self {
-        self.title = title.into();
-        self
-    }
-}
-
-/// What came in for a run from outside, and was not taken yet.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct Mail {
-    /// Decisions that the store accepted, in the order in which they came.
-    pub decisions: Vec<Decision>,
-    /// Somebody wants the run cancelled, and says why.
-    pub cancel: Option<String>,
-    /// A message that the run goes on with: its open questions are cancelled.
-    pub message: Option<UserMessage>,
-}
-
-impl Mail {
-    /// With these decisions, and with a wish to cancel or without.
-    pub fn new(decisions: Vec<Decision>, cancel: Option<String>) -> Self {
-        Mail { decisions, cancel, message: None }
-    }
-
-    /// The same, with a message.
-    #[must_use]
-    pub fn with_message(mut self, message: Option<UserMessage>) -> Self {
-        self.message = message;
-        self
-    }
-}
 
 /// Where runs are durable.
 ///
@@ -224,7 +111,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
         load(self, run).await
     }
 
-    /// The last run of a thread: the one that a new run of the thread comes behind. None for a thread that is new. A run that was created
+    /// The last run of a thread. A new run of the thread comes behind it. None for a thread that is new. A run that was created
     /// without a place on a thread is the first of the thread that has its id.
     ///
     /// # Errors

@@ -250,7 +250,7 @@ impl Place {
         Ok(folder)
     }
 
-    /// What is noted of the id.
+    /// Reads the note on the id.
     pub(super) fn noted(&self, disk: &dyn Disk) -> Result<Noted, StoreError> {
         match disk.read(&self.mark, MOST_READ) {
             Ok(json) if json.is_empty() => Ok(Noted::Removed),
@@ -270,7 +270,7 @@ impl Place {
     }
 }
 
-/// What is noted of an id that no run has.
+/// The note on an id that no run has.
 pub(super) enum Noted {
     Nothing,
     /// The run of that id was removed.

@@ -60,7 +60,7 @@ pub(super) struct State {
     /// A message that was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<UserMessage>,
-    /// The ids of the messages that superseded what it waited for.
+    /// The ids of the messages that closed its questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) heard: Vec<String>,
     /// The id of the message that it begins with.

@@ -1,8 +1,8 @@
 //! Runs that last as long as their process.
 
 mod kept;
+mod runs;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use super::lease::{Claim, Lease, Release};
 use super::load::Parts;
 use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
-use super::thread::{Superseded, ThreadPlace, UserMessage};
+use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
 use super::{Mail, NewRun, RunStore};
 use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
-use crate::run::RunStatus;
 use kept::{Kept, Posting};
+use runs::Runs;
 
 /// Keeps runs in memory: for tests, and for runs that several tasks of one process drive. It is what other stores are held
 /// against, and looks at all runs for each list.
@@ -63,54 +63,6 @@ pub struct MemoryStore {
     runs: Mutex<Runs>,
     news: News,
     committed: News,
-}
-
-#[derive(Debug, Default)]
-struct Runs {
-    by_id: BTreeMap<String, Kept>,
-    /// The ids of the runs that were removed, and those of messages.
-    given: HashSet<String>,
-    /// The runs that have a place on a thread, in order.
-    threads: HashMap<String, Vec<String>>,
-}
-
-impl Runs {
-    fn is_given(&self, run: &str) -> bool {
-        self.by_id.contains_key(run) || self.given.contains(run)
-    }
-
-    /// The run behind that one on its thread.
-    fn behind(&self, kept: &Kept) -> Option<&String> {
-        let id = &kept.info.id;
-        match &kept.thread {
-            Some(place) => self.threads.get(&place.thread)?.iter().skip_while(|run| *run != id).nth(1),
-            None => self.threads.get(id)?.first(),
-        }
-    }
-
-    fn last_of_thread(&self, thread: &str) -> Option<&Kept> {
-        let placed = self.threads.get(thread).and_then(|runs| self.by_id.get(runs.last()?));
-        placed.or_else(|| self.by_id.get(thread).filter(|kept| kept.thread.is_none()))
-    }
-
-    /// May a run come to that place?
-    fn is_free(&self, place: &ThreadPlace) -> Result<(), StoreError> {
-        let last = self.last_of_thread(&place.thread);
-        match last {
-            None if place.after.is_none() => Ok(()),
-            Some(last)
-                if place.after.as_ref() == Some(&last.info.id) && last.info.status == RunStatus::Done =>
-            {
-                Ok(())
-            }
-            None => Err(StoreError::NoRun { run: place.after.clone().unwrap_or_default() }),
-            Some(last) => Err(StoreError::Busy {
-                thread: place.thread.clone(),
-                run: last.info.id.clone(),
-                status: last.info.status,
-            }),
-        }
-    }
 }
 
 impl Default for MemoryStore {
