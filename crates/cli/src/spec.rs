@@ -49,7 +49,7 @@ impl Spec {
         Spec::read(&run.spec, &run.info.id)
     }
 
-    /// The same of what the store keeps of the run of that id.
+    /// Reads the specification that the store keeps with the run of that id.
     ///
     /// # Errors
     /// As [`of`](Self::of).

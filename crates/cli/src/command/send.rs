@@ -16,8 +16,8 @@ use crate::store::{Missing, Opened, StoreArgs, beside, quoted};
 
 /// Send a message to a thread of runs
 ///
-/// Each run begins a thread, which has the id of that run. A message to a thread whose last run is over begins a new run: it has the
-/// scenario of the last one, the messages of the thread, and a copy of the folder as the last run left it. A last run that waits takes
+/// `runstate run` begins a thread, which has the id of its run. Where the last run of the thread is over, the message begins a new run: it
+/// has the scenario of the last run, the messages of the thread, and a copy of the folder as the last run left it. A last run that waits takes
 /// the message with --supersede: its questions are cancelled, and it goes on with the message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

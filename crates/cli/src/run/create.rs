@@ -130,7 +130,7 @@ fn is_put(
 /// A folder for a run behind another one on its thread, and the run. The folder is a copy of the one before, as that run left it.
 ///
 /// # Errors
-/// A run before it that this program did not create, or whose folder is not here, and what keeps the folder from being made.
+/// The run before it is of another program, or its folder is not here; or the new folder cannot be made.
 pub(crate) fn follow(
     opened: &Opened,
     state_dir: &Path,

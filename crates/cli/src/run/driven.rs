@@ -225,7 +225,7 @@ fn resume(opened: &Opened, id: &str) -> String {
     format!("runstate resume {}{again}{}", quoted(id), again.note())
 }
 
-/// What drives runs with their messages.
+/// The command that drives runs with their messages.
 fn worker(opened: &Opened) -> String {
     let again = opened.again();
     format!("runstate worker{again}{}", again.note())

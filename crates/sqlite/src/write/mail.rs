@@ -60,8 +60,8 @@ pub(crate) fn supersede(conn: &Connection, run: &str, message: &UserMessage) -> 
     Ok(Superseded::Accepted)
 }
 
-/// Counts what came in for a run and is not taken, behind the commit of that number: it has taken a message of an earlier one. One that
-/// is there has closed all questions.
+/// Counts the decisions and the message of a run that are not taken, behind the commit of that number, which has taken an earlier message. A
+/// pending message closes all questions.
 pub(super) fn count(conn: &Connection, run: &str, version: u64) -> Outcome<()> {
     conn.prepare_cached("DELETE FROM posts WHERE run = ?1 AND version <> ?2")?
         .execute(params![run, column(version)])?;
