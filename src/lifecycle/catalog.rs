@@ -73,3 +73,21 @@ pub fn lifecycles() -> &'static [&'static Graph] {
 pub fn documents() -> &'static [Document] {
     &DOCUMENTS
 }
+
+/// The rules of the built-in lifecycles, with what ends with what: the next activation of a run ends the one before it, with its
+/// replays and executions; the end of a run leaves calls that never began, and what executed when the run was cancelled.
+///
+/// ```
+/// let book = runstate::rulebook();
+/// assert!(book.rules("tool_call").is_some());
+/// assert_eq!(book.iter().count(), runstate::lifecycles().len());
+/// ```
+#[cfg(feature = "trace")]
+pub fn rulebook() -> crate::trace::Rulebook {
+    let executing = AnyToolExecution::GRAPH.states.iter().filter(|state| !state.terminal);
+    let left = [("tool_call", "New"), ("resume_tool_call", "ExecuteReplayedTool")];
+    let left = left.into_iter().chain(executing.map(|state| ("tool_execution", state.name)));
+    crate::trace::Rulebook::of(GRAPHS.iter().copied())
+        .restarting("run_flow", ["resume_tool_call", "tool_execution"])
+        .ending("run", left)
+}

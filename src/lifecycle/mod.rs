@@ -23,3 +23,5 @@ pub mod tool_result;
 pub mod turn;
 
 pub use catalog::{Document, documents, lifecycles};
+#[cfg(feature = "trace")]
+pub use catalog::rulebook;

@@ -65,6 +65,8 @@ struct Run {
     at_ms: u64,
     /// Where the last instance of the lifecycle that cuts others off was created; 0 for none.
     restarted: u64,
+    /// Where the run ended; 0 for not yet.
+    ended: u64,
 }
 
 /// What has happened to one lifecycle.
@@ -171,6 +173,10 @@ impl<'b> Checker<'b> {
         if event.is_creation() && self.book.restarts.as_ref().is_some_and(|it| *it.of == *event.lifecycle) {
             let run = self.run(&event.run);
             self.runs[run].restarted = line;
+        }
+        if self.book.ends_run(event) {
+            let run = self.run(&event.run);
+            self.runs[run].ended = line;
         }
         if let Some(only) = &self.book.only
             && **only != *event.lifecycle
@@ -283,7 +289,7 @@ impl<'b> Checker<'b> {
             return self.last.1;
         }
         let place = self.run_places.get(name).copied().unwrap_or_else(|| {
-            self.runs.push(Run { name: name.into(), seq: 0, line: 0, at_ms: 0, restarted: 0 });
+            self.runs.push(Run { name: name.into(), seq: 0, line: 0, at_ms: 0, restarted: 0, ended: 0 });
             self.run_places.insert(name.into(), self.runs.len() - 1);
             self.runs.len() - 1
         });
@@ -329,8 +335,11 @@ impl<'b> Checker<'b> {
                 if rules.may_stop(state) {
                     continue;
                 }
-                let restarts = self.book.restarts.as_ref();
-                if instance.since < run.restarted && restarts.is_some_and(|it| it.cuts_off(lifecycle)) {
+                let (restarts, ends) = (self.book.restarts.as_ref(), self.book.ends.as_ref());
+                let name_of_state = &rules.states[state as usize].name;
+                if instance.since < run.restarted && restarts.is_some_and(|it| it.cuts_off(lifecycle))
+                    || instance.since < run.ended && ends.is_some_and(|it| it.leaves(lifecycle, name_of_state))
+                {
                     cut_off += 1;
                 } else {
                     covered.unfinished += 1;

@@ -105,7 +105,8 @@ pub struct Report {
     pub violations: u64,
     /// Where time ran backwards, if it did: between two events of one run, in the order of the trace.
     pub backwards: Option<Backwards>,
-    /// The number of instances that were cut off: their activation was begun anew ([`Rulebook::restarting`](super::Rulebook::restarting)).
+    /// The number of instances that were cut off: their activation was begun anew ([`Rulebook::restarting`](super::Rulebook::restarting)),
+    /// or their run ended in a state that permits it ([`Rulebook::ending`](super::Rulebook::ending)).
     #[serde(skip_serializing_if = "is_zero")]
     pub cut_off: u64,
     /// How many others have not ended.
@@ -153,7 +154,7 @@ impl Report {
         text.push_str(&format!(", {}", count(self.instances, "instance")));
         match self.cut_off {
             0 => text.push('\n'),
-            cut_off => text.push_str(&format!(" ({cut_off} cut off by the next activation)\n")),
+            cut_off => text.push_str(&format!(" ({cut_off} cut off by the next activation or the end of the run)\n")),
         }
         if let Some(violation) = &self.violation {
             text.push_str(&format!("{violation}\n"));

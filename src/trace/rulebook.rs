@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::event::Event;
 use super::rules::Rules;
 use crate::kernel::Graph;
 
@@ -26,6 +27,7 @@ pub struct Rulebook {
     pub(super) only: Option<Box<str>>,
     pub(super) covers_all: bool,
     pub(super) restarts: Option<Restarts>,
+    pub(super) ends: Option<Ends>,
 }
 
 /// A lifecycle with instances that follow one another in a run, and the lifecycles of their parts.
@@ -38,6 +40,19 @@ pub(super) struct Restarts {
 impl Restarts {
     pub(super) fn cuts_off(&self, lifecycle: &str) -> bool {
         *self.of == *lifecycle || self.parts.iter().any(|part| **part == *lifecycle)
+    }
+}
+
+/// A lifecycle whose end ends its run, and the states in which that leaves the instances of others.
+#[derive(Debug, Clone)]
+pub(super) struct Ends {
+    of: Box<str>,
+    left: Vec<(Box<str>, Box<str>)>,
+}
+
+impl Ends {
+    pub(super) fn leaves(&self, lifecycle: &str, state: &str) -> bool {
+        self.left.iter().any(|(of, left)| **of == *lifecycle && **left == *state)
     }
 }
 
@@ -113,6 +128,50 @@ impl Rulebook {
         let parts = parts.into_iter().map(Into::into).collect();
         self.restarts = Some(Restarts { of: lifecycle.into(), parts });
         self
+    }
+
+    /// Declares that a run is over where its instance of a lifecycle ends, and names the states in which that may leave instances of
+    /// other lifecycles, each as lifecycle and state. Such an instance is [cut off](super::Report::cut_off) and does not count as
+    /// unfinished. An instance in any other state does, and so does one with an event behind the end of the run.
+    ///
+    /// ```
+    /// # #[cfg(feature = "lifecycles")] {
+    /// use runstate::trace::{Event, Rulebook, Verdict, check};
+    ///
+    /// let book = Rulebook::of(runstate::lifecycles().iter().copied()).ending("run", [("tool_call", "New")]);
+    /// let event = |seq: u64, lifecycle: &str, instance: &str, event: &str, from: &str, to: &str| {
+    ///     let line = format!(
+    ///         r#"{{"seq":{seq},"at_ms":0,"run":"r1","lifecycle":"{lifecycle}","instance":"{instance}","event":"{event}","from":{from},"to":"{to}"}}"#
+    ///     );
+    ///     Event::from_json(&line).unwrap().into_owned()
+    /// };
+    /// let mut events = vec![
+    ///     event(1, "run", "r1", "create", "null", "Running"),
+    ///     event(2, "tool_call", "c1", "create", "null", "New"),
+    ///     event(3, "tool_call", "c2", "create", "null", "New"),
+    ///     event(4, "tool_call", "c2", "start", "\"New\"", "Running"),
+    ///     event(5, "run", "r1", "finish", "\"Running\"", "Done"),
+    /// ];
+    /// // The run was cancelled before its first call began: that call needs no end. A call that began does.
+    /// let report = check(&events, &book);
+    /// assert_eq!((report.verdict, report.cut_off, report.unfinished_instances), (Verdict::Incomplete, 1, 1));
+    /// events.remove(3);
+    /// events.remove(2);
+    /// assert_eq!(check(&events, &book).verdict, Verdict::Conforms);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn ending<'n>(mut self, lifecycle: &str, left: impl IntoIterator<Item = (&'n str, &'n str)>) -> Self {
+        let left = left.into_iter().map(|(of, state)| (of.into(), state.into())).collect();
+        self.ends = Some(Ends { of: lifecycle.into(), left });
+        self
+    }
+
+    /// Does that event end its run?
+    pub(super) fn ends_run(&self, event: &Event<'_>) -> bool {
+        let Some(ends) = self.ends.as_ref().filter(|ends| *ends.of == *event.lifecycle) else { return false };
+        let rules = self.rules(&ends.of);
+        rules.is_some_and(|rules| rules.find(&event.to).is_some_and(|state| rules.is_over(state)))
     }
 
     /// The rules that the events of a lifecycle are held against.

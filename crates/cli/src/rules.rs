@@ -159,14 +159,12 @@ impl Laws {
     /// None: the files were read when the library was compiled.
     pub(crate) fn builtin() -> Result<Laws, Failure> {
         let diagrams = diagrams::builtin()?;
-        let mut book = Rulebook::new();
+        let mut book = runstate::rulebook();
         for drawn in &diagrams {
             if let Some(graph) = builtin::graph(&drawn.name) {
                 book = book.with(Rules::of_graph(graph).documented(&drawn.graph()?, drawn.file()));
             }
         }
-        // An activation that another one follows is over, and so are the passes and executions in it, ended or not.
-        let book = book.restarting("run_flow", ["resume_tool_call", "tool_execution"]);
         Ok(Laws { book, only: None, diagrams, drawn: false, named: false })
     }
 

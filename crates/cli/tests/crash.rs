@@ -82,3 +82,29 @@ fn a_run_that_was_killed_after_any_commit_goes_on() {
     assert!(commit > 8, "it has {commit} commits");
     assert!(in_doubt > 0, "no kill came while a call executed");
 }
+
+/// A call that never began has no transition to an end, and needs none once its run is over.
+#[test]
+fn a_run_cancelled_before_its_second_call_is_complete() {
+    let session = Session::new();
+    session.write(
+        "s.yaml",
+        "\
+name: two
+message: go
+mode: sequential
+tools:
+  slow: {effect: repeatable, does: [{takes_ms: 3600000}]}
+model:
+  - calls: [{id: first, tool: slow}, {id: second, tool: slow}]
+outside:
+  - {when: {event: {type: checkpoint, nth: 3}}, do: cancel}
+",
+    );
+    let place = ["--state-dir", "state"];
+    let said = session.run(&["run", "s.yaml", "--state-dir", "state"]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    let shown = session.run(&["show", "two-1", "--state-dir", "state"]);
+    assert!(shown.stdout.contains("second"), "{}", shown.shown());
+    session.assert_complete("two-1", &place);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use runstate::run::RunStatus;
-use runstate::trace::{Checker, Report, Rulebook, Unfinished};
+use runstate::trace::{Checker, Report, Rulebook, Unfinished, Verdict, check};
 
 use super::Violation;
 use super::book::Book;
@@ -14,6 +14,9 @@ static RULES: LazyLock<Rulebook> = LazyLock::new(|| {
     Rulebook::of(runstate::lifecycles().iter().copied())
         .restarting("run_flow", ["resume_tool_call", "tool_execution"])
 });
+
+/// The rules of `runstate check`.
+static OF_THE_COMMAND: LazyLock<Rulebook> = LazyLock::new(runstate::rulebook);
 
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("trace", &*seen.id, what));
@@ -35,6 +38,10 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
         // A run that is cancelled while it waits has no flow that says so.
         if !is_complete(&report, seen.ended_as("cancelled"), seen.is_messaged(book)) {
             say(format!("it is over, and its trace is not complete: {}", report.summary()));
+        }
+        let report = check(&seen.trace, &OF_THE_COMMAND);
+        if report.verdict != Verdict::Conforms {
+            say(format!("it is over, and `check --complete` refuses its trace: {}", report.summary()));
         }
     }
     let Some(state) = &seen.state else { return };
