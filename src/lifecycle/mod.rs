@@ -22,6 +22,6 @@ pub mod tool_execution;
 pub mod tool_result;
 pub mod turn;
 
-pub use catalog::{Document, documents, lifecycles};
 #[cfg(feature = "trace")]
 pub use catalog::rulebook;
+pub use catalog::{Document, documents, lifecycles};

@@ -338,7 +338,8 @@ impl<'b> Checker<'b> {
                 let (restarts, ends) = (self.book.restarts.as_ref(), self.book.ends.as_ref());
                 let name_of_state = &rules.states[state as usize].name;
                 if instance.since < run.restarted && restarts.is_some_and(|it| it.cuts_off(lifecycle))
-                    || instance.since < run.ended && ends.is_some_and(|it| it.leaves(lifecycle, name_of_state))
+                    || instance.since < run.ended
+                        && ends.is_some_and(|it| it.leaves(lifecycle, name_of_state))
                 {
                     cut_off += 1;
                 } else {

@@ -154,7 +154,9 @@ impl Report {
         text.push_str(&format!(", {}", count(self.instances, "instance")));
         match self.cut_off {
             0 => text.push('\n'),
-            cut_off => text.push_str(&format!(" ({cut_off} cut off by the next activation or the end of the run)\n")),
+            cut_off => {
+                text.push_str(&format!(" ({cut_off} cut off by the next activation or the end of the run)\n"))
+            }
         }
         if let Some(violation) = &self.violation {
             text.push_str(&format!("{violation}\n"));

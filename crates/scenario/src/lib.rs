@@ -27,6 +27,7 @@
 pub const FILE_TOOLS: &[&str] = &["list_files", "read_file", "write_file", "delete_file"];
 
 mod check;
+pub mod export;
 pub mod file;
 mod play;
 mod read;

@@ -19,7 +19,7 @@ pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 #[cfg(feature = "store")]
 pub(crate) use resolve::RUNTIME;
 pub(crate) use resolve::fits;
-pub(super) use resolve::{Accepted, Judging, is_lapsed};
+pub(super) use resolve::{Accepted, Judging};
 
 /// A decision as it comes in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -168,15 +168,26 @@ fn is_runtimes(action: DecisionAction, actor: Option<&str>, id: &str, suspension
         && on == Some(suspension.trim_end_matches('\''))
 }
 
-/// Is it the runtime's own decision, on a question whose time was over?
-pub(in crate::agent) fn is_lapsed(decision: &Decision) -> bool {
-    let Decision { action, actor, decision_id, suspension_id, .. } = decision;
-    is_runtimes(*action, actor.as_deref(), decision_id, suspension_id)
+impl Decision {
+    /// Is it the runtime's own decision, on a question whose time was over?
+    ///
+    /// ```
+    /// use runstate::decision::{Decision, DecisionAction};
+    ///
+    /// let mut decision = Decision::new("expiry:r1/c1/1", "r1/c1/1", DecisionAction::Cancel);
+    /// assert!(!decision.is_expiry(), "an id alone is any program's to give");
+    /// decision.actor = Some("runstate".to_owned());
+    /// assert!(decision.is_expiry());
+    /// ```
+    pub fn is_expiry(&self) -> bool {
+        let Decision { action, actor, decision_id, suspension_id, .. } = self;
+        is_runtimes(*action, actor.as_deref(), decision_id, suspension_id)
+    }
 }
 
 /// The reply to a decision that comes after this one on the same suspension.
 pub(super) fn after(decision: &Decision) -> Reply {
-    if is_lapsed(decision) { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
+    if decision.is_expiry() { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
 }
 
 /// Is the result of a decision one that its suspension can take?

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::decide::{Accepted, Reply, is_lapsed};
+use super::super::decide::{Accepted, Reply};
 use super::execution::Starts;
 use super::gating::{Gated, Opened, Passed};
 use super::intake::Taken;
@@ -159,7 +159,7 @@ impl Drive<'_, '_> {
         self.state.decided.accept(decision.clone());
         let resumes = decision.action == DecisionAction::Resume;
         let reason = decision.reason.as_deref().unwrap_or("denied");
-        let cause = if is_lapsed(&decision) { CancelCause::Expired } else { CancelCause::Denied };
+        let cause = if decision.is_expiry() { CancelCause::Expired } else { CancelCause::Denied };
         let cancel = self.state.cancel_of(call, (reason, cause), false);
         let resume = Resume::new(decision.clone());
         // A decision to resume moves its call before the commit, so that a crash in its replay leaves it in doubt.

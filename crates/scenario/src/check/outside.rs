@@ -93,11 +93,17 @@ pub(super) fn steps(scenario: &Scenario) -> Result<(), Fault> {
                     "decide"
                 ));
             }
-            Act::Crash if !scenario.commits.kept => {
+            Act::Crash | Act::CrashFor(_) if !scenario.commits.kept => {
                 let message = "a run whose commits are not kept has nothing to go on from after a crash";
                 return Err(fault!(message, "outside", at, "do"));
             }
-            Act::Decide(_) | Act::Write(_) | Act::Cancel | Act::Resume | Act::Drop | Act::Crash => {}
+            Act::Decide(_)
+            | Act::Write(_)
+            | Act::Cancel
+            | Act::Resume
+            | Act::Drop
+            | Act::Crash
+            | Act::CrashFor(_) => {}
         }
     }
     Ok(())

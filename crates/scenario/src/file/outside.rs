@@ -106,4 +106,6 @@ pub enum Act {
     Drop,
     /// The process is gone: nothing is left but what was committed, and a new one goes on from there.
     Crash,
+    /// The process is gone, and the new one begins that many milliseconds later.
+    CrashFor(u64),
 }

@@ -82,12 +82,14 @@ pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> 
         };
         let left = runtime.block_on(process.run(outside, memory))?;
         ended.extend(left.ended);
-        (outside, memory, now_ms) = (left.outside, left.memory, left.now_ms);
+        (outside, memory) = (left.outside, left.memory);
+        now_ms = left.now_ms.saturating_add(std::mem::take(&mut outside.away_ms));
         if let Some(state) = left.state {
             return Ok(Played {
                 trace: memory.trace,
                 missed: outside.missed(),
                 events: outside.events,
+                committed: memory.events,
                 sent: outside.sent,
                 ended,
                 effects: ledger.effects(),

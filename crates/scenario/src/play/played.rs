@@ -20,6 +20,8 @@ pub struct Played {
     pub trace: Vec<Event<'static>>,
     /// The events that were told, in all processes: those of one that crashed may be told again by the next.
     pub events: Vec<Arc<AgentEvent>>,
+    /// The events of the commits, as a store keeps them: pieces of an answer are one event.
+    pub committed: Vec<AgentEvent>,
     /// What came from outside, and what became of it.
     pub sent: Vec<Sent>,
     /// What the scenario says of the outside that never came about, each with its place: it tests nothing.

@@ -1,5 +1,6 @@
 //! One process of a play: from a fresh runtime to its end or its crash.
 
+use runstate::agent::event::AgentEvent;
 use runstate::agent::{
     CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, async_trait,
 };
@@ -20,6 +21,8 @@ pub(super) struct Memory {
     pub(super) committer: MemoryCommitter,
     /// The transitions that were committed.
     pub(super) trace: Vec<Event<'static>>,
+    /// The events that were committed.
+    pub(super) events: Vec<AgentEvent>,
 }
 
 pub(super) struct Process<'a> {
@@ -90,6 +93,16 @@ impl StateCommitter for Traced<'_> {
     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
         self.memory.committer.commit(due, delta).await?;
         self.memory.trace.extend(self.recorder.take());
+        let events: Vec<AgentEvent> = delta.events().cloned().collect();
+        // A commit that is made again tells its events anew.
+        if let Some(first) = events.first() {
+            self.memory.events.retain(|event| event.seq < first.seq);
+        }
+        self.memory.events.extend(events);
         Ok(())
+    }
+
+    fn keeps_events(&self) -> bool {
+        true
     }
 }

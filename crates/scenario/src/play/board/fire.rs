@@ -68,6 +68,10 @@ impl Board {
             }
             Act::Drop => self.lock().dropped = true,
             Act::Crash => self.gone.go(),
+            Act::CrashFor(ms) => {
+                self.lock().outside.away_ms = ms;
+                self.gone.go();
+            }
         }
         self.changed.notify_one();
     }

@@ -229,7 +229,7 @@ impl Board {
     /// Waits until the loop or its process is to end at a time, and lets that happen.
     pub(super) async fn cut(&self) {
         let cuts = |pending: &Pending| match pending.step.when {
-            When::AtMs(_) => matches!(pending.step.act, Act::Drop | Act::Crash),
+            When::AtMs(_) => matches!(pending.step.act, Act::Drop | Act::Crash | Act::CrashFor(_)),
             _ => false,
         };
         let due_ms =

@@ -26,6 +26,8 @@ pub(in crate::play) struct Outside {
     pub(in crate::play) commits: u32,
     /// Is the run cancelled, by somebody who says so to each process?
     pub(super) is_cancelled: bool,
+    /// How long after the end of this process the next one begins, in milliseconds.
+    pub(in crate::play) away_ms: u64,
     /// What people reply to calls that ask.
     pub(super) replies: Vec<Reply>,
     /// The places of those that were given.
@@ -132,7 +134,7 @@ impl Outside {
     /// of the process that it was written for; the time of the next one may begin before it, at the last commit.
     pub(in crate::play) fn going_on_at(mut self, now_ms: u64) -> Self {
         self.steps.retain(|pending| match pending.step.when {
-            _ if pending.step.act == Act::Crash => false,
+            _ if matches!(pending.step.act, Act::Crash | Act::CrashFor(_)) => false,
             When::AtMs(at) => at >= now_ms,
             When::Event(_) => true,
             When::BeforeCommit(_) | When::AfterCommit(_) => false,
@@ -157,6 +159,7 @@ impl fmt::Display for Pending {
             Act::Resume => f.write_str("resume")?,
             Act::Drop => f.write_str("drop")?,
             Act::Crash => f.write_str("crash")?,
+            Act::CrashFor(ms) => write!(f, "crash for {ms} ms")?,
         }
         match (&self.step.when, self.due_ms) {
             (When::AtMs(at_ms), _) => write!(f, ", at {at_ms} ms"),

@@ -1,0 +1,308 @@
+//! What came from outside, at the events that it came after.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
+use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
+use runstate::decision::DecisionAction;
+use runstate::run::RunStatus;
+use runstate::termination::TerminationReason;
+use runstate::tool_call::CancelCause;
+use serde_json::{Value, json};
+
+use super::{ExportError, Record, turns};
+use crate::file::{Act, Action, Decision, OnEvent, RUN, Step, When};
+
+/// Something that came from outside, as the steps that it may have been: the record has the moment at which the run took it. The likeliest
+/// is the first.
+pub(super) type Came = Vec<Step>;
+
+/// How many events before it something may have come in one millisecond.
+const LOOKS_BACK: usize = 8;
+
+/// Decisions, messages, a cancellation and crashes, in order.
+pub(super) fn came(record: &Record<'_>) -> Result<Vec<Came>, ExportError> {
+    let mut reader = Reader { record, events: record.events, untold: BTreeSet::new(), steps: Vec::new() };
+    reader.crashes();
+    reader.decisions()?;
+    reader.messages();
+    reader.looks();
+    reader.cancellation();
+    Ok(reader.steps)
+}
+
+struct Reader<'r> {
+    record: &'r Record<'r>,
+    events: &'r [AgentEvent],
+    /// The places of events that the play does not tell: their process is gone once they are committed.
+    untold: BTreeSet<usize>,
+    steps: Vec<Came>,
+}
+
+impl Reader<'_> {
+    /// An activation that another one follows without an end was cut off behind its last commit.
+    fn crashes(&mut self) {
+        let mut is_open = false;
+        let mut last_commit = None;
+        for (place, event) in self.events.iter().enumerate() {
+            match &event.kind {
+                EventKind::RunStarted { .. } => {
+                    if let (true, Some((number, at_ms))) = (is_open, last_commit) {
+                        self.untold.extend(self.behind_commit(place));
+                        let act = match event.at_ms.saturating_sub(at_ms) {
+                            0 => Act::Crash,
+                            away_ms => Act::CrashFor(away_ms),
+                        };
+                        self.steps.push(vec![Step::new(When::AfterCommit(number), act)]);
+                    }
+                    is_open = true;
+                }
+                EventKind::RunFinished { .. } => is_open = false,
+                EventKind::Checkpoint { commit, .. } => {
+                    last_commit = Some((u32::try_from(*commit).unwrap_or(u32::MAX), event.at_ms));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The events that are told behind the commit before that place.
+    fn behind_commit(&self, place: usize) -> Range<usize> {
+        let is_checkpoint = |event: &AgentEvent| matches!(event.kind, EventKind::Checkpoint { .. });
+        let Some(checkpoint) = self.events[..place].iter().rposition(is_checkpoint) else {
+            return place..place;
+        };
+        let first = self.events[..checkpoint].iter().rposition(is_checkpoint).map_or(0, |before| before + 1);
+        let commit = &self.events[first..checkpoint];
+        let decided = commit.iter().position(|it| matches!(it.kind, EventKind::ToolCallResumed { .. }));
+        decided.map_or(checkpoint, |at| first + at)..place
+    }
+
+    /// Decisions that one commit took came together.
+    fn decisions(&mut self) -> Result<(), ExportError> {
+        let mut at = 0;
+        while let Some(first) = self.next_decision(at) {
+            let mut batch = Vec::new();
+            let mut last = first;
+            for (place, event) in self.events.iter().enumerate().skip(first) {
+                match &event.kind {
+                    EventKind::ToolCallResumed { suspension_id, .. } => {
+                        if let Some(decision) = self.decision(suspension_id)? {
+                            batch.push(decision);
+                        }
+                        last = place;
+                    }
+                    EventKind::Checkpoint { .. } => break,
+                    _ => {}
+                }
+            }
+            if !batch.is_empty() {
+                // A process that is gone may have had them, and another person given them to the next.
+                let given = self.steps_at(first, &Act::Decide(batch));
+                let insisting = given.iter().cloned().map(|step| Step { insists: true, ..step });
+                self.steps.push(insisting.chain(given.iter().cloned()).collect());
+            }
+            at = last + 1;
+        }
+        Ok(())
+    }
+
+    fn next_decision(&self, from: usize) -> Option<usize> {
+        let is_one = |event: &AgentEvent| matches!(event.kind, EventKind::ToolCallResumed { .. });
+        Some(from + self.events.get(from..)?.iter().position(is_one)?)
+    }
+
+    /// The decision on a suspension; none for one of the runtime, which the time brings about.
+    fn decision(&self, suspension: &str) -> Result<Option<Decision>, ExportError> {
+        let Some(taken) = self.record.decisions.get(suspension) else {
+            return Err(ExportError::NoDecision { suspension: suspension.to_owned() });
+        };
+        if taken.is_expiry() {
+            return Ok(None);
+        }
+        let named = |text: &str| match text.strip_prefix(self.record.run()) {
+            Some(rest) if rest.starts_with('/') => format!("{RUN}{rest}"),
+            _ => text.to_owned(),
+        };
+        let action = match taken.action {
+            DecisionAction::Resume => Action::Approve,
+            DecisionAction::Cancel => Action::Deny,
+        };
+        let mut decision = Decision::new(&*taken.decision_id, &*taken.call, action);
+        decision.suspension = Some(named(&taken.suspension_id));
+        decision.result = taken.result.clone();
+        decision.reason.clone_from(&taken.reason);
+        decision.actor.clone_from(&taken.actor);
+        // The digest of the replayed question, which is another one where a time or a text is.
+        decision.as_shown = taken.digest.is_some();
+        Ok(Some(decision))
+    }
+
+    /// A message that the run went on with gave up its questions.
+    fn messages(&mut self) {
+        let mut texts: VecDeque<&str> = turns::user_messages(self.record).skip(1).collect();
+        let mut last = None;
+        for (place, event) in self.events.iter().enumerate() {
+            let superseded = matches!(
+                &event.kind,
+                EventKind::ToolCallDone {
+                    outcome: CallOutcome::Cancelled { cause: CancelCause::Superseded, .. },
+                    ..
+                }
+            );
+            if !superseded || last == Some(event.activation) {
+                continue;
+            }
+            last = Some(event.activation);
+            let Some(text) = texts.pop_front() else { return };
+            self.steps.push(self.steps_at(place, &Act::Write(text.to_owned())));
+        }
+    }
+
+    /// An activation that takes no decision and no message began all the same: what came for it was not accepted any more.
+    fn looks(&mut self) {
+        let superseded = |event: &AgentEvent| {
+            matches!(
+                &event.kind,
+                EventKind::ToolCallDone {
+                    outcome: CallOutcome::Cancelled { cause: CancelCause::Superseded, .. },
+                    ..
+                }
+            )
+        };
+        for (place, event) in self.events.iter().enumerate().skip(1) {
+            let EventKind::RunFinished { status: RunStatus::Waiting, waiting, .. } =
+                &self.events[place - 1].kind
+            else {
+                continue;
+            };
+            if !matches!(event.kind, EventKind::RunStarted { .. }) {
+                continue;
+            }
+            let rest = self.events[place + 1..].iter();
+            let mut until_end = rest.take_while(|it| !matches!(it.kind, EventKind::RunStarted { .. }));
+            let explains =
+                |it: &AgentEvent| superseded(it) || matches!(it.kind, EventKind::ToolCallResumed { .. });
+            if until_end.any(explains) {
+                continue;
+            }
+            let mut came = Came::new();
+            for asked in waiting {
+                let id = format!("not-taken-{}", event.activation);
+                let mut decision = Decision::new(id, &*asked.call, Action::Deny);
+                decision.actor = Some("export".to_owned());
+                came.extend(self.steps_at(place, &Act::Decide(vec![decision])));
+            }
+            came.extend(self.steps_at(place, &Act::Resume));
+            self.steps.push(came);
+        }
+    }
+
+    /// A cancellation came before the first call that it gave up.
+    fn cancellation(&mut self) {
+        let is_end = |event: &AgentEvent| {
+            matches!(event.kind, EventKind::RunFinished { reason: TerminationReason::Cancelled, .. })
+        };
+        let Some(end) = self.events.iter().position(is_end) else { return self.late_cancellation() };
+        let is_given_up = |event: &AgentEvent| {
+            matches!(
+                &event.kind,
+                EventKind::ToolCallDone {
+                    outcome: CallOutcome::Cancelled { cause: CancelCause::RunEnded, .. },
+                    ..
+                }
+            )
+        };
+        let first = self.events[..end].iter().position(is_given_up).unwrap_or(end);
+        let cancelled = self.steps_at(first, &Act::Cancel).into_iter();
+        self.steps.push(cancelled.map(|step| Step { insists: true, ..step }).collect());
+    }
+
+    /// A cancellation behind the last answer leaves out the end of its step, and no more.
+    fn late_cancellation(&mut self) {
+        let is_answer = |event: &AgentEvent| matches!(event.kind, EventKind::InferenceFinished { .. });
+        let Some(EventKind::RunFinished { reason: TerminationReason::NaturalEnd, .. }) =
+            self.events.last().map(|event| &event.kind)
+        else {
+            return;
+        };
+        let Some(answered) = self.events.iter().rposition(is_answer) else { return };
+        let mut behind = self.events[answered..].iter();
+        if !behind.any(|event| matches!(event.kind, EventKind::StepFinished { .. })) {
+            let cancelled = self.steps_at(answered + 1, &Act::Cancel);
+            self.steps.push(cancelled);
+        }
+    }
+
+    /// What brought about the event at that place.
+    fn steps_at(&self, place: usize, act: &Act) -> Came {
+        self.moments(place).into_iter().map(|when| Step::new(when, act.clone())).collect()
+    }
+
+    /// The moments at which the cause of the event at that place may have come, the likeliest first.
+    fn moments(&self, place: usize) -> Vec<When> {
+        let (events, at_ms) = (self.events, self.events[place].at_ms);
+        let mut moments = Vec::new();
+        // What lets a run go on that waits came while it waited.
+        let begins = events[..place].iter().rposition(|it| matches!(it.kind, EventKind::RunStarted { .. }));
+        let is_waiting = |event: &AgentEvent| {
+            matches!(event.kind, EventKind::RunFinished { status: RunStatus::Waiting, .. })
+        };
+        if let Some(begins) = begins
+            && begins + 1 == place
+            && let Some(parked) = begins.checked_sub(1).filter(|before| is_waiting(&events[*before]))
+        {
+            let after_ms = events[begins].at_ms.saturating_sub(events[parked].at_ms);
+            moments.push(When::Event(self.on(parked, after_ms)));
+        }
+        let is_told = |at: &usize| {
+            let kind = &events[*at].kind;
+            !matches!(kind, EventKind::AnswerPieces { .. } | EventKind::ToolCallsProgress { .. })
+        };
+        let mut sooner = Vec::new();
+        for (nth, before) in (0..place).rev().filter(is_told).take(LOOKS_BACK).enumerate() {
+            let after_ms = at_ms.saturating_sub(events[before].at_ms);
+            if nth == 0 || after_ms == 0 {
+                moments.push(When::Event(self.on(before, after_ms)));
+            }
+            // What came while nothing was told was taken when something was.
+            if after_ms > 0 {
+                sooner.extend([after_ms, after_ms - 1, 1, 0].map(|ms| When::Event(self.on(before, ms))));
+                break;
+            }
+        }
+        moments.push(When::AtMs(at_ms.saturating_sub(events[0].at_ms)));
+        moments.append(&mut sooner);
+        let commit = events[..place].iter().rev().find_map(|event| match event.kind {
+            EventKind::Checkpoint { commit, .. } => u32::try_from(commit).ok(),
+            _ => None,
+        });
+        if let Some(commit) = commit {
+            moments.extend([
+                When::AfterCommit(commit),
+                When::BeforeCommit(commit),
+                When::BeforeCommit(commit + 1),
+            ]);
+        }
+        moments
+    }
+
+    /// The event at that place, by its kind, its call and its activation, and how many such there were before it.
+    fn on(&self, place: usize, after_ms: u64) -> OnEvent {
+        let of = |event: &AgentEvent| {
+            let json = json!(event);
+            let kind = json.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let named = json.get("call").or_else(|| json.get("interrupt")?.get("call"));
+            (kind, named.and_then(Value::as_str).map(str::to_owned), event.activation)
+        };
+        let this = of(&self.events[place]);
+        let told = (0..=place).filter(|at| !self.untold.contains(at));
+        let nth = told.filter(|at| of(&self.events[*at]) == this).count().max(1);
+        let (kind, call, activation) = this;
+        let mut on = OnEvent::first(kind);
+        on.call = call;
+        on.with.insert("activation".to_owned(), json!(activation));
+        (on.nth, on.after_ms) = (u32::try_from(nth).unwrap_or(u32::MAX), after_ms);
+        on
+    }
+}

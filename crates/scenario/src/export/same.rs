@@ -1,0 +1,180 @@
+//! A play, held against the record that it was made from.
+
+use std::fmt;
+
+use runstate::agent::RunState;
+use runstate::agent::event::AgentEvent;
+use runstate::decision::Decision;
+use runstate::trace::Event;
+use serde_json::{Value, json};
+
+use super::{Record, redact};
+use crate::play::Played;
+
+/// The first difference between a record and a play.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// Of what.
+    pub of: &'static str,
+    /// Its place among those, from 1.
+    pub place: usize,
+    /// What was recorded; none where the record has no more.
+    pub recorded: Option<String>,
+    /// What was played; none where the play has no more.
+    pub played: Option<String>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { of, place, recorded, played } = self;
+        let shown = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing more".to_owned());
+        write!(f, "{of} {place}: recorded {}, played {}", shown(recorded), shown(played))
+    }
+}
+
+/// What is compared of a run.
+struct Side<'a> {
+    trace: &'a [Event<'static>],
+    events: &'a [AgentEvent],
+    state: &'a RunState,
+    decisions: Vec<&'a Decision>,
+}
+
+impl<'a> Side<'a> {
+    fn recorded(record: &Record<'a>) -> Self {
+        let Record { trace, events, state, .. } = *record;
+        Side { trace, events, state, decisions: record.decisions.values().collect() }
+    }
+
+    fn played(played: &'a Played) -> Self {
+        let decisions = played.stored.iter().flat_map(|stored| stored.decisions().values()).collect();
+        Side { trace: &played.trace, events: &played.committed, state: &played.state, decisions }
+    }
+}
+
+/// Holds transitions, events, messages and decisions of a play against the record.
+pub(super) fn compare(record: &Record<'_>, played: &Played) -> Result<(), Difference> {
+    compare_sides(&Side::recorded(record), &Side::played(played), &[])
+}
+
+/// Holds a play against one of the scenario before these texts were replaced.
+pub(super) fn redacted(before: &Played, played: &Played, texts: &[String]) -> Result<(), Difference> {
+    compare_sides(&Side::played(before), &Side::played(played), texts)
+}
+
+fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Result<(), Difference> {
+    let run = redact::text(recorded.state.id(), texts);
+    let names = Names { run: &run, played: played.state.id(), texts };
+    lists("transition", names.transitions(recorded.trace), names.transitions(played.trace))?;
+    lists("event", names.events(recorded.events), names.events(played.events))?;
+    let messages =
+        |state: &RunState| state.own_history().iter().map(|message| names.value(json!(message))).collect();
+    lists("message", messages(recorded.state), messages(played.state))?;
+    let decisions = |side: &Side<'_>| side.decisions.iter().map(|one| names.decision(one)).collect();
+    lists("decision", decisions(recorded), decisions(played))
+}
+
+/// How many transitions and events a play has in common with the record, up to the first that differs of each.
+pub(super) fn agreeing(record: &Record<'_>, played: &Played) -> usize {
+    let names = Names { run: record.run(), played: played.state.id(), texts: &[] };
+    let common = |one: Vec<Value>, other: Vec<Value>| {
+        one.iter().zip(&other).take_while(|(one, other)| one == other).count()
+    };
+    common(names.transitions(record.trace), names.transitions(&played.trace))
+        + common(names.events(record.events), names.events(&played.committed))
+}
+
+fn lists(of: &'static str, recorded: Vec<Value>, played: Vec<Value>) -> Result<(), Difference> {
+    let most = recorded.len().max(played.len());
+    let differs = (0..most).find(|at| recorded.get(*at) != played.get(*at));
+    let Some(at) = differs else { return Ok(()) };
+    let shown = |side: &[Value]| side.get(at).map(ToString::to_string);
+    Err(Difference { of, place: at + 1, recorded: shown(&recorded), played: shown(&played) })
+}
+
+/// The ids of the two runs, which are one.
+struct Names<'a> {
+    run: &'a str,
+    played: &'a str,
+    /// The texts that are replaced.
+    texts: &'a [String],
+}
+
+impl Names<'_> {
+    fn transitions(&self, trace: &[Event<'static>]) -> Vec<Value> {
+        trace.iter().map(|event| self.transition(event)).collect()
+    }
+
+    fn events(&self, events: &[AgentEvent]) -> Vec<Value> {
+        events.iter().map(|event| self.event(event)).collect()
+    }
+
+    fn transition(&self, event: &Event<'_>) -> Value {
+        let Event { lifecycle, instance, event, from, to, .. } = event;
+        self.value(json!([lifecycle, instance, event, from, to]))
+    }
+
+    fn event(&self, event: &AgentEvent) -> Value {
+        let mut value = json!(event);
+        // A thread has the id of its first run, and a live model gives its answer in other pieces.
+        for field in ["seq", "at_ms", "run", "thread", "last"] {
+            remove(&mut value, field);
+        }
+        let waiting = value.get_mut("waiting").and_then(Value::as_array_mut);
+        waiting.into_iter().flatten().for_each(without_time);
+        if let Some(interrupt) = value.get_mut("interrupt") {
+            without_time(interrupt);
+        }
+        self.value(value)
+    }
+
+    fn decision(&self, decision: &Decision) -> Value {
+        let mut value = json!(decision);
+        for field in ["decided_at_ms", "digest", "tag"] {
+            remove(&mut value, field);
+        }
+        self.value(value)
+    }
+
+    /// The value with one name for both runs, where a text is the id of the run or begins with it, and without the texts.
+    fn value(&self, value: Value) -> Value {
+        self.named(redact::value(value, self.texts))
+    }
+
+    fn named(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.into_iter().map(|item| self.named(item)).collect(),
+            Value::Object(fields) => {
+                Value::Object(fields.into_iter().map(|(name, value)| (name, self.named(value))).collect())
+            }
+            other => other,
+        }
+    }
+
+    fn text(&self, text: String) -> String {
+        for run in [self.run, self.played] {
+            match text.strip_prefix(run) {
+                Some("") => return "$run".to_owned(),
+                Some(rest) if rest.starts_with('/') => return format!("$run{rest}"),
+                _ => {}
+            }
+        }
+        text
+    }
+}
+
+fn remove(value: &mut Value, field: &str) {
+    if let Value::Object(fields) = value {
+        fields.remove(field);
+    }
+}
+
+/// A question without the times of its run, and without the digest, which covers them.
+fn without_time(interrupt: &mut Value) {
+    remove(interrupt, "digest");
+    if let Some(suspension) = interrupt.get_mut("suspension") {
+        remove(suspension, "expires_at_ms");
+    }
+}

@@ -1,0 +1,113 @@
+//! Live tools, as scripted ones that give what was recorded.
+
+use runstate::agent::event::{CallOutcome, EventKind};
+use runstate::agent::{Effect, ToolSpec};
+use runstate::trace::Event;
+
+use super::Record;
+use crate::Scenario;
+use crate::file::{Behaviour, EffectName, Gives, Ticket, Tool};
+
+/// Scripts each live tool that a call asked for.
+pub(super) fn script(record: &Record<'_>, scenario: &mut Scenario) {
+    let ready = |event: &runstate::agent::event::AgentEvent| match &event.kind {
+        EventKind::ToolCallReady { call, tool, .. } => Some((call.clone(), tool.clone())),
+        _ => None,
+    };
+    let mut calls: Vec<(String, String)> = record.events.iter().filter_map(ready).collect();
+    calls.dedup();
+    for spec in record.live {
+        // What a base scripts is not live, and the model is told of each tool that it could call.
+        if scenario.tools.contains_key(spec.name()) {
+            continue;
+        }
+        let mut tool = described(spec);
+        for (call, _) in calls.iter().filter(|(_, tool)| tool == spec.name()) {
+            let does = behaviours(record, call);
+            if !does.is_empty() {
+                tool.calls.insert(call.clone(), does);
+            }
+        }
+        scenario.tools.insert(spec.name().to_owned(), tool);
+    }
+}
+
+fn described(spec: &ToolSpec) -> Tool {
+    Tool {
+        about: spec.description().to_owned(),
+        effect: match spec.effect() {
+            Effect::Repeatable => EffectName::Repeatable,
+            _ => EffectName::Once,
+        },
+        schema: spec.schema().cloned(),
+        ..Tool::default()
+    }
+}
+
+/// What the executions of a call did: one behaviour for each question of its tool, and one for the end.
+fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
+    let is_of_call = |event: &&Event<'static>| {
+        let instance = event.instance.rsplit_once('.').map_or(&*event.instance, |(call, _)| call);
+        event.lifecycle == "tool_execution" && instance == call
+    };
+    let mut asked = tickets(record, call).into_iter();
+    let mut does: Vec<Behaviour> = Vec::new();
+    let mut began_ms = None;
+    for event in record.trace.iter().filter(is_of_call) {
+        match (event.from.as_deref(), &*event.to) {
+            (_, "ExecuteTool") => began_ms = Some(event.at_ms),
+            (Some("ExecuteTool"), ended) => {
+                let takes_ms = event.at_ms.saturating_sub(began_ms.take().unwrap_or(event.at_ms));
+                let gives = match ended {
+                    "Suspended" => asked.next().map_or(Gives::Nothing, Gives::Pending),
+                    _ => outcome(record, call),
+                };
+                does.push(Behaviour::giving(gives).taking(takes_ms));
+            }
+            // The gate asked: its question is none of the tool.
+            (Some("BeforeToolExecute"), "Suspended") => _ = asked.next(),
+            _ => {}
+        }
+    }
+    if began_ms.is_some() {
+        does.push(Behaviour::giving(Gives::Nothing));
+    }
+    does
+}
+
+/// What the call asked for, in order, without the questions of the runtime.
+fn tickets(record: &Record<'_>, call: &str) -> Vec<Ticket> {
+    let asked = record.events.iter().filter_map(|event| match &event.kind {
+        EventKind::ToolCallSuspended { interrupt } if interrupt.call == call => {
+            let suspension = &interrupt.suspension;
+            (suspension.action != crate::script::IN_DOUBT).then(|| Ticket {
+                id: suspension.id.split_once(':').map(|(_, id)| id.to_owned()),
+                action: suspension.action.clone(),
+                message: Some(suspension.message.clone()),
+                parameters: suspension.parameters.clone(),
+                response_schema: suspension.response_schema.clone(),
+                resume_mode: suspension.resume_mode,
+                expires_after_ms: suspension.expires_at_ms.map(|at_ms| at_ms.saturating_sub(event.at_ms)),
+                distinct_actors: suspension.distinct_actors,
+            })
+        }
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// What came of the call, as its tool gave it.
+fn outcome(record: &Record<'_>, call: &str) -> Gives {
+    let done = record.events.iter().find_map(|event| match &event.kind {
+        EventKind::ToolCallDone { call: of, outcome } if of == call => Some(outcome),
+        _ => None,
+    });
+    match done {
+        Some(CallOutcome::Succeeded { output, warning: None }) => Gives::Success(output.clone()),
+        Some(CallOutcome::Succeeded { output, warning: Some(warning) }) => {
+            Gives::Warning { output: output.clone(), warning: warning.clone() }
+        }
+        Some(CallOutcome::Failed { error }) => Gives::Error(error.clone()),
+        Some(CallOutcome::Cancelled { .. }) | None => Gives::Nothing,
+    }
+}
