@@ -2,6 +2,7 @@
 
 pub mod campaign;
 pub mod case;
+pub mod exports;
 pub mod judge;
 pub mod play;
 pub mod situations;

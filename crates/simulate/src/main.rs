@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use runstate_simulate::campaign::{Failure, Found, broken, campaign, smallest};
 use runstate_simulate::case::{Case, as_scenario, generate, scripted};
+use runstate_simulate::exports::exports;
 use runstate_simulate::play::play;
 
-const USAGE: &str = "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--quiet] [--all] [--play FILE] [--wholly FIRST]";
+const USAGE: &str = "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--quiet] [--all] [--play FILE] [--wholly FIRST] [--export FIRST]";
 
 struct Asked {
     runs: u64,
@@ -18,6 +19,7 @@ struct Asked {
     all: bool,
     play: Option<String>,
     wholly: Option<u64>,
+    export: Option<u64>,
 }
 
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
@@ -30,6 +32,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
         all: false,
         play: None,
         wholly: None,
+        export: None,
     };
     while let Some(name) = arguments.next() {
         if name == "--quiet" {
@@ -50,6 +53,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--runs" => asked.runs = number,
             "--seed" => asked.seed = number,
             "--threads" => asked.threads = usize::try_from(number).unwrap_or(2),
+            "--export" => asked.export = Some(number),
             "--wholly" => asked.wholly = Some(number),
             "--show" => asked.show = Some(number),
             _ => return Err(format!("{name} is no option; {USAGE}")),
@@ -68,6 +72,9 @@ fn main() -> ExitCode {
     };
     if let Some(seed) = asked.show {
         return show(&generate(seed));
+    }
+    if let Some(first) = asked.export {
+        return export(first, &asked);
     }
     if let Some(first) = asked.wholly {
         return wholly(first, asked.runs);
@@ -171,6 +178,20 @@ fn show(case: &Case) -> ExitCode {
         println!("{violation}");
     }
     if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Exports the runs of the cases and plays them again.
+fn export(first: u64, asked: &Asked) -> ExitCode {
+    let mut all_same = true;
+    for scripted in [true, false] {
+        let found = exports(first, asked.runs, scripted);
+        let answers = if scripted { "the answers of the script" } else { "the answers of the record" };
+        println!("with {answers}: {} of {} runs are exported and the same", found.same, asked.runs);
+        found.others.iter().for_each(|(why, count)| println!("  {count} {why}"));
+        found.differ.iter().for_each(|(seed, difference)| println!("  seed {seed}: {difference}"));
+        all_same &= found.differ.is_empty();
+    }
+    if all_same { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// How many cases a scenario says wholly.

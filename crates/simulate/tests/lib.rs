@@ -6,6 +6,7 @@ use std::fs;
 
 use runstate_simulate::campaign::{broken, campaign};
 use runstate_simulate::case::{Case, ComesTo, generate, shrink};
+use runstate_simulate::exports::exports;
 use runstate_simulate::play::play;
 
 fn many() -> u64 {
@@ -70,4 +71,15 @@ fn random_runs_fail_at_the_top_of_the_loop() {
     };
     let seed = (1..2_000).find(|seed| fails_there(&generate(*seed)));
     assert!(seed.is_some(), "no run of 2,000 takes the edge run_flow: ResumeToolCall --> Error");
+}
+
+/// A run is written as a scenario, and the scenario comes to the same: with the answers of its script, and with those of the record alone.
+#[test]
+fn exported_runs_come_to_the_same() {
+    let runs = many() / 5;
+    for scripted in [true, false] {
+        let found = exports(1, runs, scripted);
+        assert_eq!(found.differ, [], "runstate-simulate --export SEED --runs 1");
+        assert!(found.same > runs / 2, "{found:?}");
+    }
 }

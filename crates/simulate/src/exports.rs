@@ -1,0 +1,78 @@
+//! Random runs, exported as scenarios and played again.
+
+use std::collections::BTreeMap;
+
+use runstate_scenario::export::{ExportError, Record, export};
+use runstate_scenario::{Options, Scenario, play};
+
+use crate::case::{Trouble, as_scenario, generate};
+
+/// What became of a case.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Its run was exported, and the scenario comes to the same.
+    Same,
+    /// Its run has no scenario, and why.
+    Refused(&'static str),
+    /// The case is none for a store.
+    Left(&'static str),
+    /// The scenario is not the run.
+    Differs(String),
+}
+
+/// Plays the case of a seed, and exports its run. Without `scripted` the answers are those of the record alone.
+pub fn one(seed: u64, scripted: bool) -> Outcome {
+    let case = generate(seed);
+    if !case.committer {
+        return Outcome::Left("nothing is committed");
+    }
+    if case.troubles.iter().any(|trouble| matches!(trouble, Trouble::DropAt(_))) {
+        return Outcome::Left("a loop is dropped, and its process goes on from memory");
+    }
+    let mut scenario = as_scenario(&case).scenario;
+    scenario.commits.each_ms.clear();
+    let Ok(played) = play(&scenario, Options::default()) else { return Outcome::Left("it does not end") };
+    let Some(stored) = &played.stored else { return Outcome::Left("nothing is committed") };
+    let base = if scripted { scenario } else { Scenario { model: Vec::new(), ..scenario } };
+    let record = Record {
+        base: &base,
+        state: &played.state,
+        decisions: stored.decisions(),
+        trace: &played.trace,
+        events: &played.committed,
+        live: &[],
+    };
+    match export(&record, &base.name) {
+        Ok(_) => Outcome::Same,
+        Err(ExportError::InDoubt { .. }) => Outcome::Refused("a call is in doubt"),
+        Err(ExportError::NotCommitted { .. }) => Outcome::Refused("a commit failed"),
+        Err(ExportError::Running) => Outcome::Refused("it is under way"),
+        Err(ExportError::Empty) => Outcome::Refused("nothing is committed"),
+        Err(error) => Outcome::Differs(error.to_string()),
+    }
+}
+
+/// What became of many.
+#[derive(Debug, Default)]
+pub struct Exports {
+    /// How many were the same.
+    pub same: u64,
+    /// How many were refused or left, by why.
+    pub others: BTreeMap<String, u64>,
+    /// The seeds whose scenarios differ, with the first difference.
+    pub differ: Vec<(u64, String)>,
+}
+
+/// Exports the runs of so many seeds.
+pub fn exports(first: u64, cases: u64, scripted: bool) -> Exports {
+    let mut exports = Exports::default();
+    for seed in first..first + cases {
+        match one(seed, scripted) {
+            Outcome::Same => exports.same += 1,
+            Outcome::Refused(why) => *exports.others.entry(format!("refused: {why}")).or_default() += 1,
+            Outcome::Left(why) => *exports.others.entry(format!("left: {why}")).or_default() += 1,
+            Outcome::Differs(difference) => exports.differ.push((seed, difference)),
+        }
+    }
+    exports
+}
