@@ -108,12 +108,15 @@ impl Spec {
             return Ok(Vec::new());
         }
         let folder = runs::open(&runs::state_dir(state_dir)?, run, self.token())?;
-        Ok(Tools::in_folder(folder, scenario.limits.max_file_bytes).each())
+        let tools = Tools::in_folder(folder, scenario.limits.max_file_bytes).each();
+        Ok(tools.into_iter().filter(|tool| !scenario.tools.contains_key(tool.spec().name())).collect())
     }
 }
 
+/// Has a run of that scenario the tools on files? One that scripts a tool of such a name has its own in its place.
 fn has_files(scenario: &Scenario) -> bool {
-    scenario.folder.is_some() || scenario.calls().any(|call| FILE_TOOLS.contains(&call.tool.as_str()))
+    let is_live = |tool: &str| FILE_TOOLS.contains(&tool) && !scenario.tools.contains_key(tool);
+    scenario.folder.is_some() || scenario.calls().any(|call| is_live(&call.tool))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod decision;
 mod diagram;
 mod diff;
 mod expire;
+mod export;
 #[cfg(unix)]
 mod governed;
 mod hand;
@@ -62,6 +63,7 @@ enum Command {
     Runs(runs::Args),
     Show(show::Args),
     Watch(watch::Args),
+    Export(export::Args),
     Approvals(approvals::Args),
     Approve(decide::Approve),
     Deny(decide::Deny),
@@ -93,6 +95,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::run(&args, out),
         Command::Show(args) => show::run(&args, out),
         Command::Watch(args) => watch::run(&args, out),
+        Command::Export(args) => export::run(&args, out),
         Command::Approvals(args) => approvals::run(&args, out),
         Command::Approve(args) => decide::approve(&args, out),
         Command::Deny(args) => decide::deny(&args, out),

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use runstate::trace::Event;
 
 use crate::failure::Failure;
+use crate::output::printable;
+use crate::secrets::masked_path;
 
 pub(crate) use compare::{Case, Verdict, compare};
 pub(crate) use find::{find, stale};
@@ -55,6 +57,21 @@ impl Subject {
         let (end, player) = PLAYERS.iter().find(|(end, _)| lower.ends_with(end))?;
         let name = &shown[..shown.len() - end.len()];
         Some(Subject { path: path.to_owned(), name: name.to_owned(), player: *player })
+    }
+
+    /// The file of a scenario of an agent run, which need not be there.
+    ///
+    /// # Errors
+    /// A name that `runstate test` does not take for that of such a scenario.
+    pub(crate) fn scenario(path: &Path) -> Result<Subject, Failure> {
+        let is_one =
+            |subject: &Subject| !subject.path.to_string_lossy().to_ascii_lowercase().contains(".stream.");
+        Subject::of(path).filter(is_one).ok_or_else(|| {
+            let path = printable(&masked_path(&path.to_string_lossy()));
+            Failure::new(format!("{path}: expected a name that ends in .yaml, .yml or .json")).with_help(
+                "a scenario of a model stream ends in .stream.yaml; an export is one of an agent run",
+            )
+        })
     }
 
     /// Where what is expected of it stands.

@@ -140,6 +140,11 @@ struct FileTool {
 
 /// A file may have been changed by a person since a crash, so a call that may have written or deleted is not repeated without
 /// asking.
+/// What the model is told of the tools.
+pub(crate) fn specs() -> Vec<ToolSpec> {
+    NAMES.iter().map(|name| spec(name)).collect()
+}
+
 fn spec(name: &str) -> ToolSpec {
     match name {
         LIST_FILES => ToolSpec::new(name, "Lists a folder.").repeatable(),

@@ -1,6 +1,7 @@
 //! What a person does with runs at rest, in every kind of store: each behaviour is a test for each of them.
 
 mod decisions;
+mod export;
 mod keyed;
 mod life;
 mod lists;

@@ -1,0 +1,135 @@
+//! `runstate export RUN --scenario`
+
+use std::path::{Path, PathBuf};
+
+use runstate::agent::event::AgentEvent;
+use runstate::trace::Event;
+use runstate_scenario::export::{ExportError, Exported, Record, export};
+use runstate_scenario::to_text;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, harmless, printable};
+use crate::spec::Spec;
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace, quoted};
+use crate::{migrations, runs, suite, tools};
+
+/// Write a stored run as a scenario, which `runstate test` plays without its tools
+///
+/// The scenario has the answers, the results of tools, the decisions and their times. It is played before it is written: its transitions,
+/// events, messages and decisions are those of the run, in the same order.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate export tidy-folder-1 --scenario --output tests/tidy-folder-1.yaml
+  runstate test tests
+  runstate export tidy-folder-1 --scenario --redact ada@example.org
+
+Exit codes:
+  0  written
+  1  the run has no scenario: it is under way, a call is in doubt, or its store ended it
+  2  there is no such run, or the store or an argument cannot be used")]
+pub(crate) struct Args {
+    /// The run's id
+    run: String,
+    /// Write a scenario
+    #[arg(long, required = true)]
+    scenario: bool,
+    /// The file to write; with it, what the scenario comes to is written to the .trace file beside it. Default: standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace this text wherever it stands, in each place by one word; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    redact: Vec<String>,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+/// The most characters of a scenario's name.
+const MOST_OF_A_NAME: usize = 64;
+/// Events of one query.
+const PAGE: usize = 10_000;
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    if let Some(empty) = args.redact.iter().position(String::is_empty) {
+        let place = empty + 1;
+        return Err(Failure::new(format!("--redact: expected a text, got an empty one, at place {place}")));
+    }
+    let file = args.output.as_deref().map(suite::Subject::scenario).transpose()?;
+    let opened = args.place.open(Missing::Refuse)?;
+    let exported = match args.export(&opened)? {
+        Ok(exported) => exported,
+        Err(error) => {
+            let run = quoted(&args.run);
+            out.line(&printable(&format!("the run {run} has no scenario: {error}")));
+            return Ok(Exit::Bad);
+        }
+    };
+    let text = format!("{}\n", exported.scenario.to_json());
+    let Some(file) = file else {
+        out.lines(&text);
+        return Ok(Exit::Good);
+    };
+    write(&file.path, &text)?;
+    write(&file.expected(), &harmless(&to_text(&exported.played)))?;
+    let (written, expected) = (file.path.display().to_string(), file.expected().display().to_string());
+    out.line(&printable(&format!("written: {written}, and what it comes to: {expected}")));
+    Ok(Exit::Good)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    runs::replace(path, text.as_bytes()).map_err(|error| Failure::io("write", path, &error))
+}
+
+impl Args {
+    fn export(&self, opened: &Opened) -> Result<Result<Exported, ExportError>, Failure> {
+        let loaded = opened.ask(opened.store.load(&self.run))?;
+        let base = Spec::of(&loaded)?.scenario()?;
+        let Some(stored) = &loaded.stored else { return Ok(Err(ExportError::Empty)) };
+        let state = stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| {
+            Failure::new(format!("the run {} cannot be read: {error}", quoted(&self.run)))
+        })?;
+        let mut trace: Vec<Event<'static>> = Vec::new();
+        for event in StoredTrace::of(opened, &self.run).reader() {
+            let event = event.map_err(|error| Failure::new(format!("its trace cannot be read: {error}")))?;
+            trace.push(event.into_owned());
+        }
+        let live = if Spec::has_folder(&base) { tools::specs() } else { Vec::new() };
+        let events = self.events(opened)?;
+        let decisions = stored.decisions();
+        let record =
+            Record { base: &base, state: &state, decisions, trace: &trace, events: &events, live: &live };
+        let exported = export(&record, &name(&self.run));
+        Ok(exported.and_then(|exported| match self.redact.as_slice() {
+            [] => Ok(exported),
+            texts => exported.redacted(texts),
+        }))
+    }
+
+    fn events(&self, opened: &Opened) -> Result<Vec<AgentEvent>, Failure> {
+        let mut events = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = opened.ask(opened.store.events(&self.run, after, PAGE))?;
+            for row in &page {
+                after = row.last;
+                let event: AgentEvent = serde_json::from_str(&row.json).map_err(|error| {
+                    let run = quoted(&self.run);
+                    Failure::new(format!("the event {} of the run {run} cannot be read: {error}", row.seq))
+                })?;
+                events.push(event);
+            }
+            if page.len() < PAGE {
+                return Ok(events);
+            }
+        }
+    }
+}
+
+/// A name for the scenario of a run: its id, as far as a name can be so.
+fn name(run: &str) -> String {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let fitting = run.to_ascii_lowercase().chars().map(|c| if fits(c) { c } else { '-' }).collect::<String>();
+    let name: String = fitting.trim_matches('-').chars().take(MOST_OF_A_NAME).collect();
+    if name.is_empty() { "run".to_owned() } else { name }
+}

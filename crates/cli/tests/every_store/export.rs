@@ -1,0 +1,117 @@
+//! Runs that become tests.
+
+use super::in_every_store;
+use crate::place::Place;
+use crate::session::assert_shown;
+
+const TIDY: &str = "\
+name: tidy
+message: tidy up for ada@example.org
+approve: [delete_file]
+model:
+  - calls:
+      - {id: make, tool: write_file, arguments: {path: a.txt, content: for ada@example.org}}
+      - {id: look, tool: read_file, arguments: {path: a.txt}}
+      - {id: rm, tool: delete_file, arguments: {path: b.txt}}
+  - text: done, ada@example.org
+";
+
+in_every_store! {
+    a_run_becomes_a_test_without_its_tools,
+    a_run_that_was_killed_becomes_a_test,
+    a_cancelled_run_becomes_a_test,
+    a_redacted_test_has_no_trace_of_the_text,
+    a_run_that_has_no_scenario_is_told_why,
+}
+
+/// The exported scenario is as expected, also where the run, its folder and its store are gone.
+fn is_a_test(place: &Place) {
+    let there = place.session.path("t");
+    let said = place.session.run(&["test", "t"]);
+    assert_eq!(said.code, Some(0), "{}: {}", there.display(), said.shown());
+}
+
+fn exported(place: &Place, run: &str, more: &[&str]) -> String {
+    std::fs::create_dir_all(place.session.path("t")).unwrap();
+    place.does(&[&["export", run, "--scenario", "--output", "t/run.yaml"], more].concat(), 0);
+    place.session.read("t/run.yaml")
+}
+
+fn a_run_becomes_a_test_without_its_tools(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(&["deny", "tidy-1/rm/1", "--actor", "ada", "--reason", "it stays"], 0);
+    place.work();
+    let scenario = exported(&place, "tidy-1", &[]);
+    is_a_test(&place);
+    assert!(scenario.contains("it stays") && !scenario.contains("\"folder\""), "{scenario}");
+    let trace = place.session.read("t/run.trace");
+    // The scripted tool gives what the file had, and there is no file.
+    assert!(trace.contains("for ada@example.org"), "{trace}");
+    let again = place.session.run(&["run", "t/run.yaml", "--state-dir", "other", "--json"]);
+    assert!(again.code == Some(0) || again.code == Some(3), "{}", again.shown());
+    assert!(!place.session.path("other/tidy-1-1/work/a.txt").exists());
+}
+
+fn a_run_that_was_killed_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", format!("{TIDY}outside:\n  - {{when: {{after_commit: 2}}, do: crash}}\n"));
+    let crashed = place.say(&["run", "s.yaml"]);
+    assert!(crashed.stderr.contains("it crashed, as its scenario says"), "{}", crashed.shown());
+    place.does(&["resume", "tidy-1"], 3);
+    place.does(&["approve", "tidy-1/rm/1", "--actor", "ada"], 0);
+    place.work();
+    let scenario = exported(&place, "tidy-1", &[]);
+    assert!(scenario.contains("\"after_commit\": 2"), "{scenario}");
+    is_a_test(&place);
+}
+
+fn a_cancelled_run_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(&["cancel", "tidy-1"], 0);
+    place.work();
+    exported(&place, "tidy-1", &[]);
+    is_a_test(&place);
+}
+
+fn a_redacted_test_has_no_trace_of_the_text(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(
+        &["approve", "tidy-1/rm/1", "--actor", "ada@example.org", "--reason", "so says ada@example.org"],
+        0,
+    );
+    place.work();
+    let scenario = exported(&place, "tidy-1", &["--redact", "ada@example.org", "--redact", "b.txt"]);
+    is_a_test(&place);
+    let trace = place.session.read("t/run.trace");
+    for text in ["ada@", "example", "b.txt"] {
+        assert!(!scenario.contains(text) && !trace.contains(text), "{text}");
+    }
+    assert!(scenario.contains("so says redacted-1") && scenario.contains("redacted-2"), "{scenario}");
+}
+
+fn a_run_that_has_no_scenario_is_told_why(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", format!("{TIDY}outside:\n  - {{when: {{after_commit: 3}}, do: crash}}\n"));
+    let crashed = place.say(&["run", "s.yaml"]);
+    assert!(crashed.stderr.contains("it crashed, as its scenario says"), "{}", crashed.shown());
+    let mut shown = String::new();
+    let mut does = |args: &[&str], code: i32| {
+        shown.push_str(&place.does(args, code).untimed().shown());
+        shown.push('\n');
+    };
+    does(&["export", "tidy-1", "--scenario"], 1);
+    // The first call may have executed.
+    does(&["resume", "tidy-1"], 3);
+    does(&["export", "tidy-1", "--scenario"], 1);
+    does(&["export", "tidy-2", "--scenario"], 2);
+    does(&["export", "tidy-1"], 2);
+    does(&["export", "tidy-1", "--scenario", "--output", "t.stream.yaml"], 2);
+    does(&["export", "tidy-1", "--scenario", "--redact", ""], 2);
+    assert_shown("export-refused", &shown);
+}
