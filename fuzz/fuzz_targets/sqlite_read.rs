@@ -13,7 +13,7 @@ use std::time::Duration;
 use hostile::runs::{COMMITS, RUNTIME, changed, new_run, read};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use runstate::store::{About, ApprovalQuery, Claim, NewRun, RunQuery, RunStore};
+use runstate::store::{About, ApprovalQuery, Claim, NewRun, RunQuery, RunData, RunLists, RunQueue, RunStore};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value as Cell;

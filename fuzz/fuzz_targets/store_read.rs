@@ -14,7 +14,7 @@ use hostile::runs::{COMMITS, RUNTIME, changed, new_run, read, reseal};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use runstate::files::{SimDisk, replace};
-use runstate::store::{ChangeCursor, Claim, Commit, FileStore, Keyed, MemoryStore, RunStore};
+use runstate::store::{ChangeCursor, Claim, Commit, FileStore, Keyed, MemoryStore, RunData, RunLists, RunQueue, RunStore};
 use serde_json::Value;
 
 static STORED: LazyLock<SimDisk> = LazyLock::new(|| {

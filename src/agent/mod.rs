@@ -81,7 +81,7 @@ pub use thread::Thread;
 pub use tool::{Tool, ToolContext, ToolSpec};
 #[cfg(feature = "store")]
 pub(crate) use {
-    decide::{RUNTIME, fits, well_formed},
+    decide::{fits, well_formed},
     tool::asked_in,
 };
 

@@ -226,7 +226,29 @@ pub struct Decision {
     pub tag: Option<Box<str>>,
 }
 
+/// The actor of the runtime's own decisions: they cancel calls whose questions expired.
+pub const RUNTIME: &str = "runstate";
+/// The beginning of the ids of the runtime's own decisions.
+pub const EXPIRY: &str = "expiry:";
+
 impl Decision {
+    /// Is it the runtime's own decision, on a question whose time was over?
+    ///
+    /// ```
+    /// use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME};
+    ///
+    /// let mut decision = Decision::new(format!("{EXPIRY}r1/c1/1"), "r1/c1/1", DecisionAction::Cancel);
+    /// assert!(!decision.is_expiry(), "an id alone is any program's to give");
+    /// decision.actor = Some(RUNTIME.to_owned());
+    /// assert!(decision.is_expiry());
+    /// ```
+    pub fn is_expiry(&self) -> bool {
+        let on = self.decision_id.strip_prefix(EXPIRY).map(|on| on.trim_end_matches('\''));
+        self.action == DecisionAction::Cancel
+            && self.actor.as_deref() == Some(RUNTIME)
+            && on == Some(self.suspension_id.trim_end_matches('\''))
+    }
+
     /// A decision with nothing but its action.
     pub fn new(
         decision_id: impl Into<String>,

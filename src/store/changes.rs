@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::error::StoreError;
 use super::query::RunQuery;
-use super::{News, RunStore};
+use super::{News, RunQueue};
 
 /// A position among the commits of a store. The default stands before all of them.
 ///
@@ -56,7 +56,7 @@ const POLL: Duration = Duration::from_millis(250);
 const PAGE: usize = 1_000;
 
 /// Compares lists: for stores that number no commits. `committed` wakes it before the pause is over.
-pub(super) async fn by_lists<S: RunStore + ?Sized>(
+pub(super) async fn by_lists<S: RunQueue + ?Sized>(
     store: &S,
     cursor: &ChangeCursor,
     timeout: Duration,
@@ -77,7 +77,7 @@ pub(super) async fn by_lists<S: RunStore + ?Sized>(
     }
 }
 
-async fn listed<S: RunStore + ?Sized>(store: &S, cursor: &ChangeCursor) -> Result<Changes, StoreError> {
+async fn listed<S: RunQueue + ?Sized>(store: &S, cursor: &ChangeCursor) -> Result<Changes, StoreError> {
     let (mut ahead, mut runs) = (BTreeMap::new(), Vec::new());
     let mut query = RunQuery::all(PAGE);
     loop {

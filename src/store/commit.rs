@@ -33,7 +33,7 @@ pub struct Commit {
     pub at_ms: u64,
     /// The run.
     pub run: RunRow,
-    /// The id of the [message](super::RunStore::supersede) that the run goes on with from here.
+    /// The id of the [message](super::RunData::supersede) that the run goes on with from here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes: Option<String>,
     /// Messages that are new, with the numbers that follow those there are.

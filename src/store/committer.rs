@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::RunStore;
+use super::RunData;
 use super::commit::{Commit, Place, TraceRow};
 use super::error::StoreError;
 use super::lease::Lease;
@@ -26,7 +26,7 @@ use crate::trace::Recorder;
 /// either, or worse, could be once the store is well again. The loop is to be dropped instead: the commit never returns, and
 /// [`lost`](Self::lost) says why. The run is then as its last commit left it, for whoever goes on with it.
 pub struct StoreCommitter {
-    store: Arc<dyn RunStore>,
+    store: Arc<dyn RunData>,
     lease: Lease,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
@@ -62,7 +62,7 @@ pub enum Lost {
 impl StoreCommitter {
     /// Commits the run of that lease, from where it was loaded.
     pub fn new(
-        store: Arc<dyn RunStore>,
+        store: Arc<dyn RunData>,
         lease: Lease,
         loaded: &Loaded,
         recorder: Recorder,
@@ -98,7 +98,7 @@ impl StoreCommitter {
         self
     }
 
-    /// The next commit holds that [message](RunStore::supersede) of the store. It is for the loop that goes on with the text of it.
+    /// The next commit holds that [message](RunData::supersede) of the store. It is for the loop that goes on with the text of it.
     pub fn takes(&mut self, message: impl Into<String>) {
         self.takes = Some(message.into());
     }

@@ -39,7 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// ```
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use runstate::store::{Claim, Feed, MemoryStore, NewRun, RunStore, StoreError};
+/// use runstate::store::{Claim, Feed, MemoryStore, NewRun, RunData, RunQueue, RunStore, StoreError};
 /// # use runstate::testing::store::Played;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;

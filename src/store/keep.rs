@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::RunStore;
+use super::RunQueue;
 use super::error::StoreError;
 use super::lease::Lease;
 use crate::clock::Clock;
@@ -75,7 +75,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// ```
 /// use std::time::Duration;
 /// use runstate::clock::TokioClock;
-/// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError, Term, keep};
+/// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError, Term, keep};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 /// # runtime.block_on(async {
@@ -98,7 +98,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 ///
 /// # Cancel safety
 /// Dropped, the lease was renewed for the last time, or is just being renewed.
-pub async fn keep(store: &dyn RunStore, lease: &Lease, mut term: Term, clock: &dyn Clock) -> StoreError {
+pub async fn keep(store: &dyn RunQueue, lease: &Lease, mut term: Term, clock: &dyn Clock) -> StoreError {
     loop {
         term.third_is_over(clock).await;
         match renewed(store, lease, term, clock).await {
@@ -110,7 +110,7 @@ pub async fn keep(store: &dyn RunStore, lease: &Lease, mut term: Term, clock: &d
 
 /// Renews a lease before this term of it is over: the next term.
 async fn renewed(
-    store: &dyn RunStore,
+    store: &dyn RunQueue,
     lease: &Lease,
     term: Term,
     clock: &dyn Clock,

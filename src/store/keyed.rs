@@ -12,9 +12,9 @@ use super::{
     About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
     RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
 };
-use crate::agent::RUNTIME;
 use crate::clock::{Clock, unix_clock};
 use crate::decision::{Decision, digest};
+use crate::decision::{EXPIRY, RUNTIME};
 use crate::snapshot::{KeyError, Keyring, Snapshot};
 
 /// A store whose rows carry tags under a key, and that takes no row without.
@@ -29,10 +29,10 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// # Limits
 /// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
 ///   that off keeps the numbers of its commits elsewhere.
-/// - **A removed run**, if its id was given again: its rows fit the new one. A store gives no id twice ([`RunStore::is_given`]), unless its
+/// - **A removed run**, if its id was given again: its rows fit the new one. A store gives no id twice ([`RunData::is_given`]), unless its
 ///   note of the removed id was taken away.
 /// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
-/// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunStore::runs) and beside a loaded run, its holder. A writer of the
+/// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunLists::runs) and beside a loaded run, its holder. A writer of the
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
 /// - **How long a question is open**: a writer of the storage can keep it open for longer. By more than a minute it lapses early for no
 ///   writer: the time under the tag has to be over by the clock of the process that gives it up, too.
@@ -43,7 +43,7 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// ```
 /// use std::sync::Arc;
 /// use runstate::snapshot::Keyring;
-/// use runstate::store::{Keyed, MemoryStore, NewRun, RunStore};
+/// use runstate::store::{Keyed, MemoryStore, NewRun, RunData};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
@@ -360,8 +360,7 @@ impl Wrapper for Keyed {
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        let gives_up =
-            decision.actor.as_deref() == Some(RUNTIME) && decision.decision_id.starts_with("expiry:");
+        let gives_up = decision.actor.as_deref() == Some(RUNTIME) && decision.decision_id.starts_with(EXPIRY);
         if gives_up && !self.has_lapsed(decision).await? {
             return self.earlier(decision).await;
         }

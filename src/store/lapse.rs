@@ -8,7 +8,7 @@ use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
 use super::query::{About, Approval, ApprovalQuery, Damage, Timer};
-use crate::agent::RUNTIME;
+use crate::decision::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
 /// Gives up a call whose suspension has lapsed, unless it was decided before. It posts a decision like any other, and the driver of the run

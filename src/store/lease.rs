@@ -11,7 +11,7 @@ pub struct Claim {
     /// Who wants it: a name for people, such as host and process.
     pub holder: String,
     /// How long the lease is, by the store's clock. One of [`Duration::MAX`] has no end: its fence holds it until the run is given back,
-    /// or until it is [renewed](super::RunStore::renew) for less.
+    /// or until it is [renewed](super::RunQueue::renew) for less.
     pub term: Duration,
 }
 

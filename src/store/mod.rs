@@ -1,7 +1,7 @@
 //! Durable runs: stores that several processes share, and the worker that drives what is in them (the design's
 //! "Durability").
 //!
-//! A [`RunStore`] keeps runs at rest. Who drives one takes a [`Lease`] on it; each lease has a higher fence than the one
+//! A [`RunStore`] keeps runs at rest. It has three parts: [`RunData`], [`RunLists`] and [`RunQueue`]. A process that drives a run takes a [`Lease`] on it; each lease has a higher fence than the one
 //! before, and a commit under an older fence is refused, so that of two who believe that a run is theirs one alone goes on
 //! with it. A commit holds what changed and no more. People decide about calls that wait from any process; the store says
 //! which decision came first.
@@ -69,17 +69,44 @@ pub use unread::Unread;
 pub use worker::{Ended, Host, HostError, Job, Worker};
 pub use wrapper::Wrapper;
 
-/// Where runs are durable.
+/// Where runs are durable: all parts of a store.
 ///
-/// All operations are one transaction each: they are made whole or not at all, and when one returns `Ok` a crash takes
-/// nothing of it back. They may be called from any number of tasks and processes at once.
+/// A type that has the three parts is a store. Its parts may be asked for by themselves: [`RunData`] for what driving one run needs,
+/// [`RunLists`] for lists, [`RunQueue`] for claims and notifications.
+///
+/// ```
+/// use runstate::store::{MemoryStore, NewRun, RunData, RunStore};
+///
+/// /// It needs one part alone.
+/// async fn is_there(runs: &dyn RunData, run: &str) -> bool {
+///     runs.load(run).await.is_ok()
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let store: &dyn RunStore = &MemoryStore::default();
+/// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+/// assert!(is_there(store, "r1").await && !is_there(store, "r2").await);
+/// # Ok::<(), runstate::store::StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait RunStore: RunData + RunLists + RunQueue {}
+
+impl<S: RunData + RunLists + RunQueue + ?Sized> RunStore for S {}
+
+/// The runs themselves: what driving one run needs, and deciding about it.
+///
+/// A program that gives out its work by itself implements this part alone.
+///
+/// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
+/// nothing of it back. Any number of tasks and processes may call at once.
 ///
 /// # Cancel safety
-/// Dropped, an operation was made whole or not at all; nobody knows which. It is not made behind one that is asked for
-/// later. [`Commit::again`] says how a commit is given
-/// again; all others may be given again as they were.
+/// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
+/// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
 #[async_trait]
-pub trait RunStore: fmt::Debug + Send + Sync {
+pub trait RunData: fmt::Debug + Send + Sync {
     /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::put_off) only by name until then.
     ///
     /// A run with a [place on a thread](NewRun::thread) is added in the same transaction that looks at the last run of the thread.
@@ -128,33 +155,6 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// [`StoreError::NoRun`].
     async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError>;
 
-    /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
-    ///
-    /// A run that is named is claimed whatever its status, unless somebody holds it. Without a name a run can go on when
-    ///
-    /// - it has no lease, or its lease is over,
-    /// - it is not put off ([`Release::put_off`]) any more,
-    /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
-    ///   with a [message](Self::supersede) that was not taken, or not `Done` and somebody wants it cancelled.
-    ///
-    /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
-    ///
-    /// # Errors
-    /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
-
-    /// Renews a lease for that term, from now on. A lease that is over is renewed too, unless the run was claimed since.
-    ///
-    /// # Errors
-    /// [`StoreError::Fenced`] when somebody took the run, and [`StoreError::NoRun`].
-    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError>;
-
-    /// Gives a run back. It changes nothing when somebody took the run since.
-    ///
-    /// # Errors
-    /// Those of the store.
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError>;
-
     /// Makes what changed since the last commit durable. Decisions in it are taken from now on.
     ///
     /// # Errors
@@ -189,6 +189,108 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// [`StoreError::NoRun`].
     async fn mail(&self, run: &str) -> Result<Mail, StoreError>;
 
+    /// Events of the trace of a run, as lines of JSON: those with a number above `after`, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
+
+    /// Events of a run, in the order of their numbers: the first `limit` with a last number above `after`.
+    ///
+    /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. A commit that is given again
+    /// may have others than the first try: they take the place of those from its first number on. The numbers of a run
+    /// have no gap: each row begins with the number behind the [last](EventRow::last) of the row before, the first row of a run
+    /// with 1. Of a run that was begun by a version without durable events, the first row has another number.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError>;
+}
+
+/// Lists of runs and of what they wait for.
+///
+/// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
+/// nothing of it back. Any number of tasks and processes may call at once.
+///
+/// # Cancel safety
+/// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
+/// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
+#[async_trait]
+pub trait RunLists: fmt::Debug + Send + Sync {
+    /// A page of runs, the newest first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError>;
+
+    /// A page of calls that wait for a decision, by run and call. One whose decision is there and not taken waits no more.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError>;
+
+    /// Suspensions that have lapsed without a decision, the oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError>;
+
+    /// What there is of runs that cannot be read, in no order that means anything; nothing, in a store that is whole or that
+    /// is damaged as a whole. Lists, and claims without a name, leave these out; whoever asks for such a run by its name is
+    /// refused with the same words. A run that can be read, and that a claim without a name had to pass over, is here as well.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Takes a run away, with all that belongs to it. Its id is kept, and [not given again](Self::is_given). Says whether the run
+    /// was there.
+    ///
+    /// # Errors
+    /// [`StoreError::Held`] while a lease on it lasts. [`StoreError::Continued`] while a later run of its thread is there, which begins with
+    /// its messages.
+    async fn remove(&self, run: &str) -> Result<bool, StoreError>;
+}
+
+/// The queue of work: which run is driven next, by which process, for how long.
+///
+/// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
+/// nothing of it back. Any number of tasks and processes may call at once.
+///
+/// # Cancel safety
+/// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
+/// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
+#[async_trait]
+pub trait RunQueue: RunLists {
+    /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
+    ///
+    /// A run that is named is claimed whatever its status, unless somebody holds it. Without a name a run can go on when
+    ///
+    /// - it has no lease, or its lease is over,
+    /// - it is not put off ([`Release::put_off`]) any more,
+    /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
+    ///   with a [message](Self::supersede) that was not taken, or not `Done` and somebody wants it cancelled.
+    ///
+    /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
+    ///
+    /// # Errors
+    /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
+
+    /// Renews a lease for that term, from now on. A lease that is over is renewed too, unless the run was claimed since.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] when somebody took the run, and [`StoreError::NoRun`].
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError>;
+
+    /// Gives a run back. It changes nothing when somebody took the run since.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError>;
+
     /// Waits until something may have come in since the mark `seen`, for any run, but no longer than `patience`. It gives the
     /// mark for the next wait; a first one has seen 0.
     ///
@@ -207,7 +309,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use runstate::store::{MemoryStore, NewRun, RunStore};
+    /// use runstate::store::{MemoryStore, NewRun, RunData, RunQueue};
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
     /// # runtime.block_on(async {
@@ -236,41 +338,6 @@ pub trait RunStore: fmt::Debug + Send + Sync {
         Ok(seen)
     }
 
-    /// A page of runs, the newest first.
-    ///
-    /// # Errors
-    /// Those of the store.
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError>;
-
-    /// A page of calls that wait for a decision, by run and call. One whose decision is there and not taken waits no more.
-    ///
-    /// # Errors
-    /// Those of the store.
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError>;
-
-    /// Suspensions that have lapsed without a decision, the oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// Those of the store.
-    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError>;
-
-    /// Events of the trace of a run, as lines of JSON: those with a number above `after`, in order, at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError::NoRun`].
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
-
-    /// Events of a run, in the order of their numbers: the first `limit` with a last number above `after`.
-    ///
-    /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. A commit that is given again
-    /// may have others than the first try: they take the place of those from its first number on. The numbers of a run
-    /// have no gap: each row begins with the number behind the [last](EventRow::last) of the row before, the first row of a run
-    /// with 1. Of a run that was begun by a version without durable events, the first row has another number.
-    ///
-    /// # Errors
-    /// [`StoreError::NoRun`].
-    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError>;
-
     /// Runs that were committed behind the cursor. Where there is none, it waits for one, at most for `timeout`: then the list is
     /// empty. A run that was removed is not named.
     ///
@@ -278,7 +345,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use runstate::store::{ChangeCursor, Claim, MemoryStore, NewRun, RunStore};
+    /// use runstate::store::{ChangeCursor, Claim, MemoryStore, NewRun, RunData, RunQueue};
     /// # use runstate::testing::store::Played;
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
@@ -308,22 +375,4 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
         changes::by_lists(self, cursor, timeout, None).await
     }
-
-    /// What there is of runs that cannot be read, in no order that means anything; nothing, in a store that is whole or that
-    /// is damaged as a whole. Lists, and claims without a name, leave these out; whoever asks for such a run by its name is
-    /// refused with the same words. A run that can be read, and that a claim without a name had to pass over, is here as well.
-    ///
-    /// # Errors
-    /// Those of the store.
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    /// Takes a run away, with all that belongs to it. Its id is kept, and [not given again](Self::is_given). Says whether the run
-    /// was there.
-    ///
-    /// # Errors
-    /// [`StoreError::Held`] while a lease on it lasts. [`StoreError::Continued`] while a later run of its thread is there, which begins with
-    /// its messages.
-    async fn remove(&self, run: &str) -> Result<bool, StoreError>;
 }

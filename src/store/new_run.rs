@@ -25,7 +25,7 @@ pub struct NewRun {
     pub put_off: Option<Duration>,
     /// Its place on a thread. Without one it begins a thread of its own under the id of the run.
     pub thread: Option<ThreadPlace>,
-    /// The id of the message that the run begins with. It is [given](super::RunStore::is_given) from now on, as that of the run is.
+    /// The id of the message that the run begins with. It is [given](super::RunData::is_given) from now on, as that of the run is.
     pub begins_with: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl NewRun {
         self
     }
 
-    /// The same, on that thread: behind the run that is its [last](super::RunStore::last_of_thread), or as the first one. It begins with the
+    /// The same, on that thread: behind the run that is its [last](super::RunData::last_of_thread), or as the first one. It begins with the
     /// messages and values of the thread.
     #[must_use]
     pub fn following(mut self, thread: impl Into<String>, after: Option<String>) -> Self {
@@ -63,7 +63,7 @@ impl NewRun {
     /// ```
     /// use std::time::Duration;
     /// use runstate::clock::SetClock;
-    /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore};
+    /// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue};
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {

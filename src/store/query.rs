@@ -181,7 +181,7 @@ pub struct Holder {
     /// How long still, unless the lease is renewed; zero once the lease is over.
     pub left: Duration,
     /// The fence of its lease. A process that knows that the holder is gone ends the lease by it: it
-    /// [renews](super::RunStore::renew) it for no time.
+    /// [renews](super::RunQueue::renew) it for no time.
     pub fence: u64,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::load::{Loaded, Parts};
-use super::{NewRun, RunStore};
+use super::{NewRun, RunData};
 use crate::run::RunStatus;
 
 /// The place of a run on a thread.
@@ -43,7 +43,7 @@ impl UserMessage {
     }
 }
 
-/// The answer of [`RunStore::supersede`].
+/// The answer of [`RunData::supersede`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Superseded {
@@ -61,7 +61,7 @@ pub enum Superseded {
 /// The most runs of one thread that are read.
 const MOST_RUNS: usize = 10_000;
 
-/// Reads a run from its [parts](RunStore::parts) and from those of the runs before it on its thread. [`RunStore::load`] does this; it is for a
+/// Reads a run from its [parts](RunData::parts) and from those of the runs before it on its thread. [`RunData::load`] does this; it is for a
 /// [`Wrapper`](super::Wrapper) that changes the parts.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ const MOST_RUNS: usize = 10_000;
 ///
 /// # Cancel safety
 /// Nothing is changed.
-pub async fn load<S: RunStore + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
+pub async fn load<S: RunData + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
     let last = store.parts(run).await?;
     let mut earlier: Vec<Parts> = Vec::new();
     let mut before = after(&last);
@@ -193,7 +193,7 @@ pub enum Sent {
 ///
 /// # Cancel safety
 /// Dropped, the message may have been accepted. Sent again it is [`Sent::Duplicate`] then.
-pub async fn send<S: RunStore + ?Sized, E: From<StoreError>>(
+pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
     store: &S,
     thread: &str,
     message: &UserMessage,
@@ -255,7 +255,7 @@ pub async fn send<S: RunStore + ?Sized, E: From<StoreError>>(
 /// How often a thread is looked at.
 const TRIES: usize = 3;
 
-async fn began<S: RunStore + ?Sized, E: From<StoreError>>(
+async fn began<S: RunData + ?Sized, E: From<StoreError>>(
     store: &S,
     new: NewRun,
     message: &UserMessage,

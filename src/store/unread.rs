@@ -9,7 +9,7 @@ use super::query::Damage;
 /// The most rows that are told of.
 const MOST_TOLD: usize = 100;
 
-/// The rows that the lists of a store could not read, by run and call, until a list reads them. [`RunStore::damaged`](super::RunStore::damaged)
+/// The rows that the lists of a store could not read, by run and call, until a list reads them. [`RunLists::damaged`](super::RunLists::damaged)
 /// tells them. At most 100 are kept.
 ///
 /// ```

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use super::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Loaded, Mail,
-    NewRun, Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Superseded, Timer, TraceRow,
-    UserMessage,
+    NewRun, Parts, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError,
+    Superseded, Timer, TraceRow, UserMessage,
 };
 use crate::decision::Decision;
 
@@ -21,7 +21,7 @@ use crate::decision::Decision;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use std::time::Duration;
 /// use async_trait::async_trait;
-/// use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, RunStore, StoreError, Wrapper};
+/// use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, RunData, RunQueue, RunStore, StoreError, Wrapper};
 ///
 /// /// Takes no commit that has more than so many messages.
 /// #[derive(Debug)]
@@ -76,119 +76,119 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     /// The store inside.
     fn inner(&self) -> &dyn RunStore;
 
-    /// As [`RunStore::create`].
+    /// As [`RunData::create`].
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         self.inner().create(run).await
     }
 
-    /// As [`RunStore::is_given`].
+    /// As [`RunData::is_given`].
     async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
         self.inner().is_given(run).await
     }
 
-    /// As [`RunStore::parts`].
+    /// As [`RunData::parts`].
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         self.inner().parts(run).await
     }
 
-    /// As [`RunStore::load`].
+    /// As [`RunData::load`].
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         self.inner().load(run).await
     }
 
-    /// As [`RunStore::last_of_thread`].
+    /// As [`RunData::last_of_thread`].
     async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError> {
         self.inner().last_of_thread(thread).await
     }
 
-    /// As [`RunStore::supersede`].
+    /// As [`RunData::supersede`].
     async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
         self.inner().supersede(run, message).await
     }
 
-    /// As [`RunStore::claim`].
+    /// As [`RunQueue::claim`].
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         self.inner().claim(claim).await
     }
 
-    /// As [`RunStore::renew`].
+    /// As [`RunQueue::renew`].
     async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
         self.inner().renew(lease, term).await
     }
 
-    /// As [`RunStore::release`].
+    /// As [`RunQueue::release`].
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         self.inner().release(lease, release).await
     }
 
-    /// As [`RunStore::commit`].
+    /// As [`RunData::commit`].
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.inner().commit(lease, commit).await
     }
 
-    /// As [`RunStore::post`].
+    /// As [`RunData::post`].
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
         self.inner().post(decision).await
     }
 
-    /// As [`RunStore::cancel`].
+    /// As [`RunData::cancel`].
     async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
         self.inner().cancel(run, reason).await
     }
 
-    /// As [`RunStore::mail`].
+    /// As [`RunData::mail`].
     async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
         self.inner().mail(run).await
     }
 
-    /// As [`RunStore::news`].
+    /// As [`RunQueue::news`].
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         self.inner().news(seen, patience).await
     }
 
-    /// As [`RunStore::runs`].
+    /// As [`RunLists::runs`].
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         self.inner().runs(query).await
     }
 
-    /// As [`RunStore::approvals`].
+    /// As [`RunLists::approvals`].
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         self.inner().approvals(query).await
     }
 
-    /// As [`RunStore::due`].
+    /// As [`RunLists::due`].
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
         self.inner().due(limit).await
     }
 
-    /// As [`RunStore::trace`].
+    /// As [`RunData::trace`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         self.inner().trace(run, after, limit).await
     }
 
-    /// As [`RunStore::events`].
+    /// As [`RunData::events`].
     async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         self.inner().events(run, after, limit).await
     }
 
-    /// As [`RunStore::changes`].
+    /// As [`RunQueue::changes`].
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
         self.inner().changes(cursor, timeout).await
     }
 
-    /// As [`RunStore::damaged`].
+    /// As [`RunLists::damaged`].
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
         self.inner().damaged().await
     }
 
-    /// As [`RunStore::remove`].
+    /// As [`RunLists::remove`].
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {
         self.inner().remove(run).await
     }
 }
 
 #[async_trait]
-impl<W: Wrapper> RunStore for W {
+impl<W: Wrapper> RunData for W {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         Wrapper::create(self, run).await
     }
@@ -213,18 +213,6 @@ impl<W: Wrapper> RunStore for W {
         Wrapper::supersede(self, run, message).await
     }
 
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        Wrapper::claim(self, claim).await
-    }
-
-    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
-        Wrapper::renew(self, lease, term).await
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        Wrapper::release(self, lease, release).await
-    }
-
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         Wrapper::commit(self, lease, commit).await
     }
@@ -241,10 +229,17 @@ impl<W: Wrapper> RunStore for W {
         Wrapper::mail(self, run).await
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        Wrapper::news(self, seen, patience).await
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        Wrapper::trace(self, run, after, limit).await
     }
 
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        Wrapper::events(self, run, after, limit).await
+    }
+}
+
+#[async_trait]
+impl<W: Wrapper> RunLists for W {
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         Wrapper::runs(self, query).await
     }
@@ -257,23 +252,34 @@ impl<W: Wrapper> RunStore for W {
         Wrapper::due(self, limit).await
     }
 
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        Wrapper::trace(self, run, after, limit).await
-    }
-
-    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        Wrapper::events(self, run, after, limit).await
-    }
-
-    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
-        Wrapper::changes(self, cursor, timeout).await
-    }
-
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
         Wrapper::damaged(self).await
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {
         Wrapper::remove(self, run).await
+    }
+}
+
+#[async_trait]
+impl<W: Wrapper> RunQueue for W {
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        Wrapper::claim(self, claim).await
+    }
+
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        Wrapper::renew(self, lease, term).await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        Wrapper::release(self, lease, release).await
+    }
+
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Wrapper::news(self, seen, patience).await
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        Wrapper::changes(self, cursor, timeout).await
     }
 }

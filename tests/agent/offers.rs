@@ -147,7 +147,7 @@ async fn an_offer_is_in_the_store_of_a_run_and_taken_back_there() {
         };
         let recorder = world.recorder.clone();
         let mut committer =
-            StoreCommitter::new(Arc::clone(&store), lease.clone(), &loaded, recorder, Arc::new(world.clock));
+            StoreCommitter::new(store.clone(), lease.clone(), &loaded, recorder, Arc::new(world.clock));
         let agent = world.agent();
         let io = Io::new().committer(&mut committer).inbox(&mut world.inbox);
         assert_eq!(run_loop(&agent, &mut state, input, io).await.unwrap().waiting, waiting);

@@ -1,7 +1,7 @@
 //! The suite sees what is wrong with a store: here one that forgets the ids of the runs that were removed.
 
 use runstate::agent::async_trait;
-use runstate::store::{MemoryStore, RunStore, StoreError, Wrapper};
+use runstate::store::{MemoryStore, RunData, RunStore, StoreError, Wrapper};
 use runstate::testing::store::{OneHandle, check_all};
 
 #[derive(Debug, Default)]

@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::clock::SetClock;
 use runstate::store::{
-    ChangeCursor, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunStore, StoreError, Wrapper,
+    ChangeCursor, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunData, RunLists, RunQueue,
+    RunStore, StoreError, Wrapper,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -52,9 +53,9 @@ async fn begun(script: &[Turn]) -> (Arc<Counting>, Feed, Lease, Vec<Commit>, Vec
         is_away: false.into(),
         is_forged: false.into(),
     });
-    RunStore::create(&*store, &NewRun::new("r1", json!(0), 0)).await.unwrap();
+    RunData::create(&*store, &NewRun::new("r1", json!(0), 0)).await.unwrap();
     let hour = Duration::from_secs(3_600);
-    let lease = RunStore::claim(&*store, &Claim::of("r1", "w", hour)).await.unwrap().unwrap();
+    let lease = RunQueue::claim(&*store, &Claim::of("r1", "w", hour)).await.unwrap().unwrap();
     let feed = Feed::new(store.clone());
     (store, feed, lease, played.commits().cloned().collect(), played.events())
 }
@@ -82,7 +83,7 @@ async fn a_thousand_receivers_share_one_query_a_change() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(store.queries.swap(0, Ordering::SeqCst), 1_000);
     for commit in &commits {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(store.queries.swap(0, Ordering::SeqCst), 1, "commit {}", commit.version);
     }
@@ -98,7 +99,7 @@ async fn a_slow_receiver_misses_nothing_and_slows_no_other() {
     let (mut slow, mut quick) = (feed.watch("r1", 0), feed.watch("r1", 0));
     let mut seen = Vec::new();
     for commit in &commits {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
         for _ in &commit.events {
             seen.push(EventRow::clone(&*quick.next().await.unwrap().unwrap()));
         }
@@ -116,12 +117,12 @@ async fn a_slow_receiver_misses_nothing_and_slows_no_other() {
 async fn a_receiver_goes_on_when_the_store_is_back() {
     let (store, feed, lease, commits, expected) = begun(&steps(3)).await;
     let mut receiver = feed.watch("r1", 0);
-    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
     let first = receiver.next().await.unwrap().unwrap();
     assert_eq!(*first, expected[0]);
     store.is_away.store(true, Ordering::SeqCst);
     for commit in &commits[1..] {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
     }
     let mut late = feed.watch("r1", first.last);
     assert!(matches!(late.next().await, Err(StoreError::Unavailable(_))));
@@ -140,7 +141,7 @@ async fn a_receiver_goes_on_when_the_store_is_back() {
 async fn receivers_end_with_their_feed() {
     let (store, feed, lease, commits, expected) = begun(&steps(1)).await;
     let mut receiver = feed.watch("r1", 0);
-    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
     assert_eq!(*receiver.next().await.unwrap().unwrap(), expected[0]);
     tokio::time::sleep(Duration::from_secs(1)).await;
     drop(feed);
@@ -153,7 +154,7 @@ async fn receivers_end_with_their_feed() {
 async fn a_receiver_that_reads_by_itself_takes_nothing_from_another() {
     let (store, feed, lease, commits, expected) = begun(&steps(3)).await;
     let mut waits = feed.watch("r1", 0);
-    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
     for row in &commits[0].events {
         assert_eq!(*waits.next().await.unwrap().unwrap(), *row);
     }
@@ -168,7 +169,7 @@ async fn a_receiver_that_reads_by_itself_takes_nothing_from_another() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     // No other task has a turn before the new receiver has read all of it.
     for commit in &commits[1..] {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
     }
     let mut reads = feed.watch("r1", 0);
     for row in &expected {
@@ -189,7 +190,7 @@ async fn a_receiver_behind_the_end_of_a_run_ends() {
     let ends = tokio::spawn(async move { early.next().await.unwrap() });
     tokio::time::sleep(Duration::from_secs(1)).await;
     for commit in &commits {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
     }
     assert_eq!(tokio::time::timeout(Duration::from_secs(60), ends).await.expect("it ends").unwrap(), None);
     for after in [last, last + 1, u64::MAX] {
@@ -198,13 +199,13 @@ async fn a_receiver_behind_the_end_of_a_run_ends() {
         assert_eq!(next.await.expect("it ends").unwrap(), None, "{after}");
     }
     // A run of a version without durable events.
-    RunStore::create(&*store, &NewRun::new("r2", json!(0), 0)).await.unwrap();
+    RunData::create(&*store, &NewRun::new("r2", json!(0), 0)).await.unwrap();
     let old =
-        RunStore::claim(&*store, &Claim::of("r2", "w", Duration::from_secs(60))).await.unwrap().unwrap();
+        RunQueue::claim(&*store, &Claim::of("r2", "w", Duration::from_secs(60))).await.unwrap().unwrap();
     for commit in Played::new("r2", &[]).await.commits() {
         let mut commit = commit.clone();
         commit.events.clear();
-        RunStore::commit(&*store, &old, &commit).await.unwrap();
+        RunData::commit(&*store, &old, &commit).await.unwrap();
     }
     let mut receiver = feed.watch("r2", 0);
     let next = tokio::time::timeout(Duration::from_secs(60), receiver.next());
@@ -216,12 +217,12 @@ async fn a_receiver_behind_the_end_of_a_run_ends() {
 async fn a_receiver_behind_a_forged_number_ends_with_the_run() {
     let (store, feed, lease, commits, _) = begun(&steps(1)).await;
     store.is_forged.store(true, Ordering::SeqCst);
-    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
     let mut receiver = feed.watch("r1", 0);
     assert_eq!(receiver.next().await.unwrap().unwrap().last, u64::MAX);
     assert!(tokio::time::timeout(Duration::from_secs(60), receiver.next()).await.is_err(), "the run goes on");
     for commit in &commits[1..] {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
     }
     let end = tokio::time::timeout(Duration::from_secs(60), receiver.next()).await;
     assert_eq!(end.expect("it ends").unwrap(), None);
@@ -230,15 +231,15 @@ async fn a_receiver_behind_a_forged_number_ends_with_the_run() {
 #[tokio::test(start_paused = true)]
 async fn a_removed_run_is_told_to_its_receivers() {
     let (store, feed, lease, commits, _) = begun(&steps(1)).await;
-    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
     let mut receiver = feed.watch("r1", 0);
     for _ in &commits[0].events {
         receiver.next().await.unwrap().unwrap();
     }
     let ends = tokio::spawn(async move { receiver.next().await });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    RunStore::release(&*store, &lease, &runstate::store::Release::clean()).await.unwrap();
-    assert!(RunStore::remove(&*store, "r1").await.unwrap());
+    RunQueue::release(&*store, &lease, &runstate::store::Release::clean()).await.unwrap();
+    assert!(RunLists::remove(&*store, "r1").await.unwrap());
     let told = tokio::time::timeout(Duration::from_secs(120), ends).await.expect("it is told").unwrap();
     assert!(matches!(told, Err(StoreError::NoRun { .. })), "{told:?}");
 }
@@ -248,11 +249,11 @@ async fn a_removed_run_is_told_to_its_receivers() {
 async fn a_commit_given_again_is_a_change() {
     let (store, _, lease, commits, _) = begun(&steps(1)).await;
     let mut commit = commits[0].clone();
-    RunStore::commit(&*store, &lease, &commit).await.unwrap();
-    let first = RunStore::changes(&*store, &ChangeCursor::default(), Duration::ZERO).await.unwrap();
+    RunData::commit(&*store, &lease, &commit).await.unwrap();
+    let first = RunQueue::changes(&*store, &ChangeCursor::default(), Duration::ZERO).await.unwrap();
     (commit.again, commit.at_ms) = (true, commit.at_ms + 1);
-    RunStore::commit(&*store, &lease, &commit).await.unwrap();
-    let second = RunStore::changes(&*store, &first.cursor, Duration::ZERO).await.unwrap();
+    RunData::commit(&*store, &lease, &commit).await.unwrap();
+    let second = RunQueue::changes(&*store, &first.cursor, Duration::ZERO).await.unwrap();
     assert_eq!(second.runs, [("r1".to_owned(), 1)]);
 }
 
@@ -261,7 +262,7 @@ async fn a_commit_given_again_is_a_change() {
 async fn a_receiver_of_a_store_that_went_back_waits_in_peace() {
     let (store, feed, lease, commits, expected) = begun(&steps(2)).await;
     for commit in &commits[..3] {
-        RunStore::commit(&*store, &lease, commit).await.unwrap();
+        RunData::commit(&*store, &lease, commit).await.unwrap();
     }
     let mut up_to_date = feed.watch("r1", 0);
     let stored: Vec<_> = commits[..3].iter().flat_map(|commit| &commit.events).collect();
@@ -271,7 +272,7 @@ async fn a_receiver_of_a_store_that_went_back_waits_in_peace() {
     assert!(tokio::time::timeout(Duration::from_secs(1), up_to_date.next()).await.is_err());
     let mut older = commits[2].clone();
     (older.again, older.events) = (true, vec![commits[2].events[0].clone()]);
-    RunStore::commit(&*store, &lease, &older).await.unwrap();
+    RunData::commit(&*store, &lease, &older).await.unwrap();
     store.queries.store(0, Ordering::SeqCst);
     let mut late = feed.watch("r1", 0);
     let all = async { while late.next().await.unwrap().is_some() {} };
@@ -284,7 +285,7 @@ async fn a_receiver_of_a_store_that_went_back_waits_in_peace() {
 #[tokio::test(start_paused = true)]
 async fn a_receiver_of_a_feed_that_is_gone_ends() {
     let (store, feed, lease, commits, _) = begun(&steps(1)).await;
-    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
     let mut receiver = feed.watch("r1", 0);
     drop(feed);
     for row in &commits[0].events {

@@ -7,8 +7,9 @@ use runstate::clock::SetClock;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
-    About, Approval, ApprovalQuery, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted, RunQuery,
-    RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage, Wrapper, decide, lapse,
+    About, Approval, ApprovalQuery, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted, RunData,
+    RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage, Wrapper, decide,
+    lapse,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
@@ -471,7 +472,7 @@ async fn a_cancellation_by_another_key_is_refused_and_leaves_the_run_as_it_is() 
     let world = world().await;
     let other: Keyring = format!("k2 {}", "cd".repeat(32)).parse().unwrap();
     let stranger = Keyed::new(world.open.clone(), other);
-    let refused = RunStore::cancel(&stranger, "r1", "stop").await.unwrap_err().to_string();
+    let refused = RunData::cancel(&stranger, "r1", "stop").await.unwrap_err().to_string();
     assert!(refused.contains("its tag is of the key \"k1\", and the keyring has k2"), "{refused}");
     assert_eq!(world.store.load("r1").await.unwrap().info.cancel, None);
 }

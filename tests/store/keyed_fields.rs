@@ -2,7 +2,7 @@
 
 use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{About, ApprovalQuery, Parts, RunStore, decide};
+use runstate::store::{About, ApprovalQuery, Parts, RunData, RunLists, decide};
 use serde_json::{Value, json};
 
 use super::keyed::{World, approval, texts, world};

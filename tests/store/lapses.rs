@@ -9,7 +9,8 @@ use runstate::agent::async_trait;
 use runstate::decision::Decision;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    FileStore, MemoryStore, NewRun, Posted, Release, RunStore, StoreError, Timer, Wrapper, lapse, lapse_due,
+    FileStore, MemoryStore, NewRun, Posted, Release, RunData, RunLists, RunStore, StoreError, Timer, Wrapper,
+    lapse, lapse_due,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};

@@ -1,7 +1,7 @@
 //! The store that keeps each commit: a store like any other, and what it kept makes the same run again.
 
 use super::times::{at, clock, of};
-use runstate::store::{Lease, MemoryStore, NewRun, RunStore};
+use runstate::store::{Lease, MemoryStore, NewRun, RunData, RunLists, RunStore};
 use runstate::testing::store::{OneHandle, Played, Taped, check_all};
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};

@@ -2,7 +2,9 @@
 
 use runstate::agent::async_trait;
 use runstate::run::RunStatus;
-use runstate::store::{Claim, MemoryStore, NewRun, Parts, RunStore, StoreError, ThreadPlace, Wrapper};
+use runstate::store::{
+    Claim, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace, Wrapper,
+};
 use runstate::testing::store::Played;
 
 /// Run 0 is the first of a thread; each other one comes behind the number before.
@@ -55,14 +57,14 @@ impl Chain {
     }
 
     async fn refused(&self, run: &str) -> String {
-        RunStore::load(self, run).await.unwrap_err().to_string()
+        RunData::load(self, run).await.unwrap_err().to_string()
     }
 }
 
 #[tokio::test]
 async fn a_thread_has_10_000_runs_before_a_run_and_no_more() {
     let chain = Chain::new().await;
-    let loaded = RunStore::load(&chain, "10000").await.unwrap();
+    let loaded = RunData::load(&chain, "10000").await.unwrap();
     assert!(
         loaded.before.is_some() && loaded.stored.is_none(),
         "the messages of run 0 are those of the thread"

@@ -8,7 +8,8 @@ use super::world::Sleeper;
 use runstate::agent::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Claim, Commit, Lease, Loaded, Mail, MemoryStore, Posted, Release, RunStore, StoreError, Timer, Wrapper,
+    Claim, Commit, Lease, Loaded, Mail, MemoryStore, Posted, Release, RunData, RunLists, RunQueue, RunStore,
+    StoreError, Timer, Wrapper,
 };
 
 /// What becomes of commits.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runstate::agent::{CancellationToken, async_trait};
 use runstate::store::{
-    Claim, Host, HostError, Job, Loaded, MemoryStore, Release, RunStore, StoreError, Wrapper,
+    Claim, Host, HostError, Job, Loaded, MemoryStore, Release, RunData, RunStore, StoreError, Wrapper,
 };
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::clock::Clock;
-use runstate::store::{About, ApprovalQuery, Claim, RunStore, StoreError};
+use runstate::store::{About, ApprovalQuery, Claim, RunData, RunQueue, StoreError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

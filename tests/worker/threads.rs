@@ -8,7 +8,7 @@ use runstate::agent::{Incoming, Message, Reply, Unchecked, async_trait};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::store::{
-    Claim, Commit, Lease, Mail, MemoryStore, NewRun, Parts, RunStore, Sent, StoreError, Superseded,
+    Claim, Commit, Lease, Mail, MemoryStore, NewRun, Parts, RunData, RunStore, Sent, StoreError, Superseded,
     UserMessage, Wrapper, decide, send,
 };
 use serde_json::json;

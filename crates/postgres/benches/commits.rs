@@ -15,7 +15,7 @@ use std::time::Duration;
 use cluster::Place;
 use runs::{More, commits, waiting};
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, Lease, RunQuery, RunStore};
+use runstate::store::{About, ApprovalQuery, Lease, RunData, RunLists, RunQuery};
 use runstate_postgres::PostgresStore;
 use runstate_postgres_server::Server;
 use tokio::time::Instant;

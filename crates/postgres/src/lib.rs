@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use runstate::store::{Claim, NewRun, RunStore};
+//! use runstate::store::{Claim, NewRun, RunData, RunQueue};
 //! use runstate_postgres::{PostgresOptions, PostgresStore};
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::store::{ChangeCursor, Changes, Claim, NewRun, RunStore};
+use runstate::store::{ChangeCursor, Changes, Claim, NewRun, RunData, RunQueue};
 use runstate::testing::store::Played;
 use runstate_postgres::PostgresStore;
 use serde_json::Value;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::store::{
-    About, ApprovalQuery, ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError,
+    About, ApprovalQuery, ChangeCursor, Claim, NewRun, Release, RunData, RunQuery, RunQueue, RunStore,
+    StoreError,
 };
 use serde_json::json;
 

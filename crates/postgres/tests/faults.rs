@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use runstate::agent::Input;
-use runstate::store::{Claim, NewRun, Posted, RunQuery, RunStore, StoreError};
+use runstate::store::{Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio::time::timeout;
 use tokio_postgres::NoTls;

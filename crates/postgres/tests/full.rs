@@ -1,6 +1,6 @@
 //! A disk that is full.
 
-use runstate::store::{RunStore, StoreError};
+use runstate::store::{RunData, StoreError};
 use runstate_postgres::PostgresStore;
 use runstate_postgres_server::{Setup, for_tests};
 use tokio_postgres::NoTls;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{Claim, NewRun, RunStore, StoreError};
+use runstate::store::{Claim, NewRun, RunData, RunQueue, RunStore, StoreError};
 use runstate_postgres::PostgresOptions;
 
 use crate::cluster::{self, Place};

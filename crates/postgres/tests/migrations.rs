@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use runstate::store::{Claim, NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{Claim, NewRun, RunData, RunLists, RunQuery, RunQueue, StoreError};
 use runstate_postgres::PostgresStore;
 
 use crate::cluster::{self, Place, soon};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{NewRun, Release, RunStore};
+use runstate::store::{NewRun, Release, RunData, RunQueue};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;

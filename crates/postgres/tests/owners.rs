@@ -1,6 +1,6 @@
 //! The owners of the functions that a store executes.
 
-use runstate::store::{RunQuery, RunStore, StoreError};
+use runstate::store::{RunLists, RunQuery, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::NoTls;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use runstate::clock::SetClock;
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, ApprovalQuery, Claim, RunQuery, RunStore};
+use runstate::store::{About, Approval, ApprovalQuery, Claim, RunData, RunLists, RunQuery, RunQueue};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::{Client, NoTls};
 

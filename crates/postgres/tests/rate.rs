@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use tokio::time::Instant;
 
-use runstate::store::{Claim, NewRun, RunStore};
+use runstate::store::{Claim, NewRun, RunData, RunQueue};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{NewRun, RunData, RunLists, RunQuery, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{self, Place, soon};

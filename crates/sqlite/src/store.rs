@@ -11,8 +11,8 @@ use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
-    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Superseded, Timer, TraceRow, Unread,
-    UserMessage,
+    Parts, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded, Timer,
+    TraceRow, Unread, UserMessage,
 };
 use rusqlite::Connection;
 
@@ -29,7 +29,7 @@ use crate::{connect, read, schema, time, write};
 /// A thread of its own writes: it takes what waits, and makes it in one transaction with one sync. A few connections read
 /// beside it, on threads of tokio that may block. Several handles on one file, in one process or in many, see the same.
 ///
-/// A row that cannot be read hides no other: lists leave it out, and [`RunStore::damaged`] says what is wrong with it: of runs whose status is
+/// A row that cannot be read hides no other: lists leave it out, and [`RunLists::damaged`] says what is wrong with it: of runs whose status is
 /// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
 ///
 /// Leases and lapses are told by a clock of the machine that cannot be set (Linux; elsewhere by the time of day), so that all processes agree. It
@@ -42,7 +42,7 @@ use crate::{connect, read, schema, time, write};
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::store::{Claim, NewRun, RunStore, StoreError};
+/// use runstate::store::{Claim, NewRun, RunData, RunQueue, StoreError};
 /// use runstate_sqlite::SqliteStore;
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -171,11 +171,11 @@ impl fmt::Debug for Ticking {
     }
 }
 
-/// Runs in one answer of [`RunStore::changes`].
+/// Runs in one answer of [`RunQueue::changes`].
 const MOST_CHANGES: usize = 1_000;
 
 #[async_trait]
-impl RunStore for SqliteStore {
+impl RunData for SqliteStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let run = run.clone();
         self.write(move |conn, now| write::runs::create(conn, &run, now)).await
@@ -201,21 +201,6 @@ impl RunStore for SqliteStore {
         self.writer.ask(move |conn| write::mail::supersede(conn, &run, &message)).await
     }
 
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        let claim = claim.clone();
-        self.write(move |conn, now| write::leases::claim(conn, &claim, now)).await
-    }
-
-    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
-        let lease = lease.clone();
-        self.write(move |conn, now| write::leases::renew(conn, &lease, now.after(term))).await
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        let (lease, release) = (lease.clone(), release.clone());
-        self.write(move |conn, now| write::leases::release(conn, &lease, &release, now)).await
-    }
-
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (lease, commit) = (lease.clone(), commit.clone());
         self.write(move |conn, now| write::commit::commit(conn, &lease, &commit, now)).await
@@ -236,10 +221,19 @@ impl RunStore for SqliteStore {
         self.readers.read(move |conn| read::load::mail(conn, &run)).await
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        Ok(News::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::trace(conn, &run, after, limit)).await
     }
 
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::events(conn, &run, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl RunLists for SqliteStore {
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         let query = query.clone();
         let unread = Arc::clone(&self.unread);
@@ -274,14 +268,33 @@ impl RunStore for SqliteStore {
         self.read(move |conn, now| read::runs::damaged(conn, &unread, now)).await
     }
 
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        let run = run.to_owned();
-        self.readers.read(move |conn| read::load::trace(conn, &run, after, limit)).await
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
+        let removed = run.to_owned();
+        let is_removed = self.write(move |conn, now| write::runs::remove(conn, &removed, now)).await?;
+        self.unread.forget(run);
+        Ok(is_removed)
+    }
+}
+
+#[async_trait]
+impl RunQueue for SqliteStore {
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let claim = claim.clone();
+        self.write(move |conn, now| write::leases::claim(conn, &claim, now)).await
     }
 
-    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        let run = run.to_owned();
-        self.readers.read(move |conn| read::load::events(conn, &run, after, limit)).await
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.write(move |conn, now| write::leases::renew(conn, &lease, now.after(term))).await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let (lease, release) = (lease.clone(), release.clone());
+        self.write(move |conn, now| write::leases::release(conn, &lease, &release, now)).await
+    }
+
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Ok(News::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
     }
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
@@ -298,12 +311,5 @@ impl RunStore for SqliteStore {
             }
             self.news.wait_for_commit(&self.readers, seen, left, self.options.poll).await;
         }
-    }
-
-    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
-        let removed = run.to_owned();
-        let is_removed = self.write(move |conn, now| write::runs::remove(conn, &removed, now)).await?;
-        self.unread.forget(run);
-        Ok(is_removed)
     }
 }

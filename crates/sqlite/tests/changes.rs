@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::store::{ChangeCursor, Claim, NewRun, RunStore};
+use runstate::store::{ChangeCursor, Claim, NewRun, RunData, RunQueue};
 use runstate::testing::store::Played;
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;

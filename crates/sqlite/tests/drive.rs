@@ -144,8 +144,7 @@ pub(crate) async fn drive_under(store: &Arc<dyn RunStore>, lease: &Lease, plot: 
     let loaded = store.load(&lease.run).await.unwrap();
     let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced + 1).clock(|| 0).build();
     let clock = Arc::new(Still(1_000));
-    let mut committer =
-        StoreCommitter::new(Arc::clone(store), lease.clone(), &loaded, recorder.clone(), clock);
+    let mut committer = StoreCommitter::new(store.clone(), lease.clone(), &loaded, recorder.clone(), clock);
     let mut lost = committer.lost();
     let (mut state, input, mut inbox) = begin(store, lease, &loaded, &recorder).await;
     let agent = plot.agent();

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, Release, RunStore, StoreError};
+use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, Release, RunData, RunStore, StoreError};
 use runstate_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -5,7 +5,10 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError, lapse_due};
+use runstate::store::{
+    ChangeCursor, Claim, NewRun, Release, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError,
+    lapse_due,
+};
 use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runstate::run::RunStatus;
-use runstate::store::{MemoryStore, RunQuery, RunStore};
+use runstate::store::{MemoryStore, RunData, RunQuery, RunStore};
 use runstate_sqlite::SqliteStore;
 
 use crate::drive::{Plot, approve_all, create, drive, waiting};

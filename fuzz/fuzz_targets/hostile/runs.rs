@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::arbitrary::Unstructured;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Snapshot;
-use runstate::store::{About, ApprovalQuery, ChangeCursor, Claim, Commit, NewRun, Release, RunQuery, RunStore};
+use runstate::store::{About, ApprovalQuery, ChangeCursor, Claim, Commit, NewRun, Release, RunQuery, RunData, RunLists, RunQueue, RunStore};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::tool::{parts, path};
+use super::resolve::after;
 #[cfg(doc)]
 use super::resolve::fits;
-use super::resolve::{EXPIRY, RUNTIME, after};
 use super::{Incoming, PendingCall, Reply};
 use crate::actor::{is_name, is_one_actor};
-use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
 /// A question that waits.
 #[derive(Debug)]

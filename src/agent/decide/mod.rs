@@ -16,8 +16,6 @@ use crate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 pub(crate) use board::{Asked, Board, CallNow, well_formed};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
-#[cfg(feature = "store")]
-pub(crate) use resolve::RUNTIME;
 pub(crate) use resolve::fits;
 pub(super) use resolve::{Accepted, Judging};
 

@@ -8,7 +8,7 @@ use super::super::state::{Call, RunState};
 use super::board::well_formed;
 use super::{Asked, Board, Incoming, Reply};
 use crate::actor::is_one_actor;
-use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
 /// A decision that is the answer, and the place of its call.
 #[derive(Debug)]
@@ -149,40 +149,12 @@ impl RunState {
     }
 }
 
-/// The actor of the runtime's own decisions: they cancel calls whose questions expired.
-pub(crate) const RUNTIME: &str = "runstate";
-/// The beginning of the ids of the runtime's own decisions.
-pub(crate) const EXPIRY: &str = "expiry:";
-
 /// Is it the runtime's own decision on a suspension, as a store gives up a question whose time is over?
 fn is_lapse(incoming: &Incoming, suspension: &Suspension) -> bool {
     let Incoming { action, actor, decision_id, decided_at_ms, .. } = incoming;
-    is_runtimes(*action, actor.as_deref(), decision_id, &suspension.id)
-        && decided_at_ms.is_some_and(|at_ms| suspension.is_expired(at_ms))
-}
-
-fn is_runtimes(action: DecisionAction, actor: Option<&str>, id: &str, suspension: &str) -> bool {
-    let on = id.strip_prefix(EXPIRY).map(|on| on.trim_end_matches('\''));
-    action == DecisionAction::Cancel
-        && actor == Some(RUNTIME)
-        && on == Some(suspension.trim_end_matches('\''))
-}
-
-impl Decision {
-    /// Is it the runtime's own decision, on a question whose time was over?
-    ///
-    /// ```
-    /// use runstate::decision::{Decision, DecisionAction};
-    ///
-    /// let mut decision = Decision::new("expiry:r1/c1/1", "r1/c1/1", DecisionAction::Cancel);
-    /// assert!(!decision.is_expiry(), "an id alone is any program's to give");
-    /// decision.actor = Some("runstate".to_owned());
-    /// assert!(decision.is_expiry());
-    /// ```
-    pub fn is_expiry(&self) -> bool {
-        let Decision { action, actor, decision_id, suspension_id, .. } = self;
-        is_runtimes(*action, actor.as_deref(), decision_id, suspension_id)
-    }
+    let mut decision = Decision::new(decision_id, &*suspension.id, *action);
+    decision.actor.clone_from(actor);
+    decision.is_expiry() && decided_at_ms.is_some_and(|at_ms| suspension.is_expired(at_ms))
 }
 
 /// The reply to a decision that comes after this one on the same suspension.

@@ -11,13 +11,13 @@ use super::super::lease::{Claim, Lease, Release};
 use super::super::load::Parts;
 use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::super::thread::{Superseded, UserMessage};
-use super::super::{Mail, NewRun, RunStore};
+use super::super::{Mail, NewRun, RunData, RunLists, RunQueue};
 use super::FileStore;
 use crate::decision::Decision;
 use crate::run::RunStatus;
 
 #[async_trait]
-impl RunStore for FileStore {
+impl RunData for FileStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let run = run.clone();
         self.work(move |inner, wanted| inner.create(&run, wanted)).await?;
@@ -48,6 +48,100 @@ impl RunStore for FileStore {
         superseded
     }
 
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (mine, commit) = (lease.clone(), commit.clone());
+        self.with(&lease.run, move |run| run.commit(&mine, &commit)).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let posted = decision.clone();
+        let posted = self.with(&decision.run_id, move |run| run.post(&posted)).await;
+        // What was refused is no news: a worker would hear of itself again and again.
+        if matches!(posted, Ok(Posted::Accepted)) {
+            self.inner.news.tell();
+        }
+        posted
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        let reason = reason.to_owned();
+        let noted = self.with(run, move |run| {
+            if run.state.status == RunStatus::Done || run.state.cancel.is_some() {
+                run.sync()?;
+                return Ok(false);
+            }
+            run.state.cancel = Some(reason);
+            if run.state.problem.is_some() {
+                run.state.not_before_ms = None;
+            }
+            run.save()?;
+            Ok(true)
+        });
+        let noted = noted.await;
+        if matches!(noted, Ok(true)) {
+            self.inner.news.tell();
+        }
+        noted
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let run = run.to_owned();
+        let mail = self.work(move |inner, _| {
+            let state = inner.state(&run)?.ok_or(StoreError::NoRun { run })?;
+            Ok(state.mail())
+        });
+        mail.await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.read(run, move |run| run.trace(after, limit)).await
+    }
+
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.read(run, move |run| run.events(after, limit)).await
+    }
+}
+
+#[async_trait]
+impl RunLists for FileStore {
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let query = query.clone();
+        self.work(move |inner, _| inner.runs(&query)).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        let query = query.clone();
+        self.work(move |inner, _| inner.approvals(&query)).await
+    }
+
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.work(move |inner, _| inner.due(limit)).await
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        self.work(|inner, _| inner.damaged()).await
+    }
+
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
+        let run = run.to_owned();
+        let removed = self.work(move |inner, wanted| {
+            inner.with(&run, wanted, |run| {
+                run.state.is_held(run.now)?;
+                if let Some(by) = inner.behind(&run.state)? {
+                    return Err(StoreError::Continued { run: run.state.id.clone(), by: by.id });
+                }
+                inner.remove(&run.place)
+            })
+        });
+        match removed.await {
+            Err(StoreError::NoRun { .. }) => Ok(false),
+            removed => removed.map(|()| true),
+        }
+    }
+}
+
+#[async_trait]
+impl RunQueue for FileStore {
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         let claim = claim.clone();
         let Some(run) = claim.run.clone() else {
@@ -96,96 +190,8 @@ impl RunStore for FileStore {
         }
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        let (mine, commit) = (lease.clone(), commit.clone());
-        self.with(&lease.run, move |run| run.commit(&mine, &commit)).await
-    }
-
-    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        let posted = decision.clone();
-        let posted = self.with(&decision.run_id, move |run| run.post(&posted)).await;
-        // What was refused is no news: a worker would hear of itself again and again.
-        if matches!(posted, Ok(Posted::Accepted)) {
-            self.inner.news.tell();
-        }
-        posted
-    }
-
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        let reason = reason.to_owned();
-        let noted = self.with(run, move |run| {
-            if run.state.status == RunStatus::Done || run.state.cancel.is_some() {
-                run.sync()?;
-                return Ok(false);
-            }
-            run.state.cancel = Some(reason);
-            if run.state.problem.is_some() {
-                run.state.not_before_ms = None;
-            }
-            run.save()?;
-            Ok(true)
-        });
-        let noted = noted.await;
-        if matches!(noted, Ok(true)) {
-            self.inner.news.tell();
-        }
-        noted
-    }
-
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        let run = run.to_owned();
-        let mail = self.work(move |inner, _| {
-            let state = inner.state(&run)?.ok_or(StoreError::NoRun { run })?;
-            Ok(state.mail())
-        });
-        mail.await
-    }
-
     /// What other processes bring is seen when the patience is over, and what this handle brings at once.
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(self.inner.news.wait(seen, patience).await)
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        let query = query.clone();
-        self.work(move |inner, _| inner.runs(&query)).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        let query = query.clone();
-        self.work(move |inner, _| inner.approvals(&query)).await
-    }
-
-    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.work(move |inner, _| inner.due(limit)).await
-    }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.read(run, move |run| run.trace(after, limit)).await
-    }
-
-    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        self.read(run, move |run| run.events(after, limit)).await
-    }
-
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        self.work(|inner, _| inner.damaged()).await
-    }
-
-    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
-        let run = run.to_owned();
-        let removed = self.work(move |inner, wanted| {
-            inner.with(&run, wanted, |run| {
-                run.state.is_held(run.now)?;
-                if let Some(by) = inner.behind(&run.state)? {
-                    return Err(StoreError::Continued { run: run.state.id.clone(), by: by.id });
-                }
-                inner.remove(&run.place)
-            })
-        });
-        match removed.await {
-            Err(StoreError::NoRun { .. }) => Ok(false),
-            removed => removed.map(|()| true),
-        }
     }
 }

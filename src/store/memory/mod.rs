@@ -18,7 +18,7 @@ use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
 use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
-use super::{Mail, NewRun, RunStore};
+use super::{Mail, NewRun, RunData, RunLists, RunQueue};
 use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
 use kept::{Kept, Posting};
@@ -30,7 +30,7 @@ use runs::Runs;
 /// ```
 /// use std::time::Duration;
 /// use runstate::clock::SetClock;
-/// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError};
+/// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
@@ -105,7 +105,7 @@ impl MemoryStore {
 }
 
 #[async_trait]
-impl RunStore for MemoryStore {
+impl RunData for MemoryStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let mut runs = self.lock();
         if runs.is_given(&run.id) {
@@ -163,40 +163,6 @@ impl RunStore for MemoryStore {
         Ok(superseded)
     }
 
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        let now = self.now();
-        if let Some(run) = &claim.run {
-            return self.with(run, |kept| kept.is_held(now).map(|()| Some(kept.lease(claim, now))));
-        }
-        let mut runs = self.lock();
-        let ready = runs.by_id.values_mut().filter(|kept| kept.can_go_on(now));
-        let first =
-            ready.min_by(|a, b| (a.info.changed_at_ms, &a.info.id).cmp(&(b.info.changed_at_ms, &b.info.id)));
-        Ok(first.map(|kept| kept.lease(claim, now)))
-    }
-
-    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
-        let until = self.now().after(term);
-        self.with(&lease.run, |kept| kept.is_fenced(lease).map(|()| kept.renew(until)))
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        let given_back = self.with(&lease.run, |kept| {
-            let is_mine = kept.is_fenced(lease).is_ok();
-            if is_mine {
-                kept.give_back(release, self.now());
-            }
-            Ok(is_mine)
-        });
-        if matches!(given_back, Ok(true)) {
-            self.news.tell();
-        }
-        match given_back {
-            Err(StoreError::NoRun { .. }) => Ok(()),
-            given_back => given_back.map(|_| ()),
-        }
-    }
-
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.with(&lease.run, |kept| {
             kept.check(lease, commit)?;
@@ -247,10 +213,23 @@ impl RunStore for MemoryStore {
         })
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        Ok(self.news.wait(seen, patience).await)
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.with(run, |kept| {
+            let rows = kept.trace.range(after.saturating_add(1)..).take(limit);
+            Ok(rows.map(|(seq, json)| TraceRow { seq: *seq, json: json.clone() }).collect())
+        })
     }
 
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.with(run, |kept| {
+            let rows = kept.events.range(after.saturating_add(1)..).take(limit);
+            Ok(rows.map(|(_, row)| row.clone()).collect())
+        })
+    }
+}
+
+#[async_trait]
+impl RunLists for MemoryStore {
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         let now = self.now();
         let runs = self.lock();
@@ -318,24 +297,6 @@ impl RunStore for MemoryStore {
         Ok(due.into_iter().map(|(_, timer)| timer).collect())
     }
 
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.with(run, |kept| {
-            let rows = kept.trace.range(after.saturating_add(1)..).take(limit);
-            Ok(rows.map(|(seq, json)| TraceRow { seq: *seq, json: json.clone() }).collect())
-        })
-    }
-
-    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
-        self.with(run, |kept| {
-            let rows = kept.events.range(after.saturating_add(1)..).take(limit);
-            Ok(rows.map(|(_, row)| row.clone()).collect())
-        })
-    }
-
-    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
-        changes::by_lists(self, cursor, timeout, Some(&self.committed)).await
-    }
-
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {
         let now = self.now();
         let mut runs = self.lock();
@@ -359,5 +320,50 @@ impl RunStore for MemoryStore {
             runs.given.insert(run.to_owned());
         }
         Ok(removed)
+    }
+}
+
+#[async_trait]
+impl RunQueue for MemoryStore {
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let now = self.now();
+        if let Some(run) = &claim.run {
+            return self.with(run, |kept| kept.is_held(now).map(|()| Some(kept.lease(claim, now))));
+        }
+        let mut runs = self.lock();
+        let ready = runs.by_id.values_mut().filter(|kept| kept.can_go_on(now));
+        let first =
+            ready.min_by(|a, b| (a.info.changed_at_ms, &a.info.id).cmp(&(b.info.changed_at_ms, &b.info.id)));
+        Ok(first.map(|kept| kept.lease(claim, now)))
+    }
+
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        let until = self.now().after(term);
+        self.with(&lease.run, |kept| kept.is_fenced(lease).map(|()| kept.renew(until)))
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let given_back = self.with(&lease.run, |kept| {
+            let is_mine = kept.is_fenced(lease).is_ok();
+            if is_mine {
+                kept.give_back(release, self.now());
+            }
+            Ok(is_mine)
+        });
+        if matches!(given_back, Ok(true)) {
+            self.news.tell();
+        }
+        match given_back {
+            Err(StoreError::NoRun { .. }) => Ok(()),
+            given_back => given_back.map(|_| ()),
+        }
+    }
+
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Ok(self.news.wait(seen, patience).await)
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        changes::by_lists(self, cursor, timeout, Some(&self.committed)).await
     }
 }

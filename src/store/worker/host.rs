@@ -93,7 +93,7 @@ impl Job {
     /// use runstate::snapshot::Migration;
     /// # use runstate::snapshot::Snapshot;
     /// # use runstate::store::{Claim, MemoryStore, NewRun, Release};
-    /// use runstate::store::{Host, HostError, Job, Loaded, RunStore, Worker};
+    /// use runstate::store::{Host, HostError, Job, Loaded, RunData, RunQueue, RunStore, Worker};
     /// # use runstate::testing::store::Played;
     /// use serde_json::json;
     /// # use serde_json::Value;

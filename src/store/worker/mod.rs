@@ -42,7 +42,7 @@ use rounds::Until;
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
 /// use runstate::run::RunStatus;
-/// use runstate::store::{Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, Worker};
+/// use runstate::store::{Host, HostError, Job, Loaded, MemoryStore, NewRun, RunData, RunStore, Worker};
 /// use serde_json::json;
 ///
 /// struct Polite;

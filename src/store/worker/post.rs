@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 
 use super::super::error::StoreError;
-use super::super::{Mail, RunStore, UserMessage};
+use super::super::{Mail, RunData, UserMessage};
 use super::Worker;
 use crate::agent::{CancellationToken, DecisionHandle, Incoming};
 use crate::decision::Decision;
@@ -30,7 +30,7 @@ impl Postman {
     /// Brings what is new. Says whether decisions are there that were not taken yet. It waits for the store alone: what a run
     /// that takes none now has no room for stays in the store, and is brought when it is next looked at. So a wish to cancel is
     /// heard, however many decisions are there.
-    pub(super) async fn bring(&mut self, store: &dyn RunStore, run: &str) -> Result<bool, StoreError> {
+    pub(super) async fn bring(&mut self, store: &dyn RunData, run: &str) -> Result<bool, StoreError> {
         let Mail { decisions, cancel, message } = store.mail(run).await?;
         if cancel.is_some() {
             self.cancel.cancel();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::RunStore;
+use super::super::RunLists;
 use super::super::error::StoreError;
 use super::super::query::Damage;
 use super::Host;
@@ -27,7 +27,7 @@ impl<'h> Trouble<'h> {
     }
 
     /// Looks what the store cannot read, and tells what is new.
-    pub(super) async fn look(&mut self, store: &dyn RunStore) -> Result<(), StoreError> {
+    pub(super) async fn look(&mut self, store: &dyn RunLists) -> Result<(), StoreError> {
         for damage in store.damaged().await? {
             self.tell(damage);
         }

@@ -46,8 +46,7 @@ async fn work(store: &Arc<dyn RunStore>, lease: &Lease, script: &[Turn]) -> RunS
     };
     let taken = mail(&**store, &lease.run).await.decisions;
     let clock: Arc<dyn Clock> = Arc::new(Still(NOW));
-    let mut committer =
-        StoreCommitter::new(Arc::clone(store), lease.clone(), &loaded, recorder.clone(), clock);
+    let mut committer = StoreCommitter::new(store.clone(), lease.clone(), &loaded, recorder.clone(), clock);
     let mut lost = committer.lost();
     let agent = agent(script);
     let driven = drive((&agent, false), &mut state, input, &mut committer, &recorder, &taken);
@@ -132,8 +131,7 @@ pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     let loaded = load(&*store, "r1").await;
     let recorder = Recorder::builder("r1").first_seq(loaded.traced + 1).build();
     let clock: Arc<dyn Clock> = Arc::new(Still(NOW));
-    let mut committer =
-        StoreCommitter::new(Arc::clone(&store), lease.clone(), &loaded, recorder.clone(), clock);
+    let mut committer = StoreCommitter::new(store.clone(), lease.clone(), &loaded, recorder.clone(), clock);
     let restored = loaded.stored.must("the run").restore();
     let mut state = restored.unwrap_or_else(|error| panic!("restore: {error}"));
     state.watch(&recorder);

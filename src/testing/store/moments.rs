@@ -14,7 +14,7 @@ use crate::agent::ExecutionMode;
 use crate::agent::Incoming;
 use crate::clock::SetClock;
 use crate::decision::DecisionAction::Resume;
-use crate::store::{About, Commit, Lease, MemoryStore, RunStore, decide};
+use crate::store::{About, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 use crate::testing::replies::{NAMES, Question, Table};
 
 /// The doors of a store, and the table beside it.

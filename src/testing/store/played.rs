@@ -52,7 +52,7 @@ impl StateCommitter for Tape {
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError};
+/// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
 /// use runstate::testing::store::Played;
 /// use runstate::turn::{CallRequest, Turn};
 ///

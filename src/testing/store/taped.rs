@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::clock::Clock;
-use crate::store::{Commit, Lease, MemoryStore, RunStore, StoreError, Wrapper};
+use crate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
 
 /// A store in memory that keeps each commit: runs of any agent, driven as ever, whose commits are then given to another
 /// store. Only drivers make commits; for runs of a script, [`Played`](super::Played) is a driver already.
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::store::{Claim, NewRun, RunStore, StoreError};
+/// use runstate::store::{Claim, NewRun, RunData, RunQueue, StoreError};
 /// use runstate::testing::store::{Played, Taped};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;

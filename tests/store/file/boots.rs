@@ -7,7 +7,8 @@ use std::time::Duration;
 use runstate::clock::SetClock;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
+    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    StoreError,
 };
 use serde_json::json;
 

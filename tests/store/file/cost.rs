@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::super::times::{clock, of};
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
-use runstate::store::{About, ApprovalQuery, FileStore, NewRun, RunStore};
+use runstate::store::{About, ApprovalQuery, FileStore, NewRun, RunData, RunLists, RunQueue};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;

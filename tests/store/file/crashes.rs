@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::files::{Crash, SimDisk, Survives};
-use runstate::store::{FileStore, NewRun, RunStore, StoreError};
+use runstate::store::{FileStore, NewRun, RunData, RunLists, StoreError};
 
 use super::on;
 use super::story::{Known, Story};

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use runstate::files::{Disk, Open, SimDisk};
-use runstate::store::{About, ApprovalQuery, FileStore, NewRun, Release, RunQuery, RunStore, StoreError};
+use runstate::store::{
+    About, ApprovalQuery, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue, StoreError,
+};
 use serde_json::json;
 
 use super::super::times::{any, at, of, span};

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, SimDisk, Survives};
 use runstate::store::{
-    About, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError, Superseded,
-    UserMessage,
+    About, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists, RunQueue, StoreError,
+    Superseded, UserMessage,
 };
 use serde_json::json;
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
 use runstate::store::{
-    About, ApprovalQuery, Damage, FileStore, NewRun, Release, RunQuery, RunStore, StoreError, lapse_due,
-    lapse_run,
+    About, ApprovalQuery, Damage, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    StoreError, lapse_due, lapse_run,
 };
 use serde_json::json;
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
-use runstate::store::{About, ApprovalQuery, FileStore, Lease, NewRun, Release, RunQuery, RunStore};
+use runstate::store::{
+    About, ApprovalQuery, FileStore, Lease, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+};
 use serde_json::json;
 
 use super::super::times::{any, at, clock, of};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::run::RunStatus;
-use runstate::store::{FileStore, NewRun, Release, RunStore, StoreError, TraceRow};
+use runstate::store::{FileStore, NewRun, Release, RunData, RunLists, RunQueue, StoreError, TraceRow};
 use runstate::testing::store::Played;
 use serde_json::json;
 

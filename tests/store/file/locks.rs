@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunQuery, RunStore, StoreError, lapse_due,
-    lapse_run,
+    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    StoreError, lapse_due, lapse_run,
 };
 use serde_json::json;
 

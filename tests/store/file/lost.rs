@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use runstate::files::{Crash, Disk, SimDisk, Survives};
-use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{NewRun, RunData, RunLists, RunQuery, StoreError};
 use serde_json::json;
 
 use super::on;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Commit, Damage, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
+    About, ApprovalQuery, Commit, Damage, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    StoreError,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
-use runstate::store::{About, ApprovalQuery, Lease, NewRun, Release, RunStore, StoreError, decide};
+use runstate::store::{
+    About, ApprovalQuery, Lease, NewRun, Release, RunData, RunLists, RunQueue, RunStore, StoreError, decide,
+};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;

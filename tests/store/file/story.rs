@@ -5,7 +5,8 @@ use super::super::times::{of, span};
 use runstate::agent::StoredRun;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    About, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError, TraceRow,
+    About, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists, RunQueue,
+    StoreError, TraceRow,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};

@@ -255,7 +255,7 @@ mod tests {
     use std::fs::{self, File};
     use std::sync::Arc;
 
-    use runstate::store::{FileStore, NewRun, RunStore};
+    use runstate::store::{FileStore, NewRun, RunData, RunLists};
 
     use super::*;
 

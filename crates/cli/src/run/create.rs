@@ -196,7 +196,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use async_trait::async_trait;
-    use runstate::store::{Mail, MemoryStore, RunStore, Wrapper};
+    use runstate::store::{Mail, MemoryStore, RunData, RunStore, Wrapper};
 
     use super::*;
     use crate::scenario;

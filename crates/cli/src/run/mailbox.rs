@@ -151,7 +151,7 @@ model:
         let loaded = store.load("r").await.unwrap();
         let (scenario, recorder) = (Scenario::parse(ASKS).unwrap(), Recorder::new("r"));
         let clock = Arc::new(unix_clock());
-        let mut committer = StoreCommitter::new(Arc::clone(&store), lease, &loaded, recorder.clone(), clock);
+        let mut committer = StoreCommitter::new(store.clone(), lease, &loaded, recorder.clone(), clock);
         let mut state = RunState::watched("r", &recorder);
         let mut stage = Stage::new(&scenario, Setting::new(unix_clock())).unwrap();
         let progress = Arc::new(Progress::on_stderr());

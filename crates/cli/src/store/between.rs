@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use runstate::agent::{CancellationToken, Incoming, Reply, Unchecked};
 use runstate::clock::unix_clock;
 use runstate::decision::DecisionAction;
-use runstate::store::{Loaded, Mail, MemoryStore, NewRun, RunStore, StoreError, Worker, Wrapper, decide};
+use runstate::store::{
+    Loaded, Mail, MemoryStore, NewRun, RunData, RunStore, StoreError, Worker, Wrapper, decide,
+};
 
 use super::Opened;
 use crate::host::ScenarioHost;

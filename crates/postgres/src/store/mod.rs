@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
-    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Superseded, Timer, TraceRow, Unread,
-    UserMessage,
+    Parts, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded, Timer,
+    TraceRow, Unread, UserMessage,
 };
 use tokio::sync::RwLock;
 use tokio_postgres::Row;
@@ -120,7 +120,7 @@ impl Drop for PostgresStore {
 const MOST_OF_A_PROBLEM: usize = 1 << 20;
 
 #[async_trait]
-impl RunStore for PostgresStore {
+impl RunData for PostgresStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         fits("runs.title", text(&run.title).len())?;
         let new = run.clone();
@@ -198,57 +198,6 @@ impl RunStore for PostgresStore {
         load::load(&self.connections, &self.sql, run).await
     }
 
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        let holder = text(&claim.holder);
-        fits("runs.holder", holder.len())?;
-        let term = span(claim.term);
-        let Some(run) = &claim.run else {
-            let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &term]).await?;
-            let lease = |row: &Row| {
-                let lost = load::small(row, 2, "runs.lost")?;
-                Ok(Lease::new(told(row, 0)?, load::number(row, 1)?).of_lost(lost))
-            };
-            return rows.first().map(lease).transpose();
-        };
-        let params = [&Key::of(run).key as _, &holder as _, &term as _];
-        let rows = self.connections.rows(&self.sql.claim_run, &params).await?;
-        let answer = Answer::of(&rows)?;
-        match answer.outcome {
-            "claimed" if answer.number == 0 => {
-                Err(damaged(format_args!("runs.fence of the run {run:?} is below 0")))
-            }
-            "claimed" => Ok(Some(Lease::new(run.clone(), answer.number))),
-            _ => Err(answer.refusal(run, 0, 0)),
-        }
-    }
-
-    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
-        let params = [&Key::of(&lease.run).key as _, &int(lease.fence) as _, &span(term) as _];
-        let rows = self.connections.rows(&self.sql.renew_run, &params).await?;
-        let answer = Answer::of(&rows)?;
-        match answer.outcome {
-            "renewed" => Ok(()),
-            _ => Err(answer.refusal(&lease.run, lease.fence, 0)),
-        }
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        // What is too long for a list is cut: a release that is refused would leave the lease.
-        let problem = release
-            .problem
-            .as_deref()
-            .map(|problem| &problem[..problem.floor_char_boundary(MOST_OF_A_PROBLEM)]);
-        let (key, problem) = (Key::of(&lease.run).key, problem.map(text));
-        let not_before = release.put_off.map(span);
-        let params =
-            [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
-        let released = self.connections.rows(&self.sql.release, &params).await?;
-        if !released.is_empty() {
-            self.tell().await;
-        }
-        Ok(())
-    }
-
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         commit::commit(&self.connections, &self.sql, lease, commit).await?;
         let teller = self.teller.get_or_init(|| {
@@ -311,22 +260,6 @@ impl RunStore for PostgresStore {
         Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel).with_message(message))
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        Ok(self.listener().wait(seen, patience, self.options.poll).await)
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        list::runs(&self.connections, &self.sql, query, &self.unread).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        list::approvals(&self.connections, &self.sql, query, &self.unread).await
-    }
-
-    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        list::due(&self.connections, &self.sql, limit, &self.unread).await
-    }
-
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         let params = [&Key::of(run).key as _, &int(after) as _, &limit_of(limit) as _];
         let rows = self.connections.rows(&self.sql.trace, &params).await?;
@@ -349,22 +282,20 @@ impl RunStore for PostgresStore {
         };
         rows.iter().map(event).collect()
     }
+}
 
-    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
-        let began = tokio::time::Instant::now();
-        let mut cursor = cursor.clone();
-        loop {
-            let seen = self.listener().commits();
-            let changes = changes::page(&self.connections, &self.sql.changes, &cursor).await?;
-            let left = timeout.saturating_sub(began.elapsed());
-            if !changes.runs.is_empty() || left.is_zero() {
-                return Ok(changes);
-            }
-            cursor = changes.cursor;
-            // A process that has ended since its commit may have told no one.
-            let pause = left.min(self.options.poll);
-            self.listener().wait_for_commit(seen, pause, pause).await;
-        }
+#[async_trait]
+impl RunLists for PostgresStore {
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        list::runs(&self.connections, &self.sql, query, &self.unread).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        list::approvals(&self.connections, &self.sql, query, &self.unread).await
+    }
+
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        list::due(&self.connections, &self.sql, limit, &self.unread).await
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
@@ -382,6 +313,81 @@ impl RunStore for PostgresStore {
             }
             "no run" => Ok(false),
             _ => Err(answer.refusal(run, 0, 0)),
+        }
+    }
+}
+
+#[async_trait]
+impl RunQueue for PostgresStore {
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let holder = text(&claim.holder);
+        fits("runs.holder", holder.len())?;
+        let term = span(claim.term);
+        let Some(run) = &claim.run else {
+            let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &term]).await?;
+            let lease = |row: &Row| {
+                let lost = load::small(row, 2, "runs.lost")?;
+                Ok(Lease::new(told(row, 0)?, load::number(row, 1)?).of_lost(lost))
+            };
+            return rows.first().map(lease).transpose();
+        };
+        let params = [&Key::of(run).key as _, &holder as _, &term as _];
+        let rows = self.connections.rows(&self.sql.claim_run, &params).await?;
+        let answer = Answer::of(&rows)?;
+        match answer.outcome {
+            "claimed" if answer.number == 0 => {
+                Err(damaged(format_args!("runs.fence of the run {run:?} is below 0")))
+            }
+            "claimed" => Ok(Some(Lease::new(run.clone(), answer.number))),
+            _ => Err(answer.refusal(run, 0, 0)),
+        }
+    }
+
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        let params = [&Key::of(&lease.run).key as _, &int(lease.fence) as _, &span(term) as _];
+        let rows = self.connections.rows(&self.sql.renew_run, &params).await?;
+        let answer = Answer::of(&rows)?;
+        match answer.outcome {
+            "renewed" => Ok(()),
+            _ => Err(answer.refusal(&lease.run, lease.fence, 0)),
+        }
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        // What is too long for a list is cut: a release that is refused would leave the lease.
+        let problem = release
+            .problem
+            .as_deref()
+            .map(|problem| &problem[..problem.floor_char_boundary(MOST_OF_A_PROBLEM)]);
+        let (key, problem) = (Key::of(&lease.run).key, problem.map(text));
+        let not_before = release.put_off.map(span);
+        let params =
+            [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
+        let released = self.connections.rows(&self.sql.release, &params).await?;
+        if !released.is_empty() {
+            self.tell().await;
+        }
+        Ok(())
+    }
+
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Ok(self.listener().wait(seen, patience, self.options.poll).await)
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        let began = tokio::time::Instant::now();
+        let mut cursor = cursor.clone();
+        loop {
+            let seen = self.listener().commits();
+            let changes = changes::page(&self.connections, &self.sql.changes, &cursor).await?;
+            let left = timeout.saturating_sub(began.elapsed());
+            if !changes.runs.is_empty() || left.is_zero() {
+                return Ok(changes);
+            }
+            cursor = changes.cursor;
+            // A process that has ended since its commit may have told no one.
+            let pause = left.min(self.options.poll);
+            self.listener().wait_for_commit(seen, pause, pause).await;
         }
     }
 }
