@@ -10,24 +10,20 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use hostile::runs::{COMMITS, RUNTIME, changed, new_run, read, reseal};
+use hostile::runs::{RUNS, RUNTIME, changed, count_of_commits, fill, read, reseal};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use runstate::files::{SimDisk, replace};
-use runstate::store::{ChangeCursor, Claim, Commit, FileStore, Keyed, MemoryStore, RunData, RunLists, RunQueue, RunStore};
+use runstate::store::{ChangeCursor, Commit, FileStore, Keyed, MemoryStore, RunStore};
 use serde_json::Value;
 
 static STORED: LazyLock<SimDisk> = LazyLock::new(|| {
     let disk = SimDisk::new();
     // Made before, in a runtime of its own.
-    let commits = &*COMMITS;
+    LazyLock::force(&RUNS);
     RUNTIME.block_on(async {
         let store = FileStore::on(Arc::new(disk.clone()), "/s").expect("a store");
-        store.create(&new_run()).await.expect("r1");
-        let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
-        for commit in commits {
-            store.commit(&lease, commit).await.expect("a commit");
-        }
+        fill(&store, |_, commit| Some(commit.clone())).await.expect("the runs");
     });
     disk
 });
@@ -45,56 +41,51 @@ fn change_row(commit: &mut Commit, from: &mut Unstructured<'_>) -> Option<()> {
     Some(())
 }
 
-async fn keyed(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
+async fn keyed(from: &mut Unstructured<'_>) -> Option<()> {
     let keys = format!("k1 {}", "ab".repeat(32)).parse().expect("a key");
     let store = Keyed::new(Arc::new(MemoryStore::default()), keys);
-    store.create(&new_run()).await.expect("r1");
-    let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
-    let hostile = from.int_in_range(0..=commits.len() - 1).ok()?;
-    for (at, commit) in commits.iter().enumerate() {
+    let hostile = from.int_in_range(0..=count_of_commits() - 1).ok()?;
+    let filled = fill(&store, |number, commit| {
         let mut commit = commit.clone();
-        if at == hostile {
+        if number == hostile {
             change_row(&mut commit, from)?;
         }
-        if store.commit(&lease, &commit).await.is_err() {
-            break;
-        }
-    }
-    read(&store).await;
+        Some(commit)
+    });
+    drop(filled.await);
+    read(&store, from).await;
     Some(())
 }
 
 /// A commit in its written form, and a position among the commits, as another process gives them.
-async fn written(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
+async fn written(from: &mut Unstructured<'_>) -> Option<()> {
     let store = MemoryStore::default();
-    store.create(&new_run()).await.expect("r1");
-    let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
-    let hostile = from.int_in_range(0..=commits.len() - 1).ok()?;
-    for (at, commit) in commits.iter().enumerate() {
+    let hostile = from.int_in_range(0..=count_of_commits() - 1).ok()?;
+    let filled = fill(&store, |number, commit| {
         let line = commit.to_json().expect("a commit has a written form");
-        let line = if at == hostile { changed(&line, from)? } else { line };
-        let Ok(commit) = Commit::from_json(&line) else { break };
+        let line = if number == hostile { changed(&line, from)? } else { line };
+        let commit = Commit::from_json(&line).ok()?;
         let again = commit.to_json().expect("what was read has a written form");
         assert_eq!(Commit::from_json(&again).expect("the same"), commit);
-        if store.commit(&lease, &commit).await.is_err() {
-            break;
-        }
-    }
+        Some(commit)
+    });
+    drop(filled.await);
     let cursor = store.changes(&ChangeCursor::default(), Duration::ZERO).await.expect("changes").cursor;
     let cursor = serde_json::to_string(&cursor).expect("a position has a written form");
     if let Ok(cursor) = serde_json::from_str(&changed(&cursor, from)?) {
         drop(store.changes(&cursor, Duration::ZERO).await);
     }
-    read(&store).await;
+    read(&store, from).await;
     Some(())
 }
 
-fuzz_target!(|data: &[u8]| {
-    let mut from = Unstructured::new(data);
-    let (disk, commits) = (STORED.fork(), &*COMMITS);
-    let files = disk.files();
+/// A store in files of which two have other values.
+async fn files(from: &mut Unstructured<'_>) -> Option<()> {
+    let disk = STORED.fork();
+    let mut files = disk.files();
+    files.retain(|(_, content)| !content.is_empty());
     for _ in 0..2 {
-        let Ok((path, content)) = from.choose(&files) else { return };
+        let (path, content) = from.choose(&files).ok()?;
         let text = String::from_utf8_lossy(content);
         let is_lines = path.ends_with(".jsonl");
         let mut documents: Vec<Value> = if is_lines {
@@ -105,19 +96,25 @@ fuzz_target!(|data: &[u8]| {
         if documents.is_empty() {
             continue;
         }
-        let Ok(at) = from.int_in_range(0..=documents.len() - 1) else { return };
-        if hostile::change(&mut documents[at], &mut from).is_err() {
-            return;
-        }
+        let at = from.int_in_range(0..=documents.len() - 1).ok()?;
+        hostile::change(&mut documents[at], from).ok()?;
         reseal(&mut documents[at]);
         let changed: String = documents.iter().map(|document| format!("{document}\n")).collect();
         drop(replace(&disk, Path::new(path), changed.as_bytes()));
     }
+    if let Ok(store) = FileStore::on(Arc::new(disk), "/s") {
+        read(&store, from).await;
+    }
+    Some(())
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut from = Unstructured::new(data);
     RUNTIME.block_on(async {
-        if let Ok(store) = FileStore::on(Arc::new(disk), "/s") {
-            read(&store).await;
+        match from.int_in_range(0..=3).unwrap_or(0) {
+            0 | 1 => files(&mut from).await,
+            2 => keyed(&mut from).await,
+            _ => written(&mut from).await,
         }
-        keyed(commits, &mut from).await;
-        written(commits, &mut from).await;
     });
 });

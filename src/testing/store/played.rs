@@ -126,6 +126,17 @@ impl Played {
         Self::of(run, thread, agent, false, true).await
     }
 
+    /// A new run behind that one on its thread, in a store that has the earlier messages.
+    ///
+    /// # Panics
+    /// When the run before is not over.
+    ///
+    /// # Cancel safety
+    /// Nothing is there before it is ready.
+    pub async fn following(run: &str, before: Played, script: &[Turn]) -> Self {
+        Self::behind(run, before.into_thread(), agent(script)).await
+    }
+
     async fn driven(run: &str, thread: Thread, agent: Agent, in_pieces: bool) -> Self {
         Self::of(run, thread, agent, in_pieces, false).await
     }
@@ -159,8 +170,15 @@ impl Played {
         before..self.tape.kept.len()
     }
 
-    /// Goes on with a message. Says which commits are new, by their places from 0.
-    pub(super) async fn send(&mut self, message: Input) -> std::ops::Range<usize> {
+    /// Goes on with a message. Says which commits are new, by their places from 0. The first of them
+    /// [takes](Commit::takes) the message where a store has it.
+    ///
+    /// # Panics
+    /// When the run does not wait.
+    ///
+    /// # Cancel safety
+    /// Dropped, the run is that of an interrupted one.
+    pub async fn send(&mut self, message: Input) -> std::ops::Range<usize> {
         let before = self.tape.kept.len();
         self.go_on(message, &[]).await;
         before..self.tape.kept.len()
