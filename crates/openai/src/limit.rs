@@ -86,9 +86,55 @@ fn timeout(message: &str) -> SourceError {
 mod tests {
     use super::*;
 
+    use tokio::time::advance;
+
+    const MS: Duration = Duration::from_millis(1);
+
     #[test]
-    fn without_a_word_of_the_user_an_answer_has_ten_minutes_without_a_piece_and_an_hour_in_all() {
+    fn an_answer_has_ten_minutes_of_silence_and_an_hour() {
         let Times { silence, whole } = Times::default();
         assert_eq!((silence.as_secs(), whole.as_secs()), (600, 3600));
+    }
+
+    /// The message of the limit for a part of an answer that comes after this time.
+    async fn refused(limit: &mut Limit, after: Duration) -> Option<String> {
+        let waited = limit.of(sleep(after)).await;
+        limit.hear();
+        waited.err().map(|error| error.message().to_owned())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_piece_comes_after_ten_minutes_and_no_later() {
+        let ten_minutes = Duration::from_secs(600);
+        let mut limit = Limit::new(Times::default());
+        for _ in 0..2 {
+            assert_eq!(refused(&mut limit, ten_minutes).await, None);
+        }
+        let why = refused(&mut limit, ten_minutes + MS).await.unwrap();
+        assert!(why.starts_with("no piece of the answer came for 600s"), "{why}");
+        let limit = Limit::new(Times::default());
+        advance(ten_minutes - MS).await;
+        assert!(limit.passed().is_none());
+        advance(MS).await;
+        assert!(limit.passed().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_comes_within_an_hour_and_no_later() {
+        for (last, is_whole) in [(Duration::from_secs(600), true), (Duration::from_secs(600) + MS, false)] {
+            // Signs of life of five minutes each, until ten minutes are left.
+            let mut limit = Limit::new(Times { silence: Duration::from_secs(601), ..Times::default() });
+            for _ in 0..10 {
+                assert_eq!(refused(&mut limit, Duration::from_secs(300)).await, None);
+            }
+            let why = limit.of(sleep(last)).await.err().map(|error| error.message().to_owned());
+            assert_eq!(why.is_none(), is_whole, "{why:?}");
+            assert!(why.is_none_or(|why| why.starts_with("the answer was not whole within 3600s")));
+        }
+        let limit = Limit::new(Times::default());
+        advance(Duration::from_secs(3_600) - MS).await;
+        assert!(limit.over().is_none());
+        advance(MS).await;
+        assert!(limit.over().is_some());
     }
 }

@@ -278,3 +278,18 @@ impl Error for FileError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_a_run_has_1_gib_and_no_more() {
+        let most = RunFile::from("r1.jsonl").most_bytes;
+        too_large(1 << 30, most).unwrap();
+        let refused = too_large((1 << 30) + 1, most).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::FileTooLarge);
+        let told = "it has 1073741825 bytes, and a file of a run has at most 1073741824";
+        assert_eq!(refused.to_string(), told);
+    }
+}
