@@ -235,6 +235,11 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
         if !supersede || status != RunStatus::Waiting {
             break;
         }
+        // A run that cannot be read takes no message.
+        match store.load(&last).await {
+            Err(StoreError::NoRun { .. }) => continue,
+            loaded => drop(loaded?),
+        }
         match store.supersede(&last, message).await {
             Ok(Superseded::Accepted) => return Ok(Sent::Superseded { run: last }),
             Ok(Superseded::Duplicate) => return Ok(Sent::Duplicate),

@@ -3,9 +3,10 @@
 use runstate::agent::async_trait;
 use runstate::run::RunStatus;
 use runstate::store::{
-    Claim, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace, Wrapper,
+    Claim, Loaded, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace, UserMessage, Wrapper, send,
 };
 use runstate::testing::store::Played;
+use runstate::turn::{CallRequest, Turn};
 
 /// Run 0 is the first of a thread; each other one comes behind the number before.
 #[derive(Debug, Default)]
@@ -39,20 +40,25 @@ impl Wrapper for Chain {
     }
 
     // Reads the parts above.
-    async fn load(&self, run: &str) -> Result<runstate::store::Loaded, StoreError> {
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         runstate::store::load(self, run).await
+    }
+}
+
+/// Puts a run into a store, with this script.
+async fn put(store: &MemoryStore, script: &[Turn]) {
+    store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
+    let claim = Claim::of("r", "me", std::time::Duration::from_secs(60));
+    let lease = store.claim(&claim).await.unwrap().unwrap();
+    for commit in Played::new("r", script).await.commits() {
+        store.commit(&lease, commit).await.unwrap();
     }
 }
 
 impl Chain {
     async fn new() -> Self {
         let chain = Chain::default();
-        chain.store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
-        let claim = Claim::of("r", "me", std::time::Duration::from_secs(60));
-        let lease = chain.store.claim(&claim).await.unwrap().unwrap();
-        for commit in Played::new("r", &[]).await.commits() {
-            chain.store.commit(&lease, commit).await.unwrap();
-        }
+        put(&chain.store, &[]).await;
         chain
     }
 
@@ -87,4 +93,31 @@ async fn a_run_behind_one_that_is_not_over_is_refused() {
     let chain = Chain { status: Some(RunStatus::Waiting), ..Chain::new().await };
     let refused = chain.refused("2").await;
     assert!(refused.contains("goes on from the run \"1\", which is Waiting and not Done"), "{refused}");
+}
+
+/// A store in which a run waits whose rows cannot be read.
+#[derive(Debug, Default)]
+struct Unread(MemoryStore);
+
+#[async_trait]
+impl Wrapper for Unread {
+    fn inner(&self) -> &dyn RunStore {
+        &self.0
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        Err(StoreError::unusable(format_args!("the run {run:?} cannot be read"), "restore it"))
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_read_takes_no_message() {
+    let store = Unread::default();
+    let calls = vec![CallRequest::new("c0", "ask", serde_json::json!({}))];
+    put(&store.0, &[Turn { calls, ..Turn::default() }]).await;
+    let message = UserMessage::new("m1", "go on", 1);
+    let begin = |_, _: &UserMessage| panic!("the run waits");
+    let sent = send::<_, StoreError>(&store, "r", &message, true, begin).await;
+    assert!(sent.unwrap_err().to_string().contains("the run \"r\" cannot be read"));
+    assert!(!store.0.is_given("m1").await.unwrap(), "the message may be sent again");
 }

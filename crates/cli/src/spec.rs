@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::Tool;
-use runstate::store::Loaded;
+use runstate::store::{Loaded, UserMessage};
 use runstate_scenario::{FILE_TOOLS, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,6 +28,9 @@ pub(crate) enum Spec {
         /// The message that the run begins with, instead of that of the scenario.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// The id of that message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<String>,
     },
 }
 
@@ -77,10 +80,16 @@ impl Spec {
     }
 
     /// That of the run behind this one on its thread: the same scenario with another message, in the folder of that token.
-    pub(crate) fn followed(&self, message: &str, token: &Token) -> Spec {
+    pub(crate) fn followed(&self, message: &UserMessage, token: &Token) -> Spec {
         let Spec::Scenario { scenario, .. } = self;
-        let (scenario, token) = (scenario.clone(), Some(token.clone()));
-        Spec::Scenario { scenario, token, message: Some(message.to_owned()) }
+        let (message, message_id) = (Some(message.text.clone()), Some(message.id.clone()));
+        Spec::Scenario { scenario: scenario.clone(), token: Some(token.clone()), message, message_id }
+    }
+
+    /// The id of the message that the run began with; none for the first run of a thread.
+    pub(crate) fn message_id(&self) -> Option<&str> {
+        let Spec::Scenario { message_id, .. } = self;
+        message_id.as_deref()
     }
 
     /// Does the run work in a folder?

@@ -174,3 +174,14 @@ fn a_worker_names_a_few_of_the_calls_that_wait() {
     let said = say(&session, &["worker", "--once"], 0);
     assert!(said.contains("waits for s0, s1, s2, s3, s4 and 35 more"), "{said}");
 }
+
+#[test]
+fn a_folder_with_a_line_feed_is_shown_with_it() {
+    let session = Session::new();
+    session.write("s.yaml", "name: pay\nmessage: go\nmodel: [{text: done}]\n");
+    let place = ["--state-dir", "ru\nns"];
+    let said = session.run(&[&["run", "s.yaml"], &place as &[&str]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    let said = session.run(&[&["show", "pay-1"], &place as &[&str]].concat());
+    assert!(said.stdout.contains("folder   [tmp]/ru\\u{a}ns/pay-1/work\n"), "{}", said.shown());
+}

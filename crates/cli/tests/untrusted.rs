@@ -727,3 +727,29 @@ fn a_state_dir_with_a_line_feed_is_pasted_from_the_hint() {
     let said = session.run(&["show", "nope-1", "--store", "file:a\nc"]);
     assert!(said.stderr.contains("there is no store file:a\\u{a}c"), "{}", said.shown());
 }
+
+/// A message for a run that does not come back would be accepted, and never answered.
+#[test]
+fn a_thread_whose_last_run_is_damaged_takes_no_message() {
+    for (approve, send) in [("approve: [p]\n", &["--supersede"] as &[&str]), ("", &[])] {
+        let session = Session::new();
+        let scenario =
+            "name: pay\nmessage: go\ntools: {p: {}}\nmodel: [{calls: [{id: p, tool: p}]}, {text: done}]\n";
+        session.write("s.yaml", format!("{scenario}{approve}"));
+        let place = ["--state-dir", "runs"];
+        session.run(&[&["run", "s.yaml"], &place as &[&str]].concat());
+        let store = stores::open(&session, "runs/runs.db");
+        let step = "UPDATE runs SET snapshot = json_set(snapshot, '$.digest', 'x')";
+        assert_eq!(store.execute(step, []).unwrap(), 1);
+        let said = session.run(&[&["send", "pay-1", "more", "--id", "m1"], send, &place].concat());
+        assert_eq!(said.code, Some(2), "{}", said.shown());
+        assert!(
+            said.stderr.contains("pay-1, the last run of the thread, cannot go on: "),
+            "{}",
+            said.shown()
+        );
+        assert_eq!(stores::number(&store, "SELECT count(*) FROM posts"), 0);
+        assert_eq!(stores::number(&store, "SELECT count(*) FROM runs"), 1);
+        assert!(!session.path("runs/pay-2").exists());
+    }
+}

@@ -1,10 +1,12 @@
 //! `runstate prune`
 
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{RunInfo, RunQuery, StoreError};
+use runstate::store::{Holder, Loaded, RunInfo, RunQuery, StoreError};
 use serde_json::{Value, json};
 
 use super::time::{ahead, away, time};
@@ -54,6 +56,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         state_dir: &args.place.state_dir()?,
         now_ms: unix_ms(),
         notes: if args.dry_run { None } else { Some(Notes::take(&args.place.state_dir()?)?) },
+        dry: RefCell::default(),
     };
     let age_ms = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
     let mut query = RunQuery::status(RunStatus::Done, PAGE);
@@ -118,6 +121,17 @@ struct Pruning<'a> {
     now_ms: u64,
     /// None for a dry run.
     notes: Option<Notes>,
+    dry: RefCell<Dry>,
+}
+
+/// A dry run so far.
+#[derive(Debug, Default)]
+struct Dry {
+    /// The runs that would be gone.
+    gone: HashSet<String>,
+    /// The run behind each run, for the threads that were looked at.
+    behind: HashMap<String, String>,
+    threads: HashSet<String>,
 }
 
 /// What became of a run.
@@ -135,7 +149,7 @@ impl Pruning<'_> {
     fn remove(&self, run: &RunInfo) -> Result<Became, Failure> {
         let Pruning { opened, state_dir, ref notes, .. } = *self;
         // A run of another program has no folder of ours.
-        let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
+        let loaded = match beside(opened.handle(), opened.store.load(&run.id)) {
             // Its list says that it is over; a list is not what the run is.
             Ok(loaded)
                 if run.status == RunStatus::Done
@@ -145,11 +159,12 @@ impl Pruning<'_> {
                     "the list says that it is over, and the run says that it is not".to_owned(),
                 ));
             }
-            Ok(loaded) => Spec::of(&loaded).ok(),
+            Ok(loaded) => loaded,
             Err(StoreError::NoRun { .. }) => return Ok(Became::Nothing),
             Err(error) => return left(error).map_err(|error| opened.failure(&error)),
         };
-        let Some(notes) = notes else { return Ok(Became::Removed(None)) };
+        let Some(notes) = notes else { return self.would_remove(run, &loaded) };
+        let spec = Spec::of(&loaded).ok();
         // First, so that the folder is found again should this process end in between.
         let note = spec.as_ref().and_then(Spec::token);
         let note = note.map(|token| notes.write(&run.id, token)).transpose()?.flatten();
@@ -167,13 +182,8 @@ impl Pruning<'_> {
                 return Ok(Became::Removed(note.as_ref().map(settle)));
             }
             Ok(false) => Became::Nothing,
-            Err(StoreError::Held { holder, left, .. }) => {
-                let over = ahead(left);
-                Became::Left(format!("it is in the hands of {holder}, whose lease is over {over}"))
-            }
-            Err(StoreError::Continued { by, .. }) => {
-                Became::Left(format!("{by} begins with its messages, and is not removed"))
-            }
+            Err(StoreError::Held { holder, left, .. }) => held(&holder, left),
+            Err(StoreError::Continued { by, .. }) => continued(&by),
             // It may be gone: the note stays.
             Err(error @ StoreError::Unavailable(_)) => {
                 return left(error).map_err(|error| opened.of_change(&error));
@@ -182,6 +192,41 @@ impl Pruning<'_> {
         };
         note.iter().for_each(Note::forget);
         Ok(became)
+    }
+
+    /// What a store would say to the removal.
+    fn would_remove(&self, run: &RunInfo, loaded: &Loaded) -> Result<Became, Failure> {
+        if let Some(Holder { name, left, .. }) = loaded.info.holder.as_ref().filter(|it| !it.left.is_zero()) {
+            return Ok(held(name, *left));
+        }
+        let mut dry = self.dry.borrow_mut();
+        let thread = loaded.thread.as_ref().map_or(&run.id, |place| &place.thread);
+        if dry.threads.insert(thread.clone()) {
+            self.look_at(thread, &mut dry.behind)?;
+        }
+        match dry.behind.get(&run.id) {
+            Some(by) if !dry.gone.contains(by) => Ok(continued(by)),
+            _ => {
+                dry.gone.insert(run.id.clone());
+                Ok(Became::Removed(None))
+            }
+        }
+    }
+
+    /// Looks at a thread from its end on, as far as it can be read.
+    fn look_at(&self, thread: &str, behind: &mut HashMap<String, String>) -> Result<(), Failure> {
+        let opened = self.opened;
+        let mut last = opened.ask(opened.store.last_of_thread(thread))?;
+        while let Some(run) = last {
+            let place = beside(opened.handle(), opened.store.parts(&run)).ok().and_then(|parts| parts.thread);
+            last = place.and_then(|place| place.after);
+            if let Some(before) = &last
+                && behind.insert(before.clone(), run).is_some()
+            {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the folders that earlier commands have left, of runs that this store has no more.
@@ -201,6 +246,14 @@ impl Pruning<'_> {
         }
         Ok(settled)
     }
+}
+
+fn held(holder: &str, left: Duration) -> Became {
+    Became::Left(format!("it is in the hands of {holder}, whose lease is over {}", ahead(left)))
+}
+
+fn continued(by: &str) -> Became {
+    Became::Left(format!("{by} begins with its messages, and is not removed"))
 }
 
 /// Removes a folder.
@@ -277,7 +330,8 @@ mod tests {
         lock.lock().unwrap();
 
         let notes = Some(Notes::take(place.path()).unwrap());
-        let pruning = Pruning { opened: &opened, state_dir: place.path(), now_ms: 9, notes };
+        let pruning =
+            Pruning { opened: &opened, state_dir: place.path(), now_ms: 9, notes, dry: RefCell::default() };
         let runs = opened.ask(store.runs(&RunQuery::all(10))).unwrap();
         let became = |run: &RunInfo| match pruning.remove(run).unwrap() {
             Became::Removed(_) => (run.id.clone(), None),

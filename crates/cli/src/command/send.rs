@@ -1,5 +1,7 @@
 //! `runstate send THREAD MESSAGE`
 
+use std::collections::HashSet;
+
 use runstate::run::RunStatus;
 use runstate::store::{Parts, Sent, StoreError, UserMessage, send};
 use serde_json::json;
@@ -9,9 +11,11 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Text};
+use crate::migrations;
 use crate::output::{Output, printable};
 use crate::run;
 use crate::runs::{RunFolder, Token};
+use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside, quoted};
 
 /// Send a message to a thread of runs
@@ -71,12 +75,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let thread = args.thread(&opened)?;
     // An id of a store is one of all threads and runs.
     let message = UserMessage::new(format!("{thread}/{id}"), text, unix_ms());
+    args.check(&opened, &thread)?;
     let sent = args.send(&opened, &thread, &message)?;
+    let earlier = if sent == Sent::Duplicate { args.run_of(&opened, &thread, &message.id)? } else { None };
     let (reply, run) = match &sent {
         Sent::Began { run } => ("began", Some(run)),
         Sent::Superseded { run } => ("superseded", Some(run)),
         Sent::Busy { run, .. } => ("busy", Some(run)),
-        _ => ("duplicate", None),
+        _ => ("duplicate", earlier.as_ref()),
     };
     let is_accepted = reply != "busy";
     let status = match &sent {
@@ -88,7 +94,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             "reply": reply, "accepted": is_accepted, "thread": thread, "run": run, "message": id, "status": status,
         }));
     } else {
-        out.line(&printable(&args.told(&opened, &thread, &sent, &id)));
+        out.line(&printable(&args.told(&opened, &thread, &sent, earlier.as_deref(), &id)));
     }
     Ok(if is_accepted { Exit::Good } else { Exit::Bad })
 }
@@ -123,6 +129,40 @@ impl Args {
             Err(StoreError::NoRun { .. }) => Err(self.no_thread(opened)),
             Err(error) => Err(opened.failure(&error)),
         }
+    }
+
+    /// Refuses a last run that does not come back as types: a message for it would be accepted, and never answered.
+    fn check(&self, opened: &Opened, thread: &str) -> Result<(), Failure> {
+        let Some(last) = opened.ask(opened.store.last_of_thread(thread))? else { return Ok(()) };
+        let loaded = match beside(opened.handle(), opened.store.load(&last)) {
+            Ok(loaded) => loaded,
+            Err(StoreError::NoRun { .. }) => return Ok(()),
+            Err(error) => return Err(opened.failure(&error)),
+        };
+        let Some(stored) = &loaded.stored else { return Ok(()) };
+        match stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS) {
+            Ok(_) => Ok(()),
+            Err(why) => Err(Failure::new(format!("{last}, the last run of the thread, cannot go on: {why}"))
+                .with_help("restore the store from a backup, or begin another thread")),
+        }
+    }
+
+    /// The run that a message of the thread began or goes to; none where a run has taken it in its midst.
+    fn run_of(&self, opened: &Opened, thread: &str, message: &str) -> Result<Option<String>, Failure> {
+        let mut last = opened.ask(opened.store.last_of_thread(thread))?;
+        let mut seen = HashSet::new();
+        while let Some(run) = last.filter(|run| seen.insert(run.clone())) {
+            let Ok(parts) = beside(opened.handle(), opened.store.parts(&run)) else { break };
+            let mail = beside(opened.handle(), opened.store.mail(&run)).unwrap_or_default();
+            let spec = Spec::read(&parts.spec, &run).ok();
+            if mail.message.is_some_and(|pending| pending.id == message)
+                || spec.as_ref().and_then(Spec::message_id) == Some(message)
+            {
+                return Ok(Some(run));
+            }
+            last = parts.thread.and_then(|place| place.after);
+        }
+        Ok(None)
     }
 
     fn send(&self, opened: &Opened, thread: &str, message: &UserMessage) -> Result<Sent, Failure> {
@@ -179,7 +219,7 @@ impl Args {
         ))
     }
 
-    fn told(&self, opened: &Opened, thread: &str, sent: &Sent, id: &str) -> String {
+    fn told(&self, opened: &Opened, thread: &str, sent: &Sent, earlier: Option<&str>, id: &str) -> String {
         match sent {
             Sent::Began { run } => format!("{run} begins with the message {id:?}, {}", by_whom(opened, run)),
             Sent::Superseded { run } => {
@@ -212,7 +252,10 @@ impl Args {
                 )
             }
             _ => {
-                format!("a message {id:?} of the thread {thread:?} was accepted before; nothing was changed")
+                let by = earlier.map(|run| format!(" by {run}")).unwrap_or_default();
+                format!(
+                    "a message {id:?} of the thread {thread:?} was accepted before{by}; nothing was changed"
+                )
             }
         }
     }

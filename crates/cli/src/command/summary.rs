@@ -3,7 +3,7 @@
 use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, Loaded, Mail, StoreError};
+use runstate::store::{About, Approval, Loaded, Mail, StoreError, ThreadPlace, UserMessage};
 use runstate::tool_call::AnyToolCall;
 use serde_json::{Value, json};
 
@@ -25,6 +25,8 @@ pub(super) struct Summary {
     state: Option<Result<RunState, String>>,
     /// What was decided, and is not taken.
     posted: Vec<Decision>,
+    /// A message that is not taken.
+    message: Option<UserMessage>,
     waits: Vec<Approval>,
 }
 
@@ -37,7 +39,7 @@ impl Summary {
         // In the order in which a decision goes through the store: what moves on between two of these is in both, and not in
         // neither.
         let mut waits = waiting(opened, About::Run(run.to_owned()))?;
-        let Some(Mail { mut decisions, .. }) = there(opened, opened.store.mail(run))? else {
+        let Some(Mail { mut decisions, message, .. }) = there(opened, opened.store.mail(run))? else {
             return Ok(None);
         };
         let Some(loaded) = there(opened, opened.store.load(run))? else { return Ok(None) };
@@ -47,7 +49,7 @@ impl Summary {
         let state = loaded.stored.as_ref().map(|stored| {
             stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
         });
-        let mut summary = Summary { loaded, state, posted: decisions, waits: Vec::new() };
+        let mut summary = Summary { loaded, state, posted: decisions, message, waits: Vec::new() };
         waits
             .retain(|one| summary.decisions().all(|(decided, _)| decided.suspension_id != one.suspension.id));
         summary.waits = waits;
@@ -88,6 +90,13 @@ impl Summary {
         let hand = holder(info).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
         line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
         notes(info).into_iter().for_each(|note| line("", note));
+        if let Some(ThreadPlace { thread, after }) = &self.loaded.thread {
+            let behind = after.as_ref().map(|run| format!(", behind {run}")).unwrap_or_default();
+            line("thread", format!("{thread}{behind}"));
+        }
+        if let Some(message) = &self.message {
+            line("message", format!("{} (not taken yet)", cut(&exact(&message.text))));
+        }
         if let Some(Err(why)) = &self.state {
             line("", format!("it cannot be brought back: {why}"));
         }
@@ -133,7 +142,7 @@ impl Summary {
         }
         line("store", opened.url());
         if let Some(folder) = opened.work_of(self.id()).filter(|_| Spec::of(&self.loaded).is_ok()) {
-            line("folder", masked_path(&folder.to_string_lossy()).into_owned());
+            line("folder", exact(&masked_path(&folder.to_string_lossy())));
         }
     }
 
@@ -157,6 +166,13 @@ impl Summary {
             self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
         run["answer"] = json!(self.answer());
+        let thread = self.loaded.thread.as_ref();
+        run["thread"] = json!(thread.map_or(&info.id, |place| &place.thread));
+        run["after"] = json!(thread.and_then(|place| place.after.as_ref()));
+        run["message"] =
+            json!(self.message.as_ref().map(|message| {
+                json!({"message": message.id, "text": message.text, "at_ms": message.at_ms})
+            }));
         run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();

@@ -98,6 +98,7 @@ fn is_put(
         scenario: file.source.text.clone(),
         token: Some(folder.token().clone()),
         message: None,
+        message_id: None,
     };
     let title = scenario.about.as_deref().unwrap_or(&scenario.message);
     let mut run = NewRun::new(folder.id(), spec.to_json()?, unix_ms()).titled(title);
@@ -148,12 +149,11 @@ pub(crate) fn follow(
     };
     if Spec::has_folder(&scenario) {
         runs::open(state_dir, last, spec.token())?;
-        let work = Path::new(last).join(runs::WORK);
-        folder.fill(Some(&Template::new(state_dir, &work)))?;
+        folder.fill(Some(&Template::of_run(state_dir, last)))?;
     } else {
         folder.fill(None)?;
     }
-    let spec = spec.followed(&message.text, folder.token()).to_json()?;
+    let spec = spec.followed(message, folder.token()).to_json()?;
     let run = NewRun::new(folder.id(), spec, message.at_ms).titled(title(&message.text));
     Ok((folder, run))
 }

@@ -12,7 +12,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
 use super::durable::{make_folder, private};
-use super::open::below;
+use super::open::{WORK, below};
 use crate::failure::Failure;
 
 /// The most files and folders that are copied.
@@ -27,12 +27,20 @@ pub(crate) struct Template {
     base: PathBuf,
     /// The path below it, which its author names: links in it may lead anywhere.
     inside: PathBuf,
+    /// What it is to a person.
+    what: &'static str,
 }
 
 impl Template {
     pub(crate) fn new(base: &Path, inside: &Path) -> Self {
         let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
-        Template { base: base.to_owned(), inside: inside.to_owned() }
+        Template { base: base.to_owned(), inside: inside.to_owned(), what: "the scenario's folder" }
+    }
+
+    /// The folder that the last run of a thread works in.
+    pub(crate) fn of_run(state_dir: &Path, run: &str) -> Self {
+        let inside = Path::new(run).join(WORK);
+        Template { what: "the folder of the last run", ..Template::new(state_dir, &inside) }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -48,14 +56,14 @@ impl Template {
 /// A folder that there is not, a link, and a file.
 fn open(from: &Template) -> Result<Dir, Failure> {
     let path = from.path();
-    let failed = |error: io::Error| Failure::io("read the scenario's folder", &path, &error);
+    let failed = |error: io::Error| Failure::io(&format!("read {}", from.what), &path, &error);
     let mut open = Dir::open_ambient_dir(&from.base, ambient_authority()).map_err(failed)?;
     for part in from.inside.components() {
         let Component::Normal(name) = part else { continue };
         let name = name.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
         open = below(&open, name).map_err(|error| match open.symlink_metadata(name) {
             Ok(about) if about.is_file() => {
-                Failure::new(format!("the scenario's folder {} is a file", path.display()))
+                Failure::new(format!("{} {} is a file", from.what, path.display()))
             }
             Ok(about) if about.is_symlink() => {
                 failed(error).with_help("name the folder itself; a scenario of others may lead anywhere")
@@ -102,7 +110,7 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 /// of this module.
 pub(super) fn folder(from: &Template, to: &Path) -> Result<(), Failure> {
     let root = open(from)?;
-    let from = from.path();
+    let (what, from) = (from.what, from.path());
     let (mut entries, mut bytes) = (0, 0);
     let mut rest = vec![PathBuf::new()];
     while let Some(inside) = rest.pop() {
@@ -126,11 +134,11 @@ pub(super) fn folder(from: &Template, to: &Path) -> Result<(), Failure> {
                     "cannot copy {}: it is a symlink or a special file",
                     source.display()
                 ))
-                .with_help("a scenario's folder has files and folders alone"));
+                .with_help(format!("{what} is copied, and only files and folders are")));
             }
             if entries > MOST_ENTRIES || bytes > MOST_BYTES {
                 return Err(Failure::new(format!(
-                    "the scenario's folder has more than {MOST_ENTRIES} entries or {MOST_BYTES} bytes"
+                    "{what} has more than {MOST_ENTRIES} entries or {MOST_BYTES} bytes"
                 )));
             }
         }

@@ -40,7 +40,8 @@ impl Between {
         let store = Arc::new(MemoryStore::default());
         let opened =
             Opened::over(Arc::new(Between { store: Arc::clone(&store), reads: AtomicUsize::new(0) }));
-        let spec = Spec::Scenario { scenario: SCENARIO.to_owned(), token: None, message: None };
+        let spec =
+            Spec::Scenario { scenario: SCENARIO.to_owned(), token: None, message: None, message_id: None };
         opened.handle().block_on(async {
             store.create(&NewRun::new("pay-1", spec.to_json().unwrap(), 1)).await.unwrap();
             work(&store).await;

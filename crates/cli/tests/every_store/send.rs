@@ -1,6 +1,9 @@
 //! Messages for threads, each from a process of its own.
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+
+use serde_json::Value;
 
 use super::in_every_store;
 use crate::place::Place;
@@ -24,6 +27,8 @@ in_every_store! {
     of_messages_sent_together_one_begins_a_run,
     a_message_under_a_key_needs_the_key,
     a_message_that_was_not_taken_survives_a_kill,
+    a_thread_and_a_message_that_is_not_taken_are_shown,
+    a_dry_run_of_prune_leaves_what_prune_leaves,
     messages_that_cannot_be_sent_are_refused,
 }
 
@@ -45,6 +50,7 @@ fn each_message_to_a_thread_is_told(place: &dyn Fn() -> Place) {
         (&["worker", "--once"], 0),
         (&["send", "tidy-1", "and more", "--id", "m2"], 0),
         (&["send", "tidy-1", "and more", "--id", "m2", "--json"], 0),
+        (&["send", "tidy-1", "and more", "--id", "m2"], 0),
         (&["send", "tidy-2", "too soon", "--json", "--id", "m3"], 1),
         (&["worker", "--once"], 0),
         (&["deny", "tidy-2/rm/1", "--actor", "ada"], 0),
@@ -97,10 +103,7 @@ fn of_messages_sent_together_one_begins_a_run(place: &dyn Fn() -> Place) {
     let replies: Vec<String> = said
         .iter()
         .map(|said| {
-            serde_json::from_str::<serde_json::Value>(&said.stdout).unwrap()["reply"]
-                .as_str()
-                .unwrap()
-                .to_owned()
+            serde_json::from_str::<Value>(&said.stdout).unwrap()["reply"].as_str().unwrap().to_owned()
         })
         .collect();
     let began = replies.iter().filter(|reply| *reply == "began").count();
@@ -110,7 +113,7 @@ fn of_messages_sent_together_one_begins_a_run(place: &dyn Fn() -> Place) {
     );
     place.work();
     let listed = place.does(&["runs", "--json"], 0);
-    let runs: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+    let runs: Value = serde_json::from_str(&listed.stdout).unwrap();
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2, "{}", listed.shown());
 }
 
@@ -138,9 +141,11 @@ fn a_message_that_was_not_taken_survives_a_kill(place: &dyn Fn() -> Place) {
     place.detached(TIDY);
     place.work();
     place.does(&["send", "tidy-1", "leave it", "--supersede", "--id", "m1"], 0);
-    // A worker that is killed as it begins leaves the message, whatever it has done by then.
-    for _ in 0..3 {
+    // As a worker looks for work, and as it takes the run: it may have done either by the time of the kill.
+    for line in ["drives the runs of", "goes on"] {
         let mut worker = place.command(&["worker", "--once", "--lease", "1s"]).spawn().unwrap();
+        let mut said = BufReader::new(worker.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(said.any(|said| said.contains(line)) || line == "goes on", "a worker says: {line}");
         worker.kill().unwrap();
         worker.wait().unwrap();
     }
@@ -151,6 +156,54 @@ fn a_message_that_was_not_taken_survives_a_kill(place: &dyn Fn() -> Place) {
     let sent = place.does(&["send", "tidy-1", "leave it", "--supersede", "--id", "m1", "--json"], 0);
     assert!(sent.stdout.contains("\"duplicate\""), "{}", sent.shown());
     place.conforms("tidy-1", &[]);
+}
+
+fn a_thread_and_a_message_that_is_not_taken_are_shown(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    let shows = |run: &str, lines: &[&str]| {
+        let shown = place.does(&["show", run], 0);
+        lines.iter().for_each(|line| assert!(shown.stdout.contains(line), "{line}: {}", shown.shown()));
+    };
+    place.does(&["send", "tidy-1", "leave\nb.txt", "--supersede", "--id", "m1"], 0);
+    shows("tidy-1", &["message  leave\\u{a}b.txt (not taken yet)\n"]);
+    let stands = place.stands("tidy-1").unwrap();
+    assert_eq!((&stands["thread"], &stands["after"]), (&"tidy-1".into(), &Value::Null));
+    assert_eq!(stands["message"]["message"], "tidy-1/m1");
+    place.work();
+    assert_eq!(place.stands("tidy-1").unwrap()["message"], Value::Null);
+    place.does(&["send", "tidy-1", "and more"], 0);
+    shows("tidy-2", &["thread   tidy-1, behind tidy-1\n"]);
+    let stands = place.stands("tidy-2").unwrap();
+    assert_eq!((&stands["thread"], &stands["after"]), (&"tidy-1".into(), &"tidy-1".into()));
+}
+
+fn a_dry_run_of_prune_leaves_what_prune_leaves(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached("name: chat\nmessage: hello\nmodel: [{text: done}]\n");
+    place.work();
+    for _ in 0..2 {
+        place.does(&["send", "chat-1", "more"], 0);
+        place.work();
+    }
+    place.does(&["send", "chat-1", "more"], 0);
+    // The first three are over, and the fourth begins with their messages.
+    let prune = |more: &[&str]| {
+        let said = place.does(&[&["prune", "--older-than", "1ms", "--json"], more].concat(), 0);
+        let json: Value = serde_json::from_str(&said.stdout).unwrap();
+        let runs = |list: &str| -> Vec<String> {
+            json[list].as_array().unwrap().iter().map(|run| run["run"].to_string()).collect()
+        };
+        (runs("runs"), runs("left"), json["left"].clone())
+    };
+    let dry = prune(&["--dry-run"]);
+    assert_eq!((dry.0.len(), dry.1.len()), (0, 3), "{dry:?}");
+    assert_eq!(prune(&[]), dry);
+    place.work();
+    let dry = prune(&["--dry-run"]);
+    assert_eq!((dry.0.len(), dry.1.len()), (4, 0), "{dry:?}");
+    assert_eq!(prune(&[]), dry);
 }
 
 fn messages_that_cannot_be_sent_are_refused(place: &dyn Fn() -> Place) {
