@@ -135,7 +135,8 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Watches for drift. An output that drifts fails its attempt.
+    /// Watches for drift. An output that drifts is warned of; it fails its attempt where the kind has the
+    /// [severity](DriftDetector::severity) of an error.
     pub fn drift(mut self, detector: DriftDetector) -> Self {
         self.config.drift = Some(detector);
         self

@@ -174,7 +174,7 @@ pub enum EventKind {
         /// Did none of them fail the attempt?
         passed: bool,
     },
-    /// The output drifts. ERROR follows.
+    /// The output drifts in a way that fails the attempt. ERROR follows.
     DriftDetected {
         /// In which ways.
         types: Vec<DriftKind>,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use runstate::stream::drift::DriftDetector;
-use runstate::stream::guardrail::{Custom, Violation};
+use runstate::stream::guardrail::{Custom, Severity, Violation};
 use runstate::stream::{
     Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, SessionBuilder, Timeouts,
 };
@@ -174,7 +174,7 @@ async fn drift() {
         .map(|i| Step::Token(char::from_u32(0x100 + i.wrapping_mul(7919) % 3000).unwrap().to_string()))
         .collect();
     let script = vec![then(babble, &noise), tokens("a plain answer")];
-    let whole = drive(session(script).drift(DriftDetector::new())).await;
+    let whole = drive(session(script).drift(DriftDetector::new().each(Severity::Error))).await;
     let names = whole.names();
     let at = names.iter().position(|name| *name == "DRIFT_DETECTED").unwrap();
     assert_eq!(names[at..at + 3], ["DRIFT_DETECTED", "ERROR", "RETRY_ATTEMPT"]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runstate::stream::drift::DriftDetector;
-use runstate::stream::guardrail::{Custom, Violation};
+use runstate::stream::guardrail::{Custom, Severity, Violation};
 use runstate::stream::{ErrorKind, EventKind, RetryPolicy, Session, Timeouts};
 use runstate::stream_session::ErrorCode;
 
@@ -348,8 +348,8 @@ async fn drift_is_asked_as_often_as_it_is_told_to_be() {
     let calm: Vec<Step> = (0..80).map(|_| Step::Token("the same words again and again. ".into())).collect();
     let script = then(calm, &noise);
     let tokens_until = async |every: u32| {
-        let session =
-            session(vec![script.clone()]).drift(DriftDetector::new()).drift_every(every.try_into().unwrap());
+        let detector = DriftDetector::new().each(Severity::Error);
+        let session = session(vec![script.clone()]).drift(detector).drift_every(every.try_into().unwrap());
         let error = drive(session.retry(RetryPolicy::none())).await.result.unwrap_err();
         assert_eq!(error.code(), ErrorCode::DriftDetected);
         error.state.token_count

@@ -347,7 +347,7 @@ async fn each_kind_of_failure_ends_or_is_asked_again() {
                 .timeouts(timeouts)
                 .guardrail(rule)
                 .guardrail(Brittle)
-                .drift(DriftDetector::new())
+                .drift(DriftDetector::new().each(Severity::Error))
         })
         .ended(move |session| {
             let state = match session.result().unwrap() {

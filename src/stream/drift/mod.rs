@@ -2,11 +2,13 @@
 //!
 //! A model that loses its way does so within one answer: it begins to go round in circles, to hedge, to babble. No rule of what is
 //! allowed catches that; a comparison of the last part of the text with what came before does. Each check looks at a sliding
-//! window, costs the same per token however long the stream is, and gives a confidence.
+//! window, costs the same per token however long the stream is, and gives a confidence. Code and quotations are passed over: logs and tables
+//! repeat themselves, and a quotation is another's text.
 
 mod entropy;
 mod hedging;
 mod kind;
+mod prose;
 mod repetition;
 
 use crate::stream::guardrail::Severity;
@@ -14,6 +16,7 @@ use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};
 
 use entropy::Entropy;
 use hedging::{HEDGES, Hedging};
+use prose::Prose;
 use repetition::Repetition;
 
 pub use kind::{Drift, DriftKind};
@@ -38,6 +41,8 @@ pub use kind::{Drift, DriftKind};
 #[derive(Debug, Clone)]
 pub struct DriftDetector {
     checks: Checks,
+    /// None where code and quotations are looked into.
+    prose: Option<Prose>,
     kinds: Vec<DriftKind>,
     confidence: f64,
     /// The kinds that fail no attempt, each with whether it was told.
@@ -79,12 +84,13 @@ impl DriftDetector {
     /// Looks for these kinds alone.
     pub fn of(kinds: impl IntoIterator<Item = DriftKind>) -> Self {
         let kinds = Vec::from_iter(kinds);
-        let warnings = vec![(DriftKind::Hedging, false)];
-        DriftDetector { checks: Checks::new(&kinds), kinds, confidence: 0.7, warnings, told: false }
+        let warnings = DriftKind::ALL.map(|kind| (kind, false)).to_vec();
+        let (checks, prose) = (Checks::new(&kinds), Some(Prose::new()));
+        DriftDetector { checks, prose, kinds, confidence: 0.7, warnings, told: false }
     }
 
-    /// The same, for which this kind is so bad: a [`Severity::Warning`] is told as a violation of the rule `drift` and fails no attempt. So
-    /// hedging is without, since careful people write like that; all other kinds are errors. [`Severity::Fatal`] counts as an error.
+    /// The same, for which this kind is so bad. Each kind is a [`Severity::Warning`] without: it is told as a violation of the rule `drift` and
+    /// fails no attempt, since ordinary texts look like that once in a while. [`Severity::Fatal`] counts as an error.
     ///
     /// ```
     /// use runstate::stream::drift::{DriftDetector, DriftKind};
@@ -107,9 +113,38 @@ impl DriftDetector {
         self
     }
 
+    /// The same, for which each kind is so bad.
+    ///
+    /// ```
+    /// use runstate::stream::drift::DriftDetector;
+    /// use runstate::stream::guardrail::Severity;
+    ///
+    /// let mut strict = DriftDetector::new().each(Severity::Error);
+    /// let drift = strict.token(&"round and round it goes. ".repeat(40)).unwrap();
+    /// assert!(strict.fails(&drift));
+    /// ```
+    pub fn each(self, severity: Severity) -> Self {
+        DriftKind::ALL.into_iter().fold(self, |detector, kind| detector.severity(kind, severity))
+    }
+
     /// Does this drift fail an attempt?
     pub fn fails(&self, drift: &Drift) -> bool {
         drift.kinds.iter().any(|kind| !self.warnings.iter().any(|(warned, _)| warned == kind))
+    }
+
+    /// The same, which looks into code and quotations too: fences, code within lines, indented code, quoted lines, and quotations of up to 1,000
+    /// characters within a paragraph.
+    ///
+    /// ```
+    /// use runstate::stream::drift::DriftDetector;
+    ///
+    /// let log = format!("The log:\n\n```\n{}```\n", "retry the call again\n".repeat(40));
+    /// assert_eq!(DriftDetector::new().token(&log), None);
+    /// assert!(DriftDetector::new().everywhere().token(&log).is_some());
+    /// ```
+    pub fn everywhere(mut self) -> Self {
+        self.prose = None;
+        self
     }
 
     /// The same, which tells from this confidence on, from 0 to 1; 0.7 without.
@@ -125,7 +160,13 @@ impl DriftDetector {
             return None;
         }
         let mut peaks = Peaks::default();
-        self.checks.read(delta, &mut peaks);
+        match &mut self.prose {
+            Some(prose) => prose.read(delta, |text| match text {
+                Some(text) => self.checks.read(text, &mut peaks),
+                None => self.checks.gap(),
+            }),
+            None => self.checks.read(delta, &mut peaks),
+        }
         let reached = |kind: &DriftKind| {
             let confidence = peaks.0[*kind as usize];
             confidence >= self.confidence && confidence > 0.0 && !self.warnings.contains(&(*kind, true))
@@ -146,6 +187,7 @@ impl DriftDetector {
     /// An attempt begins, with no text.
     pub fn reset(&mut self) {
         self.checks = Checks::new(&self.kinds);
+        self.prose = self.prose.as_ref().map(|_| Prose::new());
         self.told = false;
         self.warnings.iter_mut().for_each(|(_, told)| *told = false);
     }
@@ -174,6 +216,13 @@ impl Checks {
             }
         }
         checks
+    }
+
+    /// Something is left out of the text here: what stands on both sides of it is not side by side.
+    fn gap(&mut self) {
+        if let Some(repetition) = &mut self.repetition {
+            repetition.gap();
+        }
     }
 
     fn read(&mut self, delta: &str, peaks: &mut Peaks) {

@@ -43,6 +43,12 @@ impl Repetition {
         (f64::from(round) / SURE_LETTERS).max(f64::from(lines) / SURE_LINES).min(1.0)
     }
 
+    /// Something is left out here: lines that differ in that alone are not the same.
+    pub(super) fn gap(&mut self) {
+        self.letters.length = 0;
+        self.lines.is_whole = false;
+    }
+
     /// One more word. How sure it is that the text repeats itself.
     pub(super) fn word(&mut self, word: Word) -> f64 {
         if !word.letters {
@@ -135,10 +141,12 @@ impl Circles {
 }
 
 /// Lines with letters, or with characters that ASCII has not, that are the same as the one before.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Lines {
     line: u64,
     letters: bool,
+    /// Is nothing left out of the line?
+    is_whole: bool,
     before: u64,
     same: u32,
 }
@@ -152,9 +160,15 @@ impl Lines {
             self.letters |= c.is_ascii_alphabetic() || !c.is_ascii();
             return 0;
         }
-        let Lines { line, letters, before, same } = *self;
-        let same = if letters && line == before { same + 1 } else { 0 };
-        *self = Lines { line: 0, letters: false, before: line, same };
+        let Lines { line, letters, is_whole, before, same } = *self;
+        let same = if letters && is_whole && line == before { same + 1 } else { 0 };
+        *self = Lines { before: line, same, ..Lines::default() };
         same
+    }
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Lines { line: 0, letters: false, is_whole: true, before: 0, same: 0 }
     }
 }

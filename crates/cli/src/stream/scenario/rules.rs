@@ -149,7 +149,7 @@ pub(crate) struct Drift {
     /// The kinds to look for; all without.
     #[schemars(with = "Option<Vec<DriftName>>")]
     pub(crate) kinds: Option<Vec<DriftKind>>,
-    /// How bad a kind is, in place of `error`, and of `warning` for `hedging`.
+    /// How bad a kind is, in place of `warning`.
     #[schemars(with = "BTreeMap<DriftName, Severity>")]
     pub(crate) severity: BTreeMap<DriftKind, Severity>,
     /// From which confidence on it is told, from 0 to 1.

@@ -1,0 +1,87 @@
+//! A text without its code and quotations.
+
+use crate::stream::guardrail::text::Scope;
+
+/// Passes on what is neither code nor a quotation. What stands behind a mark that may not be closed is held back until that is known.
+#[derive(Debug, Clone)]
+pub(super) struct Prose {
+    scope: Scope,
+    part: Part,
+    held: String,
+}
+
+/// In what the last character stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Prose,
+    /// In code or in a quotation, if the mark is closed.
+    Open,
+    Hidden,
+}
+
+impl Prose {
+    pub(super) fn new() -> Self {
+        Prose { scope: Scope::new(), part: Part::Prose, held: String::new() }
+    }
+
+    /// The text's next part. Gives its prose, with what was held back before it; and `None` where something is left out.
+    pub(super) fn read(&mut self, delta: &str, mut prose: impl FnMut(Option<&str>)) {
+        // Prose from there on was not given yet.
+        let (mut from, mut at) = (0, 0);
+        while at < delta.len() {
+            let quiet = self.quiet(&delta[at..]);
+            if quiet > 0 {
+                if self.part == Part::Open {
+                    self.held.push_str(&delta[at..at + quiet]);
+                }
+                at += quiet;
+                continue;
+            }
+            let Some(c) = delta[at..].chars().next() else { break };
+            let (mut is_over, mut is_text) = (false, false);
+            let context = self.scope.char(c, |_, text| {
+                (is_over, is_text) = (true, is_text || text);
+            });
+            let part = if context.hidden {
+                Part::Hidden
+            } else if context.is_open() {
+                Part::Open
+            } else {
+                Part::Prose
+            };
+            if self.part == Part::Prose && part != Part::Prose {
+                prose(Some(&delta[from..at]));
+            }
+            if is_over {
+                prose(is_text.then_some(&*self.held));
+                self.held.clear();
+            }
+            if self.part != Part::Hidden && part == Part::Hidden {
+                prose(None);
+            }
+            if self.part != Part::Prose && part == Part::Prose {
+                from = at;
+            }
+            if part == Part::Open {
+                self.held.push(c);
+            }
+            self.part = part;
+            at += c.len_utf8();
+        }
+        if self.part == Part::Prose {
+            prose(Some(&delta[from..]));
+        }
+    }
+
+    /// Passes over the letters and spaces that change nothing; their number.
+    fn quiet(&mut self, text: &str) -> usize {
+        let most = self.scope.quiet();
+        if most == 0 {
+            return 0;
+        }
+        let is_quiet = |c: &u8| c.is_ascii_lowercase() || *c == b' ';
+        let quiet = text.bytes().take(most).take_while(is_quiet).count();
+        self.scope.pass(&text[..quiet]);
+        quiet
+    }
+}
