@@ -149,7 +149,8 @@ impl<C: Callbacks> SessionBuilder<C> {
     }
 
     /// Sets the policy for an answer that ended for that reason ([`StreamEvent::Finish`]). By default an answer that came to the limit on
-    /// its length, or that a filter of the provider stopped, fails its attempt; any other is whole.
+    /// its length, or that a filter of the provider stopped, fails its attempt; any other is whole. A stream that ends without a reason ends for
+    /// [`FinishReason::Unknown`].
     ///
     /// ```
     /// use runstate::stream::{FinishReason, OnFinish, Session, SourceError, StreamEvent};

@@ -14,7 +14,8 @@ pub enum OnFinish {
     /// again; one that a filter stopped is, from its beginning.
     Fail,
     /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget. Where the answer has calls, none
-    /// of them is kept, and the next attempt goes on from the checkpoint before them, or begins anew: the last one may be cut.
+    /// of them is kept, and the next attempt goes on from the checkpoint before them, or begins anew: the last one may be cut. So it does where a
+    /// filter stopped the answer: a filter would stop the same text again.
     Continue,
 }
 
@@ -44,9 +45,11 @@ pub(super) fn failed(reason: &FinishReason, then: OnFinish) -> Failed {
     let message = match reason {
         FinishReason::Length => "the answer was cut at its limit on length".to_owned(),
         FinishReason::ContentFilter => "the provider's filter stopped the answer".to_owned(),
+        FinishReason::Unknown => "the stream gave no reason for its end".to_owned(),
         other => format!("the model stopped for the reason {:?}", other.to_string()),
     };
     let failure = Failure::new(ErrorCode::InvalidStream, ErrorKind::Model, message);
     let recoverable = *reason != FinishReason::Length || then == OnFinish::Continue;
-    Failed { failure, recoverable, spoils: *reason == FinishReason::ContentFilter }
+    let spoils = *reason == FinishReason::ContentFilter && then != OnFinish::Continue;
+    Failed { failure, recoverable, spoils }
 }

@@ -261,7 +261,7 @@ async fn pieces_of_a_call_hold_off_the_limit_and_thoughts_are_no_output() {
 /// Each reason to stop has a policy.
 #[tokio::test(start_paused = true)]
 async fn what_follows_on_a_reason_to_stop() {
-    use FinishReason::{ContentFilter, Length, Other, Stop};
+    use FinishReason::{ContentFilter, Length, Other, Stop, Unknown};
     let stops =
         |text: &str, reason: FinishReason| then(tokens(text), &[Step::Finish(reason), Step::Complete]);
     let answer = || stops("an answer", Stop);
@@ -306,9 +306,72 @@ async fn what_follows_on_a_reason_to_stop() {
     assert_eq!(drive(filtered).await.text, "an answer");
     assert_eq!(seen.openings.lock().unwrap()[1].checkpoint, None);
 
+    // Where it is to go on all the same, it does so from the last checkpoint, and begins anew where there is none.
+    let filtered = |seen: &Seen| {
+        on(seen, vec![stops("one two three ", ContentFilter), stops("four", Stop)])
+            .on_finish(ContentFilter, OnFinish::Continue)
+    };
+    for (tokens, checkpoint, text) in [(Some(2), Some("one two "), "one two four"), (None, None, "four")] {
+        let seen = Seen::default();
+        let session = filtered(&seen);
+        let session = match tokens {
+            Some(tokens) => session.continuation(every(tokens)),
+            None => session,
+        };
+        let state = drive(session).await.result.unwrap();
+        assert_eq!((state.content.as_str(), state.model_retries), (text, 1));
+        assert_eq!(seen.openings.lock().unwrap()[1].checkpoint.as_deref(), checkpoint);
+    }
+
+    // Each reason has each policy.
+    for reason in [Stop, FinishReason::ToolCalls, Length, ContentFilter, Unknown, Other("odd".into())] {
+        for then in [OnFinish::Accept, OnFinish::Fail, OnFinish::Continue] {
+            let last = if reason == Stop { FinishReason::ToolCalls } else { Stop };
+            let script = || vec![stops("half ", reason.clone()), stops("an answer", last.clone())];
+            let fallback = scripted(&Seen::default(), vec![tokens("of the fallback")]);
+            let said = drive(session(script()).on_finish(reason.clone(), then).fallback(fallback)).await.text;
+            let expected = match (then, &reason) {
+                (OnFinish::Accept, _) => "half ",
+                (OnFinish::Fail, Length) => "of the fallback",
+                (OnFinish::Continue, ContentFilter) | (OnFinish::Fail, _) => "an answer",
+                (OnFinish::Continue, _) => "half an answer",
+            };
+            assert_eq!(said, expected, "{reason:?} {then:?}");
+        }
+    }
+
+    // A stream that gives no reason.
+    for no_reason in [vec![Step::Complete], vec![], vec![Step::Finish(Unknown), Step::Complete]] {
+        let cut = || vec![then(tokens("half "), &no_reason), answer()];
+        assert_eq!(drive(session(cut())).await.text, "half ");
+        let state = drive(session(cut()).on_finish(Unknown, OnFinish::Fail)).await.result.unwrap();
+        assert_eq!((state.content.as_str(), state.model_retries), ("an answer", 1));
+        assert_eq!(state.failures[0].message, "the stream gave no reason for its end");
+        let goes_on = session(cut()).on_finish(Unknown, OnFinish::Continue);
+        assert_eq!(drive(goes_on).await.result.unwrap().content, "half an answer");
+    }
+
     // A word that is not known is an answer, unless it is said that it is none.
     let odd = || vec![stops("odd", Other("odd".into())), answer()];
     assert_eq!(drive(session(odd())).await.text, "odd");
     let fails = session(odd()).on_finish(Other("odd".into()), OnFinish::Fail);
     assert_eq!(drive(fails).await.text, "an answer");
+}
+
+/// A failure that no stream mends opens no other one, wherever in the stream it comes.
+#[tokio::test(start_paused = true)]
+async fn a_fatal_failure_opens_no_fallback() {
+    let fatal = [
+        vec![Step::RefuseToOpen(ErrorKind::Fatal)],
+        vec![Step::Throw(ErrorKind::Fatal)],
+        then(tokens("half "), &[Step::Throw(ErrorKind::Fatal)]),
+        then(tokens("half "), &[Step::Report(ErrorKind::Fatal)]),
+    ];
+    for script in fatal {
+        let seen = Seen::default();
+        let fallback = scripted(&seen, vec![tokens("unused")]);
+        let whole = drive(session(vec![script]).fallback(fallback)).await;
+        assert_eq!(whole.result.unwrap_err().failure.kind, ErrorKind::Fatal);
+        assert!(seen.openings.lock().unwrap().is_empty(), "the fallback is not opened");
+    }
 }

@@ -185,6 +185,11 @@ async fn rules_and_hooks_may_panic() {
     let vetoed = session(script.clone()).should_retry(|_| panic!("no answer"));
     let whole = drive(vetoed).await;
     assert_eq!(whole.result.unwrap_err().state.attempts, 1);
+    // It says nothing of another stream.
+    let fallback = scripted(&Seen::default(), vec![tokens("of the fallback")]);
+    let vetoed = session(script.clone()).should_retry(|_| panic!("no answer")).fallback(fallback);
+    let state = drive(vetoed).await.result.unwrap();
+    assert_eq!((state.content.as_str(), state.attempts), ("of the fallback", 2));
     let whole = drive(session(script).continuation(every(1).validate(|_, _| panic!("no verdict")))).await;
     assert_eq!(whole.text, "two", "what cannot be validated is not used");
 }

@@ -11,7 +11,7 @@ use crate::stream::event::{ErrorEvent, EventKind, Strategy};
 use crate::stream::failure::aborted;
 use crate::stream::panics::guarded;
 use crate::stream::retry::{DelayContext, Question, Recourse, RetryQuestion, decide};
-use crate::stream::{Callbacks, ErrorKind, Failure, OnFinish, SessionError, finish};
+use crate::stream::{Callbacks, ErrorKind, Failure, FinishReason, OnFinish, SessionError, finish};
 use crate::stream_session::{
     AttemptFailed, Complete, Errored, Fail, Open, Output, Recovery, StreamError, StreamSession, Streaming,
 };
@@ -160,21 +160,21 @@ impl<C: Callbacks> Session<C> {
     /// The stream ended well: the rules have the last word.
     pub(super) fn completed(&mut self, mut session: StreamSession<Streaming>) {
         let core = &mut self.core;
-        if let Some(reason) = &core.dispatch.ledger.finish {
-            let then = core.finishes.get(reason);
-            let failed = (then != OnFinish::Accept).then(|| finish::failed(reason, then));
-            if let Some(failed) = failed {
-                // Of calls that were cut none is kept: the next attempt writes them again.
-                let has_calls = core.dispatch.ledger.has_new_calls();
-                let is_empty = session.state().output().content().is_empty();
-                if then == OnFinish::Continue && !is_empty && !has_calls {
-                    let saved = session.save_checkpoint();
-                    let (token_count, content_length) = (saved.tokens, saved.content.len());
-                    let saved_event = EventKind::CheckpointSaved { token_count, content_length };
-                    core.dispatch.emit(saved_event, saved.content);
-                }
-                return self.attempt_failed(session, failed);
+        let reason = core.dispatch.ledger.finish.as_ref().unwrap_or(&FinishReason::Unknown);
+        let then = core.finishes.get(reason);
+        if then != OnFinish::Accept {
+            let failed = finish::failed(reason, then);
+            // Of calls that were cut none is kept: the next attempt writes them again.
+            let has_calls = core.dispatch.ledger.has_new_calls();
+            let is_empty = session.state().output().content().is_empty();
+            let is_filtered = *reason == FinishReason::ContentFilter;
+            if then == OnFinish::Continue && !is_empty && !has_calls && !is_filtered {
+                let saved = session.save_checkpoint();
+                let (token_count, content_length) = (saved.tokens, saved.content.len());
+                let saved_event = EventKind::CheckpointSaved { token_count, content_length };
+                core.dispatch.emit(saved_event, saved.content);
             }
+            return self.attempt_failed(session, failed);
         }
         if let Some(failed) = core.checks.complete(session.state().output().content(), &mut core.dispatch) {
             return self.attempt_failed(session, failed);

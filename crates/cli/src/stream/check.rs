@@ -107,7 +107,7 @@ fn finishes(scenario: &Scenario) -> Result<(), String> {
         let is_given = || steps().any(|step| matches!(step, Step::Finish(given) if given == reason));
         if matches!(finish(reason), FinishReason::Other(_)) && !is_given() {
             return Err(format!(
-                "finishes: there is no reason {reason:?}: expected stop, length, tool_calls, content_filter, or a word that a step \
+                "finishes: there is no reason {reason:?}: expected stop, length, tool_calls, content_filter, unknown, or a word that a step \
                  `finish` gives"
             ));
         }

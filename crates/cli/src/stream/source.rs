@@ -117,8 +117,9 @@ impl Stream for Scripted {
 
 /// The reason of that word.
 pub(super) fn finish(word: &str) -> FinishReason {
-    use FinishReason::{ContentFilter, Length, Other, Stop, ToolCalls};
-    let known = [Stop, ToolCalls, Length, ContentFilter].into_iter().find(|known| known.to_string() == word);
+    use FinishReason::{ContentFilter, Length, Other, Stop, ToolCalls, Unknown};
+    let known = [Stop, ToolCalls, Length, ContentFilter, Unknown];
+    let known = known.into_iter().find(|known| known.to_string() == word);
     known.unwrap_or_else(|| Other(word.to_owned()))
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Scenario {
     #[serde(default = "yes")]
     pub(crate) zero_output_fails: bool,
     /// What follows on the reason for which a model stopped: `accept`, `fail` or `continue` for each reason that is named. Without, `length` and
-    /// `content_filter` fail and all others are accepted.
+    /// `content_filter` fail and all others are accepted. A stream that gives no reason ends for `unknown`.
     #[serde(default)]
     pub(crate) finishes: BTreeMap<String, Finish>,
     /// The output has to be JSON, after repairs, that a schema takes; all else fails its attempt. Any text will do without.
@@ -103,7 +103,7 @@ pub(crate) enum Finish {
     Accept,
     /// The attempt failed.
     Fail,
-    /// The attempt failed, and the next one goes on from all of its text.
+    /// The attempt failed, and the next one goes on from all of its text; where a filter stopped it, from the checkpoint before.
     Continue,
 }
 

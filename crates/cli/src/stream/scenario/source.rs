@@ -65,7 +65,7 @@ pub(crate) enum Step {
     Reasoning(String),
     /// A sign of life that is no event: a piece of a tool call, a heartbeat.
     Alive,
-    /// The reason for which the model stopped: `stop`, `tool_calls`, `length`, `content_filter`, or another word.
+    /// The reason for which the model stopped: `stop`, `tool_calls`, `length`, `content_filter`, `unknown`, or another word.
     Finish(String),
     /// A message beside the text.
     Message(Said),
