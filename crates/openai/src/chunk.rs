@@ -23,6 +23,8 @@ pub(crate) struct Chunk {
     object: Option<Value>,
     error_code: Option<Value>,
     detail: Option<Value>,
+    /// Of MiniMax, in each answer.
+    base_resp: Option<Value>,
 }
 
 impl Chunk {
@@ -36,7 +38,9 @@ impl Chunk {
             })
         };
         let is_named = self.object.as_ref().and_then(Value::as_str) == Some("error");
-        self.choices.is_empty() && (is_named || is_told(&self.error_code) || is_told(&self.detail))
+        let base = self.base_resp.as_ref().and_then(|base| base.get("status_code").cloned());
+        self.choices.is_empty()
+            && (is_named || is_told(&self.error_code) || is_told(&self.detail) || is_told(&base))
     }
 }
 

@@ -232,12 +232,12 @@ impl OpenAi {
         let encoding = encoding(&response);
         if !response.status().is_success() {
             let (head, body) = response.into_parts();
+            // What to do follows from its status, also where its reason cannot be read.
             let body = match encoding {
-                // What to do follows from its status, also where its reason cannot be read.
-                Some(_) => Bytes::new(),
-                None => limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default(),
+                Some(encoding) => Err(encoding),
+                None => Ok(limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default()),
             };
-            return Err(failure::of_status(head.status, &head.headers, &body));
+            return Err(failure::of_status(head.status, &head.headers, body));
         }
         if let Some(encoding) = encoding {
             let why =

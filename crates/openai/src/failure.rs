@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
+use hyper::body::Bytes;
 use hyper::header::{DATE, HeaderMap, RETRY_AFTER};
 use runstate::stream::{ErrorKind, SourceError};
 use serde::{Deserialize, Deserializer};
@@ -15,6 +16,7 @@ const MOST_OF_A_REASON: usize = 1_000;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ErrorObject {
+    #[serde(deserialize_with = "words")]
     message: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -28,6 +30,24 @@ pub(crate) struct ErrorObject {
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
     let number = Value::deserialize(from)?.as_u64();
     Ok(number.and_then(|number| u16::try_from(number).ok()))
+}
+
+/// A text, or what is wrong with each field, as Mistral tells it.
+fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        Value::Object(fields) if fields.get("detail").is_some_and(Value::is_array) => {
+            details(&fields["detail"])
+        }
+        other => Some(other.to_string()),
+    })
+}
+
+/// What is wrong with each field of a request.
+fn details(list: &Value) -> Option<String> {
+    let said = list.as_array()?.iter().filter_map(|one| one.get("msg").and_then(Value::as_str));
+    Some(said.collect::<Vec<_>>().join("; "))
 }
 
 impl ErrorObject {
@@ -51,14 +71,19 @@ impl ErrorObject {
             Value::Object(fields) => {
                 match (fields.get("error"), fields.get("detail"), fields.get("errors")) {
                     (Some(error @ (Value::Object(_) | Value::String(_))), ..) => Self::of(error),
-                    (_, Some(Value::Array(list)), _) => {
-                        let said = list.iter().filter_map(|one| one.get("msg").and_then(Value::as_str));
-                        let said: Vec<_> = said.collect();
-                        ErrorObject { message: Some(said.join("; ")), ..ErrorObject::default() }
+                    (_, Some(list @ Value::Array(_)), _) => {
+                        ErrorObject { message: details(list), ..ErrorObject::default() }
                     }
                     (_, Some(detail), _) if !detail.is_null() => Self::of(detail),
                     (_, _, Some(errors @ Value::Array(_))) => Self::of_body(errors),
-                    _ => Self::of(body),
+                    _ => {
+                        let mut error = Self::of(body);
+                        // As AWS, Baidu and MiniMax name it.
+                        let other = fields.get("Message").or_else(|| fields.get("error_msg"));
+                        let other = other.or_else(|| fields.get("base_resp")?.get("status_msg"));
+                        error.message = error.message.or_else(|| Some(other?.as_str()?.to_owned()));
+                        error
+                    }
                 }
             }
             Value::String(message) => {
@@ -123,11 +148,12 @@ pub(crate) fn shown(reason: &str) -> String {
     reason.chars().take(MOST_OF_A_REASON).map(shown).chain(cut).collect()
 }
 
-/// The failure that an answer with another status than success is.
-pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> SourceError {
-    let body: Value = runstate::json::from_slice(body).unwrap_or_else(|_| {
+/// The failure that an answer with another status than success is; of its body the encoding is known where it cannot be read.
+pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<Bytes, String>) -> SourceError {
+    let (body, encoding) = body.map_or_else(|encoding| (Bytes::new(), Some(encoding)), |body| (body, None));
+    let body: Value = runstate::json::from_slice(&body).unwrap_or_else(|_| {
         // A proxy answers in plain text, or with a page.
-        let text = String::from_utf8_lossy(body);
+        let text = String::from_utf8_lossy(&body);
         let text = text.trim();
         if text.is_empty() || text.starts_with('<') { Value::Null } else { Value::from(text) }
     });
@@ -137,9 +163,12 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         (Some(kind @ (ErrorKind::Fatal | ErrorKind::RateLimit | ErrorKind::Model)), _) => kind,
         (_, by_status) => by_status,
     };
-    let message = match error.reason() {
-        Some(message) => format!("the server answers {status}: {message}"),
-        None => format!("the server answers {status}"),
+    let message = match (error.reason(), encoding) {
+        (Some(message), _) => format!("the server answers {status}: {message}"),
+        (None, None) => format!("the server answers {status}"),
+        (None, Some(encoding)) => {
+            format!("the server answers {status}, in the encoding {encoding:?}, which was not asked for")
+        }
     };
     let failure = SourceError::new(kind, message);
     match retry_after(headers) {

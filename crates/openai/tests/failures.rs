@@ -72,10 +72,40 @@ async fn the_reason_of_a_refusal_is_told_wherever_it_stands() {
         (r#"{"message":"no credits","detail":null}"#, "no credits"),
         (r#"{"errors":[{"message":"unknown route"}]}"#, "unknown route"),
         ("upstream is gone", "upstream is gone"),
+        // AWS, Baidu, MiniMax, and Mistral in both forms.
+        (
+            r#"{"Message":"User is not authorized","__type":"AccessDeniedException"}"#,
+            "User is not authorized",
+        ),
+        (r#"{"message":"The model id is invalid.","Message":"no"}"#, "The model id is invalid."),
+        (r#"{"error_code":336002,"error_msg":"Invalid JSON","id":"as-1"}"#, "Invalid JSON"),
+        (r#"{"base_resp":{"status_code":1004,"status_msg":"login fail"}}"#, "login fail"),
+        (
+            r#"{"object":"error","message":{"detail":[{"type":"missing","loc":["body","model"],"msg":"Field required"}]},"type":"invalid_request_error","code":null}"#,
+            "Field required",
+        ),
+        (
+            r#"{"object":"error","message":"Invalid model: m","type":"invalid_model","code":"1500"}"#,
+            "Invalid model: m",
+        ),
     ];
     for (body, reason) in cases {
         let failure = of(refusal("400 Bad Request", "", body)).await.1.unwrap();
         assert_eq!(failure.message(), format!("the server answers 400 Bad Request: {reason}"), "{body}");
+    }
+    // Servers that answer with success say it in the body, whole or as an event.
+    for (body, reason) in [
+        (r#"{"choices":null,"base_resp":{"status_code":1004,"status_msg":"login fail"}}"#, "login fail"),
+        (
+            r#"{"error_code":17,"error_msg":"Open api daily request limit reached"}"#,
+            "Open api daily request limit reached",
+        ),
+    ] {
+        let event = vec![events_head(), send(format!("data: {body}\n\n"))];
+        for script in [refusal("200 OK", "", body), event] {
+            let failure = of(script).await.1.unwrap();
+            assert_eq!(failure.message(), format!("the server reports: {reason}"), "{body}");
+        }
     }
     let page = of(refusal("502 Bad Gateway", "", "<html>no</html>")).await.1.unwrap();
     assert_eq!((page.kind(), page.message()), (ErrorKind::ServerError, "the server answers 502 Bad Gateway"));
@@ -88,6 +118,11 @@ async fn an_encoding_is_named() {
     let failure = of(vec![send(head)]).await.1.unwrap();
     assert_eq!(failure.kind(), ErrorKind::Fatal);
     assert!(failure.message().contains("answers in the encoding \"gzip\""), "{failure}");
+    // The reason of a refusal cannot be read then, and that is told beside its status.
+    let head = "HTTP/1.1 400 Bad Request\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc";
+    let failure = of(vec![send(head)]).await.1.unwrap();
+    let told = "the server answers 400 Bad Request, in the encoding \"gzip\", which was not asked for";
+    assert_eq!((failure.kind(), failure.message()), (ErrorKind::Fatal, told));
 }
 
 #[tokio::test]

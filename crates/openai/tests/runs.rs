@@ -8,7 +8,9 @@ use runstate::agent::{Agent, Input, Io, RunState, Tool, ToolContext, ToolSpec, a
 use runstate::session_model::SessionModel;
 use runstate::stream::drift::DriftDetector;
 use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Violation};
-use runstate::stream::{Backoff, Continuation, ErrorKind, RetryPolicy, Session, StreamEvent, Timeouts};
+use runstate::stream::{
+    Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, StreamEvent, Timeouts,
+};
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::tool_result::ToolResult;
@@ -122,6 +124,81 @@ async fn what_goes_on_from_a_checkpoint_is_asked_with_it() {
             { "role": "assistant", "content": "It rains " },
             { "role": "user", "content": "Go on." },
         ])
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_at_its_length_is_gone_on_from() {
+    let server = Server::start(vec![
+        vec![events_head(), send(text("It rains ")), send(finish("length"))],
+        vec![events_head(), send(text("in Oslo.")), send(finish("stop"))],
+    ])
+    .await;
+    let asked = OpenAiModel::new(server.client(), "m");
+    let model = SessionModel::new(move |request| {
+        Session::builder("stream_1", asked.source(request))
+            .retry(RetryPolicy {
+                backoff: Backoff::fixed(Duration::from_millis(1)),
+                ..RetryPolicy::default()
+            })
+            .on_finish(FinishReason::Length, OnFinish::Continue)
+    });
+    let agent = Agent::builder(model).build().unwrap();
+    let mut state = RunState::new("r1");
+    run_loop(&agent, &mut state, Input::message("How is it?"), Io::new()).await.unwrap();
+    assert_eq!(state.thread().last_answer().unwrap().text, "It rains in Oslo.");
+    let messages = body(&server.requests().await[1])["messages"].clone();
+    assert_eq!(messages[1], json!({ "role": "assistant", "content": "It rains " }));
+}
+
+fn body(request: &str) -> Value {
+    serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+/// The arguments of the last call may be half of those that were meant, also where they are JSON.
+#[tokio::test]
+async fn a_call_of_an_answer_that_was_cut_is_not_executed() {
+    let call =
+        r#"{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"read","arguments":"{}"}}]}}"#;
+    for in_session in [false, true] {
+        let cut = vec![events_head(), send(crate::server::chunk(call)), send(finish("length"))];
+        let server = Server::start(vec![cut]).await;
+        let executions = Arc::new(Mutex::new(0));
+        let read = Read(ToolSpec::new("read", "Reads."), Arc::clone(&executions));
+        let asked = OpenAiModel::new(server.client(), "m");
+        let agent = if in_session {
+            Agent::builder(SessionModel::new(move |request| {
+                Session::builder("stream_1", asked.source(request))
+            }))
+        } else {
+            Agent::builder(asked)
+        };
+        let mut state = RunState::new("r1");
+        let agent = agent.tool(read).build().unwrap();
+        let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+        let TerminationReason::Error(why) = &outcome.reason else { panic!("{outcome:?}") };
+        assert!(why.contains("cut at its limit on length"), "{why}");
+        assert_eq!((*executions.lock().unwrap(), state.calls().count()), (0, 0));
+    }
+}
+
+/// Ids of calls that are numbers are texts here, and in what the server is sent.
+#[tokio::test]
+async fn ids_that_are_numbers_come_back_with_their_results() {
+    let call = r#"{"delta":{"tool_calls":[{"index":0,"id":7,"function":{"name":"read","arguments":"{}"}}]}}"#;
+    let server = Server::start(vec![
+        vec![events_head(), send(crate::server::chunk(call)), send(finish("tool_calls"))],
+        vec![events_head(), send(text("done")), send(finish("stop"))],
+    ])
+    .await;
+    let read = Read(ToolSpec::new("read", "Reads."), Arc::default());
+    let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).tool(read).build().unwrap();
+    let mut state = RunState::new("r1");
+    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    let messages = body(&server.requests().await[1])["messages"].clone();
+    assert_eq!(
+        (&messages[1]["tool_calls"][0]["id"], &messages[2]["tool_call_id"]),
+        (&"7".into(), &"7".into())
     );
 }
 

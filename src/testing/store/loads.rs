@@ -6,9 +6,10 @@ use super::Bench;
 use super::played::Played;
 use super::puts::{Must, approvals, assert_stored, claim, commit, create, load, put, release, restored, yes};
 use super::world::{agent, one, questions, turn};
-use crate::agent::StoredRun;
 use crate::agent::keys::Scope;
+use crate::agent::{Message, StoredRun};
 use crate::store::{About, ValueRow};
+use crate::turn::Extra;
 
 pub(super) async fn a_run_comes_back_after_each_commit(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -46,7 +47,11 @@ pub(super) async fn a_run_comes_back_after_each_commit(bench: &dyn Bench) {
 
 pub(super) async fn messages_come_back_in_order(bench: &dyn Bench) {
     let store = bench.store().await;
-    let script: Vec<_> = (0..30).map(|step| one(&format!("s{step}"), "say", json!(step))).collect();
+    let mut script: Vec<_> = (0..30).map(|step| one(&format!("s{step}"), "say", json!(step))).collect();
+    // The provider's own data, of an answer and of a call.
+    let signed = json!({ "signature": "AbC=", "parts": [1, null, { "\u{202e}": 0.5 }] });
+    script[3].extra = Extra::from_iter([("thinking", signed.clone())]);
+    script[3].calls[0].extra = Extra::from_iter([("of a call", signed.clone())]);
     let played = Played::new("r1", &script).await;
     put(&*store, &played).await;
     let loaded = load(&*store, "r1").await;
@@ -57,6 +62,9 @@ pub(super) async fn messages_come_back_in_order(bench: &dyn Bench) {
     let got: Vec<_> = state.history().iter().map(|message| format!("{message:?}")).collect();
     let expected: Vec<_> = played.state().history().iter().map(|message| format!("{message:?}")).collect();
     assert_eq!(got, expected, "the messages, past the ninth and the twenty-ninth");
+    let turns: Vec<_> = state.history().iter().filter_map(Message::answer).collect();
+    assert_eq!(turns[3].extra.fields()["thinking"], signed, "the provider's own data of an answer");
+    assert_eq!(turns[3].calls[0].extra.fields()["of a call"], signed, "the provider's own data of a call");
 }
 
 pub(super) async fn calls_take_the_place_of_their_rows(bench: &dyn Bench) {

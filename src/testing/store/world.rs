@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::decision::{Decision, Suspension};
 use crate::tool_result::ToolResult;
 use crate::trace::Recorder;
-use crate::turn::{CallRequest, Turn};
+use crate::turn::{CallRequest, Extra, Turn};
 
 /// When nothing else is said.
 pub(super) const NOW: u64 = 1_000_000;
@@ -41,10 +41,13 @@ impl Model for Script {
         let over = Turn { text: "done".to_owned(), calls: Vec::new(), ..Turn::default() };
         let turn = self.0.get(request.step as usize - 1).cloned().unwrap_or(over);
         let mut events = vec![ModelEvent::Text(turn.text)];
-        for (index, CallRequest { id, tool, arguments, .. }) in (0..).zip(turn.calls) {
+        let extra = |index, extra: Extra| (!extra.is_empty()).then_some(ModelEvent::Extra { index, extra });
+        for (index, CallRequest { id, tool, arguments, extra: of_call, .. }) in (0..).zip(turn.calls) {
             events.push(ModelEvent::CallStart { index, id, tool });
             events.push(ModelEvent::Arguments { index, delta: arguments.to_string() });
+            events.extend(extra(Some(index), of_call));
         }
+        events.extend(extra(None, turn.extra));
         events.push(ModelEvent::Finish(FinishReason::Stop));
         Box::pin(stream::iter(events))
     }
