@@ -77,6 +77,14 @@ fn few_ordinary_texts_are_flagged_and_none_at_error() {
         (*flagged, *of) = (*flagged + usize::from(!kinds.is_empty()), *of + 1);
     }
     assert_eq!(failed, 0, "without a word of the user no ordinary text fails an attempt");
+    // Of the texts that others wrote fewer than one in a hundred are warned of. Two of the 125 to measure are more than that, and stay so few.
+    let drawn = |columns: &[usize]| {
+        let counts = counts.iter().filter(|((column, kind), _)| columns.contains(column) && kind != "own");
+        counts.fold([0, 0], |[flagged, of], (_, [more, all])| [flagged + more, of + all])
+    };
+    let ([flagged, of], [of_measure, _]) = (drawn(&[TUNE, MEASURE]), drawn(&[MEASURE]));
+    assert!(flagged * 100 < of && of >= 1_000, "{flagged} of {of}");
+    assert!(of_measure <= 2, "{of_measure}");
     assert_figures(&counts, "flagged ordinary texts");
 }
 
@@ -88,6 +96,12 @@ fn true_texts_are_found_as_often_as_the_figures_say() {
         let is_found = found(&mut rule, &text).0.contains(&kind.as_str());
         let [found, of] = counts.entry((column, kind)).or_default();
         (*found, *of) = (*found + usize::from(is_found), *of + 1);
+    }
+    // The figures of the page may rise, and do not sink below these.
+    for (column, least) in [(TUNE, 449), (MEASURE, 49), (SIXTH, 67)] {
+        let found: usize =
+            counts.iter().filter(|((of, _), _)| *of == column).map(|(_, [found, _])| found).sum();
+        assert!(found >= least, "column {column}: {found}, and {least} were found before");
     }
     assert_figures(&counts, "true texts found");
 }

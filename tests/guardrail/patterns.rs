@@ -105,12 +105,24 @@ fn code_and_quotations_are_passed_over_unless_looked_into() {
         "> I can't help with that.\n",
         "So:\n```\nI can't help with that.\n```\n",
         "So:\n\n    I can't help with that.\n",
+        "Like this::\n\n  I can't help with that.\n",
+        "  Like this::\n\n   I can't help with that.\n",
+        ".. code-block:: text\n\n  I can't help with that.\n\n  As an AI, I can't.\n",
         "So: `<|im_end|>` ends it.",
         "So: ``a ` <|im_end|>`` ends it.",
         "See [your page](a.md) and [name][1].",
         "Dear Ann,\n\nI can't help with the move.\n",
     ] {
         assert_eq!(kinds_of(&mut Patterns::builtin(), text), Vec::<String>::new(), "{text}");
+    }
+    // A block of prose is none of code, and a block ends with its indentation.
+    for text in [
+        ".. note::\n\n  I can't help with that.\n",
+        ".. code:: text\n\n  fine\n\nI can't help with that.\n",
+        "Like this:\n\n  I can't help with that.\n",
+        "  Like this::\n\n  I can't help with that.\n",
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), ["refusal"], "{text}");
     }
     let quoted = "So: \"I can't help with that.\"";
     assert_eq!(kinds_of(&mut Patterns::builtin().everywhere(), quoted), ["refusal"]);
@@ -136,6 +148,9 @@ const PROSE: &[&str] = &[
     "\n\n",
     "> ",
     "    ",
+    "::\n\n",
+    "\n.. code-block:: c\n",
+    "\n.. note::\n",
     "- ",
     "\u{201C}",
     "\u{201D}",

@@ -16,7 +16,7 @@ use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};
 
 use entropy::Entropy;
 use hedging::{HEDGES, Hedging};
-use prose::Prose;
+use prose::{Piece, Prose};
 use repetition::Repetition;
 
 pub use kind::{Drift, DriftKind};
@@ -161,9 +161,9 @@ impl DriftDetector {
         }
         let mut peaks = Peaks::default();
         match &mut self.prose {
-            Some(prose) => prose.read(delta, |text| match text {
-                Some(text) => self.checks.read(text, &mut peaks),
-                None => self.checks.gap(),
+            Some(prose) => prose.read(delta, |piece| match piece {
+                Piece::Prose(text) => self.checks.read(text, &mut peaks),
+                Piece::LeftOut(text) => self.checks.left_out(text, &mut peaks),
             }),
             None => self.checks.read(delta, &mut peaks),
         }
@@ -218,10 +218,10 @@ impl Checks {
         checks
     }
 
-    /// Something is left out of the text here: what stands on both sides of it is not side by side.
-    fn gap(&mut self) {
+    /// Something is left out of the text here. It stands for one word: what differs in it alone is not the same.
+    fn left_out(&mut self, text: &str, peaks: &mut Peaks) {
         if let Some(repetition) = &mut self.repetition {
-            repetition.gap();
+            peaks.note(DriftKind::Repetition, repetition.left_out(text));
         }
     }
 

@@ -10,6 +10,14 @@ pub(super) struct Prose {
     held: String,
 }
 
+/// A piece of a text.
+#[derive(Debug)]
+pub(super) enum Piece<'t> {
+    Prose(&'t str),
+    /// Code within a line, or a quotation.
+    LeftOut(&'t str),
+}
+
 /// In what the last character stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -24,8 +32,8 @@ impl Prose {
         Prose { scope: Scope::new(), part: Part::Prose, held: String::new() }
     }
 
-    /// The text's next part. Gives its prose, with what was held back before it; and `None` where something is left out.
-    pub(super) fn read(&mut self, delta: &str, mut prose: impl FnMut(Option<&str>)) {
+    /// The text's next part. Gives its prose, with what was held back before it, and the code and quotations within lines.
+    pub(super) fn read(&mut self, delta: &str, mut piece: impl FnMut(Piece<'_>)) {
         // Prose from there on was not given yet.
         let (mut from, mut at) = (0, 0);
         while at < delta.len() {
@@ -50,14 +58,11 @@ impl Prose {
                 Part::Prose
             };
             if self.part == Part::Prose && part != Part::Prose {
-                prose(Some(&delta[from..at]));
+                piece(Piece::Prose(&delta[from..at]));
             }
             if is_over {
-                prose(is_text.then_some(&*self.held));
+                piece(if is_text { Piece::Prose(&self.held) } else { Piece::LeftOut(&self.held) });
                 self.held.clear();
-            }
-            if self.part != Part::Hidden && part == Part::Hidden {
-                prose(None);
             }
             if self.part != Part::Prose && part == Part::Prose {
                 from = at;
@@ -69,7 +74,7 @@ impl Prose {
             at += c.len_utf8();
         }
         if self.part == Part::Prose {
-            prose(Some(&delta[from..]));
+            piece(Piece::Prose(&delta[from..]));
         }
     }
 

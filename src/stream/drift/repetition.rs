@@ -43,10 +43,12 @@ impl Repetition {
         (f64::from(round) / SURE_LETTERS).max(f64::from(lines) / SURE_LINES).min(1.0)
     }
 
-    /// Something is left out here: lines that differ in that alone are not the same.
-    pub(super) fn gap(&mut self) {
+    /// Something is left out here. It counts as one word.
+    pub(super) fn left_out(&mut self, text: &str) -> f64 {
         self.letters.length = 0;
-        self.lines.is_whole = false;
+        let hash = text.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)));
+        self.lines.line ^= hash;
+        self.word(Word { hash, letters: true, at: 0 })
     }
 
     /// One more word. How sure it is that the text repeats itself.
@@ -141,12 +143,10 @@ impl Circles {
 }
 
 /// Lines with letters, or with characters that ASCII has not, that are the same as the one before.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Lines {
     line: u64,
     letters: bool,
-    /// Is nothing left out of the line?
-    is_whole: bool,
     before: u64,
     same: u32,
 }
@@ -160,15 +160,9 @@ impl Lines {
             self.letters |= c.is_ascii_alphabetic() || !c.is_ascii();
             return 0;
         }
-        let Lines { line, letters, is_whole, before, same } = *self;
-        let same = if letters && is_whole && line == before { same + 1 } else { 0 };
-        *self = Lines { before: line, same, ..Lines::default() };
+        let Lines { line, letters, before, same } = *self;
+        let same = if letters && line == before { same + 1 } else { 0 };
+        *self = Lines { line: 0, letters: false, before: line, same };
         same
-    }
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Lines { line: 0, letters: false, is_whole: true, before: 0, same: 0 }
     }
 }

@@ -78,7 +78,31 @@ pub(in crate::stream) struct Scope {
     /// Is the text a letter? Known after its first lines.
     letter: Option<bool>,
     lines: u32,
+    /// Colons at the end of the line so far.
+    colons: u32,
+    /// The directive of reStructuredText in the line, as far as it was read.
+    directive: Directive,
+    /// How far the line was indented that begins a literal block: what is indented further is code.
+    literal: Option<u32>,
 }
+
+/// `.. name::`, which begins a block.
+#[derive(Debug, Clone, Default)]
+enum Directive {
+    #[default]
+    None,
+    /// So many dots.
+    Dots(u32),
+    Name(String),
+    /// Its block is code, or is not.
+    Block(bool),
+}
+
+/// Directives with a block of code.
+const OF_CODE: [&str; 7] =
+    ["code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode", "ipython"];
+/// The longest name of one.
+const LONGEST_NAME: usize = 20;
 
 #[derive(Debug, Clone, Copy)]
 struct Open {
@@ -118,6 +142,9 @@ impl Scope {
             ink: '\n',
             letter: None,
             lines: 0,
+            colons: 0,
+            directive: Directive::None,
+            literal: None,
         }
     }
 
@@ -133,7 +160,8 @@ impl Scope {
     /// How many lower-case letters and spaces may come without a change of scope.
     #[inline]
     pub(in crate::stream) fn quiet(&self) -> usize {
-        if self.ticks > 0 || !matches!(self.line, Line::Text | Line::Hidden) {
+        let is_named = matches!(self.directive, Directive::Dots(_) | Directive::Name(_));
+        if self.ticks > 0 || is_named || !matches!(self.line, Line::Text | Line::Hidden) {
             return 0;
         }
         match self.open {
@@ -154,6 +182,7 @@ impl Scope {
         self.before = char::from(last);
         if let Some(ink) = text.bytes().rfind(|c| *c != b' ') {
             self.ink = char::from(ink);
+            self.colons = 0;
         }
     }
 
@@ -188,6 +217,7 @@ impl Scope {
             return;
         }
         self.chars = self.chars.saturating_add(1);
+        self.direct(c);
         self.read(c, over);
         if self.fence.is_none() && matches!(self.line, Line::Text | Line::Item(_)) {
             self.within(c, over);
@@ -195,6 +225,23 @@ impl Scope {
         self.before = c;
         if !c.is_whitespace() {
             self.ink = c;
+            self.colons = if c == ':' { self.colons + 1 } else { 0 };
+        }
+    }
+
+    /// Reads a directive at the beginning of the line.
+    fn direct(&mut self, c: char) {
+        match (&mut self.directive, c) {
+            (Directive::None, '.') if self.line == Line::Begun => self.directive = Directive::Dots(1),
+            (Directive::None | Directive::Block(_), _) => {}
+            (Directive::Dots(1), '.') => self.directive = Directive::Dots(2),
+            (Directive::Dots(2), ' ') => self.directive = Directive::Name(String::new()),
+            (Directive::Name(name), ':') if self.before == ':' => {
+                self.directive = Directive::Block(OF_CODE.contains(&name.as_str()));
+            }
+            (Directive::Name(_), ':') => {}
+            (Directive::Name(name), c) if name.len() < LONGEST_NAME => name.push(c),
+            _ => self.directive = Directive::None,
         }
     }
 
@@ -215,6 +262,10 @@ impl Scope {
             (Line::Begun, _) if self.indent >= 4 && (self.blank || self.code) && !self.list => {
                 self.close(true, over);
                 self.code = true;
+                Line::Hidden
+            }
+            (Line::Begun, _) if self.literal.is_some_and(|indent| self.indent > indent) => {
+                self.close(true, over);
                 Line::Hidden
             }
             (Line::Begun, '-' | '*' | '+' | '•') => Line::Item(true),
@@ -325,6 +376,14 @@ impl Scope {
             _ => {}
         }
         self.blank = self.line == Line::Begun;
+        if !self.blank && self.literal.is_none_or(|indent| self.indent <= indent) {
+            let is_code = match self.directive {
+                Directive::Block(is_code) => is_code,
+                _ => self.colons == 2,
+            };
+            self.literal = is_code.then_some(self.indent);
+        }
+        (self.colons, self.directive) = (0, Directive::None);
         if self.blank {
             self.close(true, over);
         } else if matches!(self.line, Line::Text | Line::Item(_)) {
