@@ -13,7 +13,7 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
-use crate::store::{Missing, Opened, StoreArgs, damaged_to_json, is_in_doubt, tell_damaged, waiting};
+use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, is_in_doubt, tell_damaged, waiting};
 
 /// List the runs of a store, the newest first
 #[derive(Debug, clap::Args)]
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// The calls of a run that wait: how many of what kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Waits {
     /// Nobody decided about them.
     undecided: usize,
@@ -113,15 +113,18 @@ pub(super) struct Waits {
     in_doubt: usize,
     /// They wait for whoever drives the run.
     decided: usize,
+    /// The id of a message that closed them, and that nobody took.
+    message: Option<String>,
 }
 
 impl Waits {
     /// Those of a run, of whose calls these are undecided.
-    pub(super) fn of(run: &RunInfo, undecided: &[Approval]) -> Self {
+    pub(super) fn of(run: &RunInfo, undecided: &[Approval], message: Option<String>) -> Self {
         Waits {
             undecided: undecided.len(),
             in_doubt: undecided.iter().filter(|one| is_in_doubt(one)).count(),
             decided: (run.waiting as usize).saturating_sub(undecided.len()),
+            message,
         }
     }
 }
@@ -129,7 +132,10 @@ impl Waits {
 /// All that wait, and what is to be known of some of them.
 impl fmt::Display for Waits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Waits { undecided, in_doubt, decided } = *self;
+        let Waits { undecided, in_doubt, decided, ref message } = *self;
+        if message.is_some() {
+            return f.write_str("a message");
+        }
         match (undecided + decided, undecided) {
             (0, _) => f.write_str("-")?,
             (all, 0) => write!(f, "{all}, decided")?,
@@ -144,7 +150,17 @@ fn waits(opened: &Opened, run: &RunInfo) -> Result<Waits, Failure> {
     if run.waiting == 0 {
         return Ok(Waits::default());
     }
-    Ok(Waits::of(run, &waiting(opened, About::Run(run.id.clone()))?))
+    let undecided = waiting(opened, About::Run(run.id.clone()))?;
+    let mut message = None;
+    // Else it would have closed them.
+    if undecided.is_empty() {
+        message = match beside(opened.handle(), opened.store.mail(&run.id)) {
+            Ok(mail) => mail.message,
+            // It may have been removed since; of one that cannot be read the list tells below.
+            Err(_) => None,
+        };
+    }
+    Ok(Waits::of(run, &undecided, message.map(|message| message.id)))
 }
 
 fn text(run: &RunInfo, waits: Waits, longest: usize, now_ms: u64, out: &mut Output) {
@@ -196,6 +212,7 @@ pub(super) fn to_json(run: &RunInfo, waits: Waits, now_ms: u64) -> Value {
         "undecided": waits.undecided,
         "in_doubt": waits.in_doubt,
         "decided": waits.decided,
+        "message_id": waits.message,
         "holder": holder,
         "not_before_ms": run.put_off.map(|left| moment(now_ms, left)),
         "problem": run.problem,
@@ -212,7 +229,10 @@ mod tests {
 
     #[test]
     fn of_calls_that_wait_it_is_said_what_they_wait_for() {
-        let said = |undecided, in_doubt, decided| Waits { undecided, in_doubt, decided }.to_string();
+        let said =
+            |undecided, in_doubt, decided| Waits { undecided, in_doubt, decided, message: None }.to_string();
+        let message = Some("m1".to_owned());
+        assert_eq!(Waits { decided: 2, message, ..Waits::default() }.to_string(), "a message");
         assert_eq!(said(0, 0, 0), "-");
         assert_eq!(said(2, 0, 0), "2");
         assert_eq!(said(0, 0, 2), "2, decided");

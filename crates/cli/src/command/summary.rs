@@ -148,7 +148,8 @@ impl Summary {
 
     pub(super) fn to_json(&self, opened: &Opened) -> Value {
         let info = &self.loaded.info;
-        let mut run = to_json(info, Waits::of(info, &self.waits), unix_ms());
+        let message = self.message.as_ref().map(|message| message.id.clone());
+        let mut run = to_json(info, Waits::of(info, &self.waits, message), unix_ms());
         let calls = self.state().into_iter().flat_map(RunState::calls).map(|(name, call)| {
             let record = call.record();
             let mut shown =

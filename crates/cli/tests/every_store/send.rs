@@ -170,7 +170,12 @@ fn a_thread_and_a_message_that_is_not_taken_are_shown(place: &dyn Fn() -> Place)
     shows("tidy-1", &["message  leave\\u{a}b.txt (not taken yet)\n"]);
     let stands = place.stands("tidy-1").unwrap();
     assert_eq!((&stands["thread"], &stands["after"]), (&"tidy-1".into(), &Value::Null));
-    assert_eq!(stands["message"]["message"], "tidy-1/m1");
+    assert_eq!(
+        (&stands["message"]["message"], &stands["message_id"]),
+        (&"tidy-1/m1".into(), &"tidy-1/m1".into())
+    );
+    let listed = place.does(&["runs"], 0);
+    assert!(listed.stdout.contains("a message"), "{}", listed.shown());
     place.work();
     assert_eq!(place.stands("tidy-1").unwrap()["message"], Value::Null);
     place.does(&["send", "tidy-1", "and more"], 0);
