@@ -3,7 +3,8 @@
 use runstate::agent::async_trait;
 use runstate::run::RunStatus;
 use runstate::store::{
-    Claim, Loaded, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace, UserMessage, Wrapper, send,
+    Claim, Loaded, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace,
+    UserMessage, Wrapper, send,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};

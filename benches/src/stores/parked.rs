@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, Claim, Release, RunQuery, RunData, RunLists, RunQueue, RunStore};
+use runstate::store::{About, ApprovalQuery, Claim, Release, RunQuery, RunStore};
 
 use super::script::parked as taped;
 use super::subject::{Folder, Subject};

@@ -11,7 +11,7 @@ use runstate::agent::{
 };
 use runstate::clock::unix_clock;
 use runstate::decision::Suspension;
-use runstate::store::{Claim, Commit, NewRun, RunData, RunLists, RunQueue, RunStore, StoreCommitter};
+use runstate::store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
 use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;

@@ -113,7 +113,7 @@ pub(super) struct Waits {
     in_doubt: usize,
     /// They wait for whoever drives the run.
     decided: usize,
-    /// The id of a message that closed them, and that nobody took.
+    /// The id of a message that closed them and is not taken.
     message: Option<String>,
 }
 
