@@ -74,13 +74,25 @@ pub fn documents() -> &'static [Document] {
     &DOCUMENTS
 }
 
-/// The rules of the built-in lifecycles, with what ends with what: the next activation of a run ends the one before it, with its
-/// replays and executions; the end of a run leaves calls that never began, and what executed when the run was cancelled.
+/// The rules of the built-in lifecycles, and the lifecycles that end together. The next activation of a run ends the one before it,
+/// with its replays and executions. The end of a run, however it ends, leaves calls that never began, replays and executions.
 ///
 /// ```
-/// let book = runstate::rulebook();
-/// assert!(book.rules("tool_call").is_some());
-/// assert_eq!(book.iter().count(), runstate::lifecycles().len());
+/// use runstate::trace::{Event, Verdict, check};
+///
+/// let line = |seq: u64, lifecycle: &str, event: &str, from: &str, to: &str| {
+///     format!(r#"{{"seq":{seq},"at_ms":0,"run":"r1","lifecycle":"{lifecycle}","instance":"{lifecycle}","event":"{event}","from":{from},"to":"{to}"}}"#)
+/// };
+/// let lines = [
+///     line(1, "run", "create", "null", "Running"),
+///     line(2, "tool_call", "create", "null", "New"),
+///     line(3, "run", "finish", "\"Running\"", "Done"),
+/// ];
+/// let events: Vec<_> = lines.iter().map(|line| Event::from_json(line).unwrap()).collect();
+/// assert_eq!(check(&events, &runstate::rulebook()).verdict, Verdict::Conforms);
+///
+/// // The end of the run is missing.
+/// assert_eq!(check(&events[..2], &runstate::rulebook()).verdict, Verdict::Incomplete);
 /// ```
 #[cfg(feature = "trace")]
 pub fn rulebook() -> crate::trace::Rulebook {

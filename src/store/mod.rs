@@ -97,7 +97,7 @@ impl<S: RunData + RunLists + RunQueue + ?Sized> RunStore for S {}
 
 /// The runs themselves: what driving one run needs, and deciding about it.
 ///
-/// A program that gives out its work by itself implements this part alone.
+/// A program that gives out its work by itself implements this part alone. It checks decisions itself: [`decide`] needs the lists too.
 ///
 /// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
 /// nothing of it back. Any number of tasks and processes may call at once.
@@ -245,7 +245,7 @@ pub trait RunLists: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Takes a run away, with all that belongs to it. Its id is kept, and [not given again](Self::is_given). Says whether the run
+    /// Takes a run away, with all that belongs to it. Its id is kept, and [not given again](RunData::is_given). Says whether the run
     /// was there.
     ///
     /// # Errors
@@ -271,7 +271,7 @@ pub trait RunQueue: RunLists {
     /// - it has no lease, or its lease is over,
     /// - it is not put off ([`Release::put_off`]) any more,
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
-    ///   with a [message](Self::supersede) that was not taken, or not `Done` and somebody wants it cancelled.
+    ///   with a [message](RunData::supersede) that was not taken, or not `Done` and somebody wants it cancelled.
     ///
     /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
     ///

@@ -42,7 +42,7 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
         events: &played.committed,
         live: &[],
     };
-    match export(&record, &base.name) {
+    match export(&record, "exported") {
         Ok(_) => Outcome::Same,
         Err(ExportError::InDoubt { .. }) => Outcome::Refused("a call is in doubt"),
         Err(ExportError::NotCommitted { .. }) => Outcome::Refused("a commit failed"),

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use runstate::agent::event::AgentEvent;
+use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::trace::Event;
 use runstate_scenario::export::{ExportError, Exported, Record, export};
-use runstate_scenario::to_text;
+use runstate_scenario::{FILE_TOOLS, to_text};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, harmless, printable};
+use crate::output::{Output, complain, harmless, printable};
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace, quoted};
 use crate::{migrations, runs, suite, tools};
@@ -21,13 +21,13 @@ use crate::{migrations, runs, suite, tools};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  runstate export tidy-folder-1 --scenario --output tests/tidy-folder-1.yaml
-  runstate test tests
+  runstate export tidy-folder-1 --scenario --output suite/tidy-folder-1.yaml
+  runstate test suite
   runstate export tidy-folder-1 --scenario --redact ada@example.org
 
 Exit codes:
   0  written
-  1  the run has no scenario: it is under way, a call is in doubt, or its store ended it
+  1  the run has no scenario: it is under way, it goes on from another run, a call was left in doubt, or its store ended it
   2  there is no such run, or the store or an argument cannot be used")]
 pub(crate) struct Args {
     /// The run's id
@@ -35,10 +35,10 @@ pub(crate) struct Args {
     /// Write a scenario
     #[arg(long, required = true)]
     scenario: bool,
-    /// The file to write; with it, what the scenario comes to is written to the .trace file beside it. Default: standard output
+    /// The file to write. The expected result is written to the .trace file beside it. Default: standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace this text wherever it stands, in each place by one word; may be given several times
+    /// Replace this text wherever it stands, by one word; may be given several times. Refused where another case of the text would be left
     #[arg(long, value_name = "TEXT")]
     redact: Vec<String>,
     #[command(flatten)]
@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Ok(exported) => exported,
         Err(error) => {
             let run = quoted(&args.run);
-            out.line(&printable(&format!("the run {run} has no scenario: {error}")));
+            let why = args.without_texts(&format!("the run {run} has no scenario: {error}"));
+            complain(&printable(&why));
             return Ok(Exit::Bad);
         }
     };
@@ -70,10 +71,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         out.lines(&text);
         return Ok(Exit::Good);
     };
-    write(&file.path, &text)?;
+    // A scenario without its expected result is new to a suite, and no failure.
     write(&file.expected(), &harmless(&to_text(&exported.played)))?;
+    write(&file.path, &text)?;
     let (written, expected) = (file.path.display().to_string(), file.expected().display().to_string());
-    out.line(&printable(&format!("written: {written}, and what it comes to: {expected}")));
+    out.line(&printable(&format!("written: {written} and its expected result {expected}")));
     Ok(Exit::Good)
 }
 
@@ -82,6 +84,13 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// A message without the texts that are replaced in the scenario.
+    fn without_texts(&self, message: &str) -> String {
+        self.redact
+            .iter()
+            .fold(message.to_owned(), |message, text| message.replace(text.as_str(), "[redacted]"))
+    }
+
     fn export(&self, opened: &Opened) -> Result<Result<Exported, ExportError>, Failure> {
         let loaded = opened.ask(opened.store.load(&self.run))?;
         let base = Spec::of(&loaded)?.scenario()?;
@@ -94,8 +103,18 @@ impl Args {
             let event = event.map_err(|error| Failure::new(format!("its trace cannot be read: {error}")))?;
             trace.push(event.into_owned());
         }
-        let live = if Spec::has_folder(&base) { tools::specs() } else { Vec::new() };
         let events = self.events(opened)?;
+        let again = opened.ask(opened.store.load(&self.run))?.info.version;
+        if again != loaded.info.version {
+            return Err(Failure::new(format!("the run {} went on while it was read", quoted(&self.run)))
+                .with_help("export it once it is over or waits"));
+        }
+        let is_file_tool = |event: &AgentEvent| match &event.kind {
+            EventKind::ToolCallReady { tool, .. } => FILE_TOOLS.contains(&tool.as_str()),
+            _ => false,
+        };
+        let has_files = Spec::has_folder(&base) || events.iter().any(is_file_tool);
+        let live = if has_files { tools::specs() } else { Vec::new() };
         let decisions = stored.decisions();
         let record =
             Record { base: &base, state: &state, decisions, trace: &trace, events: &events, live: &live };

@@ -64,8 +64,10 @@ impl Subject {
     /// # Errors
     /// A name that `runstate test` does not take for that of such a scenario.
     pub(crate) fn scenario(path: &Path) -> Result<Subject, Failure> {
-        let is_one =
-            |subject: &Subject| !subject.path.to_string_lossy().to_ascii_lowercase().contains(".stream.");
+        let is_one = |subject: &Subject| {
+            let file = subject.path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+            !file.ends_with(".stream.yaml") && !file.ends_with(".stream.json")
+        };
         Subject::of(path).filter(is_one).ok_or_else(|| {
             let path = printable(&masked_path(&path.to_string_lossy()));
             Failure::new(format!("{path}: expected a name that ends in .yaml, .yml or .json")).with_help(

@@ -140,11 +140,6 @@ struct FileTool {
 
 /// A file may have been changed by a person since a crash, so a call that may have written or deleted is not repeated without
 /// asking.
-/// What the model is told of the tools.
-pub(crate) fn specs() -> Vec<ToolSpec> {
-    NAMES.iter().map(|name| spec(name)).collect()
-}
-
 fn spec(name: &str) -> ToolSpec {
     match name {
         LIST_FILES => ToolSpec::new(name, "Lists a folder.").repeatable(),
@@ -152,6 +147,11 @@ fn spec(name: &str) -> ToolSpec {
         WRITE_FILE => ToolSpec::new(name, "Writes a text file, whole."),
         _ => ToolSpec::new(name, "Deletes a file."),
     }
+}
+
+/// The specifications of the file tools.
+pub(crate) fn specs() -> Vec<ToolSpec> {
+    NAMES.iter().map(|name| spec(name)).collect()
 }
 
 #[async_trait]

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 
-use runstate::agent::event::AgentEvent;
+use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::agent::{RunState, ToolSpec, WhenSuspended};
 use runstate::decision::Decision;
 use runstate::run::AnyRun;
@@ -20,21 +20,28 @@ use runstate::trace::Event;
 use crate::file::{Commits, Driver, Plugin};
 use crate::play::{Options, PlayError, Played, play};
 use crate::script::IN_DOUBT;
-use crate::{Refused, Scenario};
+use crate::{Refused, Scenario, to_text};
 
 use outside::Came;
 pub use same::Difference;
 
-/// How the reason of a run begins whose commit failed.
+/// The beginning of the reason of a run that a failed commit ended.
 const NOT_COMMITTED: &str = "the run's state could not be committed";
 
-/// How often all moments are looked at anew.
+/// Rounds of the search.
 const ROUNDS: usize = 3;
+
+/// The most steps of a run that is exported.
+const MOST_STEPS: u32 = 10_000;
+
+/// How often a scenario is played at most, in the search for the one that comes to its run.
+const MOST_PLAYS: usize = 2_000;
 
 /// A run as a store has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'r> {
-    /// What the run was created with. Its scripted tools and plugins stay; its answers stay for the steps that it has one for.
+    /// The scenario that the run was created with. Its scripted tools and plugins stay. Its answer to a step replaces the recorded one; for a
+    /// live model it has none.
     pub base: &'r Scenario,
     /// The run.
     pub state: &'r RunState,
@@ -44,11 +51,11 @@ pub struct Record<'r> {
     pub trace: &'r [Event<'static>],
     /// The events, from the first on.
     pub events: &'r [AgentEvent],
-    /// The tools that the run had beside the scripted ones. The scenario gives what they gave.
+    /// The tools that the run had beside the scripted ones. The scenario repeats their results.
     pub live: &'r [ToolSpec],
 }
 
-/// A scenario that was made from a run, and the play that showed that it comes to the same.
+/// An exported scenario and its play.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exported {
@@ -59,8 +66,9 @@ pub struct Exported {
 }
 
 impl Exported {
-    /// The same with each of these texts replaced: in values, names and numbers of the scenario, the first by `redacted-1`, the second by
-    /// `redacted-2`. Digests are those of the new texts. The scenario is played again, and comes to the same but for the texts.
+    /// Replaces each of these texts by `redacted-1`, `redacted-2` and so on: in values, keys and numbers of the scenario. Digests are those of
+    /// the new texts. The scenario is played again, and comes to the same but for the texts. Neither the scenario nor its play has one of
+    /// the texts any more, in whatever case; encoded forms of a text are not looked for.
     ///
     /// # Errors
     /// As [`export`]: a text that is a name of the format, or that a schema or a condition of the run goes by.
@@ -68,11 +76,11 @@ impl Exported {
     /// # Panics
     /// As [`export`].
     pub fn redacted(&self, texts: &[String]) -> Result<Exported, ExportError> {
-        let words = (1..=texts.len()).map(redact::word);
-        if let Some(place) =
-            texts.iter().position(|text| words.clone().any(|word| word.contains(text.as_str())))
-        {
-            return Err(ExportError::Word { text: texts[place].clone(), word: redact::word(place + 1) });
+        let words: Vec<String> = (1..=texts.len()).map(redact::word).collect();
+        for (number, text) in (1..).zip(texts) {
+            if let Some(word) = words.iter().find(|word| word.contains(text.as_str())) {
+                return Err(ExportError::Word { number, word: word.clone() });
+            }
         }
         let json = serde_json::to_value(&self.scenario).unwrap_or_default();
         let name = self.scenario.name.as_str();
@@ -83,6 +91,15 @@ impl Exported {
         }
         let scenario = Scenario::parse(&json.to_string()).map_err(ExportError::Refused)?;
         let played = play(&scenario, Options::default()).map_err(ExportError::Play)?;
+        let shown = [scenario.to_json(), to_text(&played)].map(|text| text.to_lowercase());
+        let is_left = |text: &String| {
+            // A number of three digits is that of a time as well.
+            let is_short = text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+            !is_short && shown.iter().any(|shown| shown.contains(&text.to_lowercase()))
+        };
+        if let Some(place) = texts.iter().position(is_left) {
+            return Err(ExportError::Left { number: place + 1 });
+        }
         match same::redacted(&self.played, &played, texts) {
             Ok(()) => Ok(Exported { scenario, played }),
             Err(difference) => Err(ExportError::Differs(Box::new(difference))),
@@ -90,10 +107,11 @@ impl Exported {
     }
 }
 
-/// Writes a recorded run as a scenario of that name: its answers, results and decisions at their times, and no live tool.
+/// Writes a recorded run as a scenario of that name: its answers, results and decisions, and no live tool.
 ///
 /// The scenario is played before it is returned. Its transitions, events, messages and decisions are those of the record, in the same
-/// order; the id of the run, numbers of events, times and digests may differ.
+/// order; the id of the run, numbers of events, times and digests may differ. Times are as near to the recorded ones as that order permits.
+/// A run of a redacting agent with live tools is refused: its events do not have the results.
 ///
 /// # Example
 /// ```
@@ -156,6 +174,7 @@ struct Search<'r> {
     came: &'r [Came],
     /// For each that came, which of its steps.
     chosen: Vec<usize>,
+    plays: usize,
 }
 
 /// How a scenario did.
@@ -167,10 +186,11 @@ enum Tried {
 
 impl<'r> Search<'r> {
     fn new(record: &'r Record<'r>, made: Scenario, came: &'r [Came]) -> Self {
-        Search { record, made, came, chosen: vec![0; came.len()] }
+        Search { record, made, came, chosen: vec![0; came.len()], plays: 0 }
     }
 
-    fn attempt(&self) -> Result<Tried, ExportError> {
+    fn attempt(&mut self) -> Result<Tried, ExportError> {
+        self.plays += 1;
         let outside = self.came.iter().zip(&self.chosen).map(|(came, step)| came[*step].clone()).collect();
         let scenario = Scenario { outside, ..self.made.clone() };
         let scenario = Scenario::parse(&scenario.to_json()).map_err(ExportError::Refused)?;
@@ -199,6 +219,9 @@ impl<'r> Search<'r> {
             for place in 0..self.came.len() {
                 let mut chosen = self.chosen[place];
                 for moment in 0..self.came[place].len() {
+                    if self.plays == MOST_PLAYS {
+                        return Err(error);
+                    }
                     self.chosen[place] = moment;
                     match self.attempt()? {
                         Tried::Same(exported) => return Ok(*exported),
@@ -224,12 +247,27 @@ impl Record<'_> {
         if first.seq != 1 {
             return Err(ExportError::Beginning { seq: first.seq });
         }
+        let steps = self.events.iter().filter_map(|event| match event.kind {
+            EventKind::InferenceStarted { step } | EventKind::InferenceFinished { step, .. } => Some(step),
+            _ => None,
+        });
+        // A stored number makes no list of that length.
+        if let Some(step) = steps.max().filter(|step| *step > MOST_STEPS) {
+            return Err(ExportError::Steps { step });
+        }
         if self.state.history().len() > self.state.own_history().len() {
             return Err(ExportError::Follows);
         }
-        let doubtful = self.state.pending().into_iter().find(|one| one.suspension.action == IN_DOUBT);
-        if let Some(pending) = doubtful {
-            return Err(ExportError::InDoubt { call: pending.call.to_owned() });
+        let is_decided = |id: &str| self.decisions.get(id).is_some_and(|decision| !decision.is_expiry());
+        let doubtful = self.events.iter().find_map(|event| match &event.kind {
+            EventKind::ToolCallSuspended { interrupt } => {
+                let asked = &interrupt.suspension;
+                (asked.action == IN_DOUBT && !is_decided(&asked.id)).then(|| interrupt.call.clone())
+            }
+            _ => None,
+        });
+        if let Some(call) = doubtful {
+            return Err(ExportError::InDoubt { call });
         }
         match self.state.run() {
             AnyRun::Done(run) => match run.reason() {
@@ -268,7 +306,7 @@ impl Record<'_> {
     }
 }
 
-/// Leaves out what the base says of calls that the model never made.
+/// Removes the scripts of calls that the model never made.
 fn keep_called(scenario: &mut Scenario) {
     let mut made = BTreeSet::new();
     let mut lives: BTreeMap<&str, u32> = BTreeMap::new();
@@ -299,6 +337,11 @@ pub enum ExportError {
     },
     /// The run is neither over nor does it wait.
     Running,
+    /// The run has more steps than a scenario can have.
+    Steps {
+        /// The greatest number of a step.
+        step: u32,
+    },
     /// The run goes on from the messages of another one.
     Follows,
     /// A call may have executed, and no decision says so.
@@ -316,12 +359,17 @@ pub enum ExportError {
         /// How it failed.
         why: String,
     },
-    /// A text that is to be replaced is a part of the words in its place.
+    /// A text that is to be replaced is a part of the word for one of the texts.
     Word {
-        /// The text.
-        text: String,
+        /// The number of the text, from 1.
+        number: usize,
         /// The word.
         word: String,
+    },
+    /// A text is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes.
+    Left {
+        /// The number of the text, from 1.
+        number: usize,
     },
     /// The scenario that the record makes is none.
     Refused(Refused),
@@ -344,6 +392,9 @@ impl fmt::Display for ExportError {
             ExportError::Follows => f.write_str(
                 "the run goes on from the messages of another run, and a scenario begins with one message",
             ),
+            ExportError::Steps { step } => {
+                write!(f, "an event is of step {step}, and a scenario has at most {MOST_STEPS} steps")
+            }
             ExportError::InDoubt { call } => write!(
                 f,
                 "the call {call:?} is in doubt: its tool may have executed, and no decision says whether it did"
@@ -357,12 +408,16 @@ impl fmt::Display for ExportError {
             ExportError::NotCommitted { why } => {
                 write!(f, "the store ended the run, which no scenario repeats: {why}")
             }
-            ExportError::Word { text, word } => {
+            ExportError::Word { number, word } => {
                 write!(
                     f,
-                    "the text {text:?} cannot be replaced: it is a part of {word:?}, the word in its place"
+                    "text {number} cannot be replaced: it is a part of {word:?}, the word in the place of a text"
                 )
             }
+            ExportError::Left { number } => write!(
+                f,
+                "text {number} is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes"
+            ),
             ExportError::Refused(error) => write!(f, "the record makes no scenario: {error}"),
             ExportError::Play(error) => write!(f, "the scenario cannot be played: {error}"),
             ExportError::Missed(missed) => {
@@ -382,5 +437,58 @@ impl Error for ExportError {
             ExportError::Play(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record<'r>(
+        base: &'r Scenario,
+        played: &'r Played,
+        decisions: &'r BTreeMap<String, Decision>,
+    ) -> Record<'r> {
+        Record {
+            base,
+            state: &played.state,
+            decisions,
+            trace: &played.trace,
+            events: &played.committed,
+            live: &[],
+        }
+    }
+
+    /// One line of a store without a tag.
+    #[test]
+    fn a_stored_number_makes_no_list_of_that_length() {
+        let base = Scenario::parse("name: a\nmessage: go\nmodel: [{text: done}]\n").unwrap();
+        let (played, decisions) = (play(&base, Options::default()).unwrap(), BTreeMap::new());
+        let whole = record(&base, &played, &decisions);
+        assert_eq!(export(&whole, "b").unwrap().scenario.name, "b");
+        let mut events = played.committed.clone();
+        let begun = events.iter_mut().find(|event| matches!(event.kind, EventKind::InferenceStarted { .. }));
+        begun.unwrap().kind = EventKind::InferenceStarted { step: MOST_STEPS + 1 };
+        let refused = export(&Record { events: &events, ..whole }, "b").unwrap_err();
+        assert!(matches!(refused, ExportError::Steps { step } if step == MOST_STEPS + 1), "{refused}");
+    }
+
+    #[test]
+    fn a_text_that_would_be_left_is_refused() {
+        let said = "{text: bye ada, usage: {input_tokens: 47110815, output_tokens: 0}}";
+        let base = Scenario::parse(&format!("name: a\nmessage: to Ada\nmodel: [{said}]\n")).unwrap();
+        let (played, decisions) = (play(&base, Options::default()).unwrap(), BTreeMap::new());
+        let exported = export(&record(&base, &played, &decisions), "b").unwrap();
+        let redacted = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            exported.redacted(&texts)
+        };
+        assert_eq!(redacted(&["Ada", "ada"]).unwrap().scenario.message, "to redacted-1");
+        assert!(matches!(redacted(&["Ada"]), Err(ExportError::Left { number: 1 })), "another case is left");
+        assert!(
+            matches!(redacted(&["none", "4711081"]), Err(ExportError::Left { number: 2 })),
+            "a part of a number"
+        );
+        assert!(matches!(redacted(&["ada", "dacted"]), Err(ExportError::Word { number: 2, .. })));
     }
 }

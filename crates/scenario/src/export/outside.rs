@@ -10,6 +10,7 @@ use runstate::termination::TerminationReason;
 use runstate::tool_call::CancelCause;
 use serde_json::{Value, json};
 
+use super::same::prefix_of;
 use super::{ExportError, Record, turns};
 use crate::file::{Act, Action, Decision, OnEvent, RUN, Step, When};
 
@@ -22,7 +23,9 @@ const LOOKS_BACK: usize = 8;
 
 /// Decisions, messages, a cancellation and crashes, in order.
 pub(super) fn came(record: &Record<'_>) -> Result<Vec<Came>, ExportError> {
-    let mut reader = Reader { record, events: record.events, untold: BTreeSet::new(), steps: Vec::new() };
+    let names = record.events.iter().map(Name::of).collect();
+    let mut reader =
+        Reader { record, events: record.events, names, untold: BTreeSet::new(), steps: Vec::new() };
     reader.crashes();
     reader.decisions()?;
     reader.messages();
@@ -31,9 +34,28 @@ pub(super) fn came(record: &Record<'_>) -> Result<Vec<Came>, ExportError> {
     Ok(reader.steps)
 }
 
+/// What an event is told by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Name {
+    kind: String,
+    call: Option<String>,
+    activation: u32,
+}
+
+impl Name {
+    fn of(event: &AgentEvent) -> Name {
+        let json = json!(event);
+        let kind = json.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let call = json.get("call").or_else(|| json.get("interrupt")?.get("call"));
+        let call = call.and_then(Value::as_str).map(str::to_owned);
+        Name { kind, call, activation: event.activation }
+    }
+}
+
 struct Reader<'r> {
     record: &'r Record<'r>,
     events: &'r [AgentEvent],
+    names: Vec<Name>,
     /// The places of events that the play does not tell: their process is gone once they are committed.
     untold: BTreeSet<usize>,
     steps: Vec<Came>,
@@ -120,8 +142,9 @@ impl Reader<'_> {
         if taken.is_expiry() {
             return Ok(None);
         }
-        let named = |text: &str| match text.strip_prefix(self.record.run()) {
-            Some(rest) if rest.starts_with('/') => format!("{RUN}{rest}"),
+        let prefix = prefix_of(self.record.run(), self.events);
+        let named = |text: &str| match text.split_once('/') {
+            Some((run, behind)) if run == prefix => format!("{RUN}/{behind}"),
             _ => text.to_owned(),
         };
         let action = match taken.action {
@@ -187,7 +210,7 @@ impl Reader<'_> {
                 continue;
             }
             let mut came = Came::new();
-            for asked in waiting {
+            for asked in waiting.iter().take(LOOKS_BACK) {
                 let id = format!("not-taken-{}", event.activation);
                 let mut decision = Decision::new(id, &*asked.call, Action::Deny);
                 decision.actor = Some("export".to_owned());
@@ -281,7 +304,7 @@ impl Reader<'_> {
             moments.extend([
                 When::AfterCommit(commit),
                 When::BeforeCommit(commit),
-                When::BeforeCommit(commit + 1),
+                When::BeforeCommit(commit.saturating_add(1)),
             ]);
         }
         moments
@@ -289,16 +312,10 @@ impl Reader<'_> {
 
     /// The event at that place, by its kind, its call and its activation, and how many such there were before it.
     fn on(&self, place: usize, after_ms: u64) -> OnEvent {
-        let of = |event: &AgentEvent| {
-            let json = json!(event);
-            let kind = json.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let named = json.get("call").or_else(|| json.get("interrupt")?.get("call"));
-            (kind, named.and_then(Value::as_str).map(str::to_owned), event.activation)
-        };
-        let this = of(&self.events[place]);
+        let this = &self.names[place];
         let told = (0..=place).filter(|at| !self.untold.contains(at));
-        let nth = told.filter(|at| of(&self.events[*at]) == this).count().max(1);
-        let (kind, call, activation) = this;
+        let nth = told.filter(|at| self.names[*at] == *this).count().max(1);
+        let Name { kind, call, activation } = this.clone();
         let mut on = OnEvent::first(kind);
         on.call = call;
         on.with.insert("activation".to_owned(), json!(activation));

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use runstate::agent::RunState;
-use runstate::agent::event::AgentEvent;
-use runstate::decision::Decision;
+use runstate::agent::event::{AgentEvent, EventKind};
+use runstate::decision::{Decision, EXPIRY};
 use runstate::trace::Event;
 use serde_json::{Value, json};
 
@@ -63,21 +63,37 @@ pub(super) fn redacted(before: &Played, played: &Played, texts: &[String]) -> Re
     compare_sides(&Side::played(before), &Side::played(played), texts)
 }
 
+/// The beginning of the ids of the questions of a run: its own id, with the characters escaped that separate names.
+pub(super) fn prefix_of<'e>(run: &'e str, events: &'e [AgentEvent]) -> &'e str {
+    let asked = events.iter().find_map(|event| match &event.kind {
+        EventKind::ToolCallSuspended { interrupt } => Some(interrupt.suspension.id.split_once('/')?.0),
+        _ => None,
+    });
+    asked.unwrap_or(run)
+}
+
 fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Result<(), Difference> {
     let run = redact::text(recorded.state.id(), texts);
-    let names = Names { run: &run, played: played.state.id(), texts };
+    let prefix = redact::text(prefix_of(recorded.state.id(), recorded.events), texts);
+    let names = Names { run: &run, prefix, played: played.state.id(), texts };
     lists("transition", names.transitions(recorded.trace), names.transitions(played.trace))?;
     lists("event", names.events(recorded.events), names.events(played.events))?;
     let messages =
         |state: &RunState| state.own_history().iter().map(|message| names.value(json!(message))).collect();
     lists("message", messages(recorded.state), messages(played.state))?;
-    let decisions = |side: &Side<'_>| side.decisions.iter().map(|one| names.decision(one)).collect();
+    // Their order is that of their events. The lists are in the order of ids, which may be others.
+    let decisions = |side: &Side<'_>| {
+        let mut decisions: Vec<Value> = side.decisions.iter().map(|one| names.decision(one)).collect();
+        decisions.sort_by_key(ToString::to_string);
+        decisions
+    };
     lists("decision", decisions(recorded), decisions(played))
 }
 
 /// How many transitions and events a play has in common with the record, up to the first that differs of each.
 pub(super) fn agreeing(record: &Record<'_>, played: &Played) -> usize {
-    let names = Names { run: record.run(), played: played.state.id(), texts: &[] };
+    let prefix = prefix_of(record.run(), record.events).to_owned();
+    let names = Names { run: record.run(), prefix, played: played.state.id(), texts: &[] };
     let common = |one: Vec<Value>, other: Vec<Value>| {
         one.iter().zip(&other).take_while(|(one, other)| one == other).count()
     };
@@ -96,6 +112,8 @@ fn lists(of: &'static str, recorded: Vec<Value>, played: Vec<Value>) -> Result<(
 /// The ids of the two runs, which are one.
 struct Names<'a> {
     run: &'a str,
+    /// The beginning of the ids of its questions.
+    prefix: String,
     played: &'a str,
     /// The texts that are replaced.
     texts: &'a [String],
@@ -154,11 +172,14 @@ impl Names<'_> {
     }
 
     fn text(&self, text: String) -> String {
-        for run in [self.run, self.played] {
-            match text.strip_prefix(run) {
-                Some("") => return "$run".to_owned(),
-                Some(rest) if rest.starts_with('/') => return format!("$run{rest}"),
-                _ => {}
+        // The runtime names its own decisions by the question.
+        let (expiry, named) = text.strip_prefix(EXPIRY).map_or(("", &*text), |named| (EXPIRY, named));
+        for run in [self.run, &self.prefix, self.played] {
+            let behind = named.strip_prefix(run).and_then(|behind| behind.strip_prefix('/'));
+            match behind {
+                Some(behind) => return format!("{expiry}$run/{behind}"),
+                None if named == run => return format!("{expiry}$run"),
+                None => {}
             }
         }
         text

@@ -55,6 +55,7 @@ fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
     let mut began_ms = None;
     for event in record.trace.iter().filter(is_of_call) {
         match (event.from.as_deref(), &*event.to) {
+            // An execution that was cut off before it, by the end of its process, is made again by this one.
             (_, "ExecuteTool") => began_ms = Some(event.at_ms),
             (Some("ExecuteTool"), ended) => {
                 let takes_ms = event.at_ms.saturating_sub(began_ms.take().unwrap_or(event.at_ms));
@@ -81,7 +82,7 @@ fn tickets(record: &Record<'_>, call: &str) -> Vec<Ticket> {
         EventKind::ToolCallSuspended { interrupt } if interrupt.call == call => {
             let suspension = &interrupt.suspension;
             (suspension.action != crate::script::IN_DOUBT).then(|| Ticket {
-                id: suspension.id.split_once(':').map(|(_, id)| id.to_owned()),
+                id: word(&suspension.id),
                 action: suspension.action.clone(),
                 message: Some(suspension.message.clone()),
                 parameters: suspension.parameters.clone(),
@@ -96,7 +97,13 @@ fn tickets(record: &Record<'_>, call: &str) -> Vec<Ticket> {
     asked.collect()
 }
 
-/// What came of the call, as its tool gave it.
+/// The word that a tool wanted in the id of its question: `r1/c1/2:word`.
+fn word(suspension: &str) -> Option<String> {
+    let numbered = suspension.splitn(3, '/').nth(2)?;
+    numbered.split_once(':').map(|(_, word)| word.to_owned())
+}
+
+/// The result of the call.
 fn outcome(record: &Record<'_>, call: &str) -> Gives {
     let done = record.events.iter().find_map(|event| match &event.kind {
         EventKind::ToolCallDone { call: of, outcome } if of == call => Some(outcome),

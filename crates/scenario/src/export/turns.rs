@@ -11,12 +11,15 @@ use serde_json::Value;
 use super::Record;
 use crate::file::{Call, Ending, Turn};
 
-/// What the user wrote first.
+/// The most calls of an answer in a scenario.
+const MOST_CALLS: usize = 10_000;
+
+/// The first message of the user.
 pub(super) fn first_message(record: &Record<'_>) -> Option<String> {
     user_messages(record).next().map(str::to_owned)
 }
 
-/// What the user wrote, in order.
+/// The messages of the user, in order.
 pub(super) fn user_messages<'r>(record: &Record<'r>) -> impl Iterator<Item = &'r str> {
     record.state.own_history().iter().filter_map(|message| match message {
         Message::User(text) => Some(&**text),
@@ -110,12 +113,15 @@ fn spent(record: &Record<'_>) -> Option<Usage> {
 fn begun_calls(record: &Record<'_>) -> Vec<Call> {
     let AnyRun::Done(run) = record.state.run() else { return Vec::new() };
     let TerminationReason::Error(why) = run.reason() else { return Vec::new() };
-    let count =
-        why.split_once("bytes of text and ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    let broken = why.strip_prefix("the model's stream ended without a finish, after ");
+    let count = broken
+        .and_then(|broken| broken.split_once("bytes of text and "))
+        .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
+        .filter(|count| *count <= MOST_CALLS);
     (1..=count.unwrap_or(0_usize)).map(|nth| Call::new(format!("begun-{nth}"), "begun")).collect()
 }
 
-/// How the stream of an answer ended that is none, by what its run says of it.
+/// The end of an unfinished answer, by the reason of its run.
 fn ending(record: &Record<'_>) -> Ending {
     let AnyRun::Done(run) = record.state.run() else { return Ending::Never };
     let TerminationReason::Error(why) = run.reason() else { return Ending::Never };

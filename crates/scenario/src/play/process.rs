@@ -96,7 +96,8 @@ impl StateCommitter for Traced<'_> {
         let events: Vec<AgentEvent> = delta.events().cloned().collect();
         // A commit that is made again tells its events anew.
         if let Some(first) = events.first() {
-            self.memory.events.retain(|event| event.seq < first.seq);
+            let kept = self.memory.events.partition_point(|event| event.seq < first.seq);
+            self.memory.events.truncate(kept);
         }
         self.memory.events.extend(events);
         Ok(())
