@@ -26,7 +26,7 @@ pub struct ChangeCursor {
 
 impl ChangeCursor {
     /// The position at a number of the store's own, with the commits of runs that are known beyond it, each by version and stamp. For
-    /// implementations of [`RunStore`].
+    /// implementations of [`RunStore`](super::RunStore).
     pub fn new(at: u64, ahead: BTreeMap<String, (u64, u64)>) -> Self {
         ChangeCursor { at, ahead }
     }

@@ -29,10 +29,10 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// # Limits
 /// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
 ///   that off keeps the numbers of its commits elsewhere.
-/// - **A removed run**, if its id was given again: its rows fit the new one. A store gives no id twice ([`RunData::is_given`]), unless its
+/// - **A removed run**, if its id was given again: its rows fit the new one. A store gives no id twice ([`RunData::is_given`](super::RunData::is_given)), unless its
 ///   note of the removed id was taken away.
 /// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
-/// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunLists::runs) and beside a loaded run, its holder. A writer of the
+/// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](super::RunLists::runs) and beside a loaded run, its holder. A writer of the
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
 /// - **How long a question is open**: a writer of the storage can keep it open for longer. By more than a minute it lapses early for no
 ///   writer: the time under the tag has to be over by the clock of the process that gives it up, too.
