@@ -7,7 +7,7 @@ use runstate_scenario::{Options, Scenario, play};
 
 use crate::case::{Trouble, as_scenario, generate};
 
-/// What became of a case.
+/// The outcome of one seed.
 #[derive(Debug)]
 pub enum Outcome {
     /// Its run was exported, and the scenario comes to the same.
@@ -52,18 +52,18 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
     }
 }
 
-/// What became of many.
+/// The outcomes of several seeds.
 #[derive(Debug, Default)]
 pub struct Exports {
-    /// How many were the same.
+    /// Runs whose scenario comes to the same.
     pub same: u64,
-    /// How many were refused or left, by why.
+    /// Runs that were refused or left out, by reason.
     pub others: BTreeMap<String, u64>,
     /// The seeds whose scenarios differ, with the first difference.
     pub differ: Vec<(u64, String)>,
 }
 
-/// Exports the runs of so many seeds.
+/// Exports the runs of `cases` seeds.
 pub fn exports(first: u64, cases: u64, scripted: bool) -> Exports {
     let mut exports = Exports::default();
     for seed in first..first + cases {

@@ -1,14 +1,14 @@
 //! A recorded run as a scenario.
 
+mod error;
 mod outside;
 mod redact;
 mod same;
+mod search;
 mod tools;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
-use std::fmt;
 
 use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::agent::{RunState, ToolSpec, WhenSuspended};
@@ -18,24 +18,19 @@ use runstate::termination::TerminationReason;
 use runstate::trace::Event;
 
 use crate::file::{Commits, Driver, Plugin};
-use crate::play::{Options, PlayError, Played, play};
+use crate::play::{Options, Played, play};
 use crate::script::IN_DOUBT;
-use crate::{Refused, Scenario, to_text};
+use crate::{Scenario, to_text};
 
-use outside::Came;
+pub use error::ExportError;
 pub use same::Difference;
+use search::Search;
 
 /// The beginning of the reason of a run that a failed commit ended.
 const NOT_COMMITTED: &str = "the run's state could not be committed";
 
-/// Rounds of the search.
-const ROUNDS: usize = 3;
-
 /// The most steps of a run that is exported.
 const MOST_STEPS: u32 = 10_000;
-
-/// How often a scenario is played at most, in the search for the one that comes to its run.
-const MOST_PLAYS: usize = 2_000;
 
 /// A run as a store has it.
 #[derive(Debug, Clone, Copy)]
@@ -167,80 +162,6 @@ pub fn export(record: &Record<'_>, name: &str) -> Result<Exported, ExportError> 
     Err(first.unwrap_or(ExportError::Empty))
 }
 
-/// Looks for the moments at which the outside came.
-struct Search<'r> {
-    record: &'r Record<'r>,
-    made: Scenario,
-    came: &'r [Came],
-    /// For each that came, which of its steps.
-    chosen: Vec<usize>,
-    plays: usize,
-}
-
-/// How a scenario did.
-enum Tried {
-    Same(Box<Exported>),
-    /// How much of the record it repeats before it differs.
-    Differs(usize, ExportError),
-}
-
-impl<'r> Search<'r> {
-    fn new(record: &'r Record<'r>, made: Scenario, came: &'r [Came]) -> Self {
-        Search { record, made, came, chosen: vec![0; came.len()], plays: 0 }
-    }
-
-    fn attempt(&mut self) -> Result<Tried, ExportError> {
-        self.plays += 1;
-        let outside = self.came.iter().zip(&self.chosen).map(|(came, step)| came[*step].clone()).collect();
-        let scenario = Scenario { outside, ..self.made.clone() };
-        let scenario = Scenario::parse(&scenario.to_json()).map_err(ExportError::Refused)?;
-        let played = match play(&scenario, Options::default()) {
-            Ok(played) => played,
-            Err(error) => return Ok(Tried::Differs(0, ExportError::Play(error))),
-        };
-        Ok(match same::compare(self.record, &played) {
-            Ok(()) if played.missed.is_empty() => Tried::Same(Box::new(Exported { scenario, played })),
-            Ok(()) => Tried::Differs(usize::MAX, ExportError::Missed(played.missed)),
-            Err(difference) => Tried::Differs(
-                same::agreeing(self.record, &played),
-                ExportError::Differs(Box::new(difference)),
-            ),
-        })
-    }
-
-    /// The scenario that comes to the record: one moment after the other is moved to where most of the record is repeated.
-    fn find(mut self) -> Result<Exported, ExportError> {
-        let (mut best, mut error) = match self.attempt()? {
-            Tried::Same(exported) => return Ok(*exported),
-            Tried::Differs(agreeing, error) => (agreeing, error),
-        };
-        for _ in 0..ROUNDS {
-            let before = best;
-            for place in 0..self.came.len() {
-                let mut chosen = self.chosen[place];
-                for moment in 0..self.came[place].len() {
-                    if self.plays == MOST_PLAYS {
-                        return Err(error);
-                    }
-                    self.chosen[place] = moment;
-                    match self.attempt()? {
-                        Tried::Same(exported) => return Ok(*exported),
-                        Tried::Differs(agreeing, why) if agreeing > best => {
-                            (best, error, chosen) = (agreeing, why, moment);
-                        }
-                        Tried::Differs(..) => {}
-                    }
-                }
-                self.chosen[place] = chosen;
-            }
-            if best == before {
-                break;
-            }
-        }
-        Err(error)
-    }
-}
-
 impl Record<'_> {
     fn check(&self) -> Result<(), ExportError> {
         let Some(first) = self.events.first() else { return Err(ExportError::Empty) };
@@ -322,122 +243,6 @@ fn keep_called(scenario: &mut Scenario) {
         Plugin::Gate { call, .. } => made.contains(call),
         _ => true,
     });
-}
-
-/// Why a run is no scenario.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ExportError {
-    /// Nothing of the run was committed.
-    Empty,
-    /// Its first events are not there.
-    Beginning {
-        /// The number of the first event that there is.
-        seq: u64,
-    },
-    /// The run is neither over nor does it wait.
-    Running,
-    /// The run has more steps than a scenario can have.
-    Steps {
-        /// The greatest number of a step.
-        step: u32,
-    },
-    /// The run goes on from the messages of another one.
-    Follows,
-    /// A call may have executed, and no decision says so.
-    InDoubt {
-        /// The call, as it is named in traces.
-        call: String,
-    },
-    /// A decision was accepted, and is not in the record.
-    NoDecision {
-        /// The suspension that it answers.
-        suspension: String,
-    },
-    /// A commit failed: the store ended the run.
-    NotCommitted {
-        /// How it failed.
-        why: String,
-    },
-    /// A text that is to be replaced is a part of the word for one of the texts.
-    Word {
-        /// The number of the text, from 1.
-        number: usize,
-        /// The word.
-        word: String,
-    },
-    /// A text is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes.
-    Left {
-        /// The number of the text, from 1.
-        number: usize,
-    },
-    /// The scenario that the record makes is none.
-    Refused(Refused),
-    /// The scenario cannot be played.
-    Play(PlayError),
-    /// Something of the scenario never came about in its play.
-    Missed(Vec<String>),
-    /// The scenario comes to something else than the record.
-    Differs(Box<Difference>),
-}
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExportError::Empty => f.write_str("nothing of the run was committed"),
-            ExportError::Beginning { seq } => {
-                write!(f, "the events of the run begin at number {seq}, and a scenario needs them from 1 on")
-            }
-            ExportError::Running => f.write_str("the run is under way; expected one that is over or waits"),
-            ExportError::Follows => f.write_str(
-                "the run goes on from the messages of another run, and a scenario begins with one message",
-            ),
-            ExportError::Steps { step } => {
-                write!(f, "an event is of step {step}, and a scenario has at most {MOST_STEPS} steps")
-            }
-            ExportError::InDoubt { call } => write!(
-                f,
-                "the call {call:?} is in doubt: its tool may have executed, and no decision says whether it did"
-            ),
-            ExportError::NoDecision { suspension } => {
-                write!(
-                    f,
-                    "a decision on the suspension {suspension:?} was accepted, and the record does not have it"
-                )
-            }
-            ExportError::NotCommitted { why } => {
-                write!(f, "the store ended the run, which no scenario repeats: {why}")
-            }
-            ExportError::Word { number, word } => {
-                write!(
-                    f,
-                    "text {number} cannot be replaced: it is a part of {word:?}, the word in the place of a text"
-                )
-            }
-            ExportError::Left { number } => write!(
-                f,
-                "text {number} is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes"
-            ),
-            ExportError::Refused(error) => write!(f, "the record makes no scenario: {error}"),
-            ExportError::Play(error) => write!(f, "the scenario cannot be played: {error}"),
-            ExportError::Missed(missed) => {
-                write!(f, "in the play of the scenario this never came about: {}", missed.join("; "))
-            }
-            ExportError::Differs(difference) => {
-                write!(f, "the scenario comes to something else than the run: {difference}")
-            }
-        }
-    }
-}
-
-impl Error for ExportError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            ExportError::Refused(error) => Some(error),
-            ExportError::Play(error) => Some(error),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

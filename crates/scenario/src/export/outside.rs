@@ -1,4 +1,4 @@
-//! What came from outside, at the events that it came after.
+//! External inputs and their moments.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -14,8 +14,7 @@ use super::same::prefix_of;
 use super::{ExportError, Record, turns};
 use crate::file::{Act, Action, Decision, OnEvent, RUN, Step, When};
 
-/// Something that came from outside, as the steps that it may have been: the record has the moment at which the run took it. The likeliest
-/// is the first.
+/// An external input, as the steps that it may have been, the likeliest first. The record has the moment at which the run took it.
 pub(super) type Came = Vec<Step>;
 
 /// How many events before it something may have come in one millisecond.
@@ -34,7 +33,7 @@ pub(super) fn came(record: &Record<'_>) -> Result<Vec<Came>, ExportError> {
     Ok(reader.steps)
 }
 
-/// What an event is told by.
+/// The features by which a step names an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
     kind: String,
@@ -182,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An activation that takes no decision and no message began all the same: what came for it was not accepted any more.
+    /// An activation without a decision or a message was woken by an input that it rejected.
     fn looks(&mut self) {
         let superseded = |event: &AgentEvent| {
             matches!(
@@ -257,7 +256,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What brought about the event at that place.
+    /// The causes of the event at that place.
     fn steps_at(&self, place: usize, act: &Act) -> Came {
         self.moments(place).into_iter().map(|when| Step::new(when, act.clone())).collect()
     }
@@ -266,7 +265,7 @@ impl Reader<'_> {
     fn moments(&self, place: usize) -> Vec<When> {
         let (events, at_ms) = (self.events, self.events[place].at_ms);
         let mut moments = Vec::new();
-        // What lets a run go on that waits came while it waited.
+        // An input that resumes a run arrives while the run waits.
         let begins = events[..place].iter().rposition(|it| matches!(it.kind, EventKind::RunStarted { .. }));
         let is_waiting = |event: &AgentEvent| {
             matches!(event.kind, EventKind::RunFinished { status: RunStatus::Waiting, .. })
@@ -288,7 +287,7 @@ impl Reader<'_> {
             if nth == 0 || after_ms == 0 {
                 moments.push(When::Event(self.on(before, after_ms)));
             }
-            // What came while nothing was told was taken when something was.
+            // An input between two events is taken at the second.
             if after_ms > 0 {
                 sooner.extend([after_ms, after_ms - 1, 1, 0].map(|ms| When::Event(self.on(before, ms))));
                 break;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What stands in the place of the text of that number, from 1.
+/// The word in the place of a text, by its number from 1.
 pub(super) fn word(number: usize) -> String {
     format!("redacted-{number}")
 }

@@ -15,13 +15,13 @@ use crate::play::Played;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Of what.
+    /// The list that was compared.
     pub of: &'static str,
     /// Its place among those, from 1.
     pub place: usize,
-    /// What was recorded; none where the record has no more.
+    /// The recorded entry; none where the record is shorter.
     pub recorded: Option<String>,
-    /// What was played; none where the play has no more.
+    /// The played entry; none where the play is shorter.
     pub played: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What is compared of a run.
+/// The parts of a run that are compared.
 struct Side<'a> {
     trace: &'a [Event<'static>],
     events: &'a [AgentEvent],

@@ -1,4 +1,4 @@
-//! Live tools, as scripted ones that give what was recorded.
+//! Live tools as scripted ones, with the recorded results.
 
 use runstate::agent::event::{CallOutcome, EventKind};
 use runstate::agent::{Effect, ToolSpec};
@@ -17,7 +17,7 @@ pub(super) fn script(record: &Record<'_>, scenario: &mut Scenario) {
     let mut calls: Vec<(String, String)> = record.events.iter().filter_map(ready).collect();
     calls.dedup();
     for spec in record.live {
-        // What a base scripts is not live, and the model is told of each tool that it could call.
+        // A tool that the base scripts is not live. The model is offered each live one, called or not.
         if scenario.tools.contains_key(spec.name()) {
             continue;
         }
@@ -44,7 +44,7 @@ fn described(spec: &ToolSpec) -> Tool {
     }
 }
 
-/// What the executions of a call did: one behaviour for each question of its tool, and one for the end.
+/// The behaviours of a call: one for each question of its tool, and one for the end.
 fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
     let is_of_call = |event: &&Event<'static>| {
         let instance = event.instance.rsplit_once('.').map_or(&*event.instance, |(call, _)| call);
@@ -76,7 +76,7 @@ fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
     does
 }
 
-/// What the call asked for, in order, without the questions of the runtime.
+/// The questions of a call, in order, without those of the runtime.
 fn tickets(record: &Record<'_>, call: &str) -> Vec<Ticket> {
     let asked = record.events.iter().filter_map(|event| match &event.kind {
         EventKind::ToolCallSuspended { interrupt } if interrupt.call == call => {

@@ -1,0 +1,124 @@
+//! Errors of exports.
+
+use std::error::Error;
+use std::fmt;
+
+use super::{Difference, MOST_STEPS};
+use crate::Refused;
+use crate::play::PlayError;
+
+/// Why a run is no scenario.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// Nothing of the run was committed.
+    Empty,
+    /// Its first events are not there.
+    Beginning {
+        /// The number of the first event that there is.
+        seq: u64,
+    },
+    /// The run is neither over nor does it wait.
+    Running,
+    /// The run has more steps than a scenario can have.
+    Steps {
+        /// The greatest number of a step.
+        step: u32,
+    },
+    /// The run goes on from the messages of another one.
+    Follows,
+    /// A call may have executed, and no decision says so.
+    InDoubt {
+        /// The call, as it is named in traces.
+        call: String,
+    },
+    /// A decision was accepted, and is not in the record.
+    NoDecision {
+        /// The suspension that it answers.
+        suspension: String,
+    },
+    /// A commit failed: the store ended the run.
+    NotCommitted {
+        /// How it failed.
+        why: String,
+    },
+    /// A text that is to be replaced is a part of the word for one of the texts.
+    Word {
+        /// The number of the text, from 1.
+        number: usize,
+        /// The word.
+        word: String,
+    },
+    /// A text is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes.
+    Left {
+        /// The number of the text, from 1.
+        number: usize,
+    },
+    /// The scenario that the record makes is none.
+    Refused(Refused),
+    /// The scenario cannot be played.
+    Play(PlayError),
+    /// Something of the scenario never came about in its play.
+    Missed(Vec<String>),
+    /// The scenario comes to something else than the record.
+    Differs(Box<Difference>),
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExportError::Empty => f.write_str("nothing of the run was committed"),
+            ExportError::Beginning { seq } => {
+                write!(f, "the events of the run begin at number {seq}, and a scenario needs them from 1 on")
+            }
+            ExportError::Running => f.write_str("the run is under way; expected one that is over or waits"),
+            ExportError::Follows => f.write_str(
+                "the run goes on from the messages of another run, and a scenario begins with one message",
+            ),
+            ExportError::Steps { step } => {
+                write!(f, "an event is of step {step}, and a scenario has at most {MOST_STEPS} steps")
+            }
+            ExportError::InDoubt { call } => write!(
+                f,
+                "the call {call:?} is in doubt: its tool may have executed, and no decision says whether it did"
+            ),
+            ExportError::NoDecision { suspension } => {
+                write!(
+                    f,
+                    "a decision on the suspension {suspension:?} was accepted, and the record does not have it"
+                )
+            }
+            ExportError::NotCommitted { why } => {
+                write!(f, "the store ended the run, which no scenario repeats: {why}")
+            }
+            ExportError::Word { number, word } => {
+                write!(
+                    f,
+                    "text {number} cannot be replaced: it is a part of {word:?}, the word in the place of a text"
+                )
+            }
+            ExportError::Left { number } => write!(
+                f,
+                "text {number} is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes"
+            ),
+            ExportError::Refused(error) => write!(f, "the record makes no scenario: {error}"),
+            ExportError::Play(error) => write!(f, "the scenario cannot be played: {error}"),
+            ExportError::Missed(missed) => {
+                write!(f, "in the play of the scenario this never came about: {}", missed.join("; "))
+            }
+            ExportError::Differs(difference) => {
+                write!(f, "the scenario comes to something else than the run: {difference}")
+            }
+        }
+    }
+}
+
+impl Error for ExportError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ExportError::Refused(error) => Some(error),
+            ExportError::Play(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The search for the moments of external inputs.
+
+use super::outside::Came;
+use super::{ExportError, Exported, Record, same};
+use crate::Scenario;
+use crate::play::{Options, play};
+
+/// Rounds of the search.
+const ROUNDS: usize = 3;
+
+/// How often a scenario is played at most, in the search for the one that comes to its run.
+const MOST_PLAYS: usize = 2_000;
+
+/// Looks for the moments at which the outside came.
+pub(super) struct Search<'r> {
+    record: &'r Record<'r>,
+    made: Scenario,
+    came: &'r [Came],
+    /// For each that came, which of its steps.
+    chosen: Vec<usize>,
+    plays: usize,
+}
+
+/// How a scenario did.
+enum Tried {
+    Same(Box<Exported>),
+    /// How much of the record it repeats before it differs.
+    Differs(usize, ExportError),
+}
+
+impl<'r> Search<'r> {
+    pub(super) fn new(record: &'r Record<'r>, made: Scenario, came: &'r [Came]) -> Self {
+        Search { record, made, came, chosen: vec![0; came.len()], plays: 0 }
+    }
+
+    fn attempt(&mut self) -> Result<Tried, ExportError> {
+        self.plays += 1;
+        let outside = self.came.iter().zip(&self.chosen).map(|(came, step)| came[*step].clone()).collect();
+        let scenario = Scenario { outside, ..self.made.clone() };
+        let scenario = Scenario::parse(&scenario.to_json()).map_err(ExportError::Refused)?;
+        let played = match play(&scenario, Options::default()) {
+            Ok(played) => played,
+            Err(error) => return Ok(Tried::Differs(0, ExportError::Play(error))),
+        };
+        Ok(match same::compare(self.record, &played) {
+            Ok(()) if played.missed.is_empty() => Tried::Same(Box::new(Exported { scenario, played })),
+            Ok(()) => Tried::Differs(usize::MAX, ExportError::Missed(played.missed)),
+            Err(difference) => Tried::Differs(
+                same::agreeing(self.record, &played),
+                ExportError::Differs(Box::new(difference)),
+            ),
+        })
+    }
+
+    /// The scenario that comes to the record: one moment after the other is moved to where most of the record is repeated.
+    pub(super) fn find(mut self) -> Result<Exported, ExportError> {
+        let (mut best, mut error) = match self.attempt()? {
+            Tried::Same(exported) => return Ok(*exported),
+            Tried::Differs(agreeing, error) => (agreeing, error),
+        };
+        for _ in 0..ROUNDS {
+            let before = best;
+            for place in 0..self.came.len() {
+                let mut chosen = self.chosen[place];
+                for moment in 0..self.came[place].len() {
+                    if self.plays == MOST_PLAYS {
+                        return Err(error);
+                    }
+                    self.chosen[place] = moment;
+                    match self.attempt()? {
+                        Tried::Same(exported) => return Ok(*exported),
+                        Tried::Differs(agreeing, why) if agreeing > best => {
+                            (best, error, chosen) = (agreeing, why, moment);
+                        }
+                        Tried::Differs(..) => {}
+                    }
+                }
+                self.chosen[place] = chosen;
+            }
+            if best == before {
+                break;
+            }
+        }
+        Err(error)
+    }
+}
