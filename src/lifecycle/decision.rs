@@ -232,7 +232,7 @@ pub const RUNTIME: &str = "runstate";
 pub const EXPIRY: &str = "expiry:";
 
 impl Decision {
-    /// Is it the runtime's own decision, on a question whose time was over?
+    /// Returns whether the runtime made the decision because its question had expired.
     ///
     /// ```
     /// use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME};

@@ -71,7 +71,7 @@ pub use wrapper::Wrapper;
 
 /// Where runs are durable: all parts of a store.
 ///
-/// A type that has the three parts is a store. Its parts may be asked for by themselves: [`RunData`] for what driving one run needs,
+/// A type that has the three parts is a store. A function may ask for one part: [`RunData`] to drive a run,
 /// [`RunLists`] for lists, [`RunQueue`] for claims and notifications.
 ///
 /// ```
@@ -95,7 +95,7 @@ pub trait RunStore: RunData + RunLists + RunQueue {}
 
 impl<S: RunData + RunLists + RunQueue + ?Sized> RunStore for S {}
 
-/// The runs themselves: what driving one run needs, and deciding about it.
+/// The rows of runs: enough to drive one run, and to accept decisions on it.
 ///
 /// A program that gives out its work by itself implements this part alone. It checks decisions itself: [`decide`] needs the lists too.
 ///
@@ -207,7 +207,7 @@ pub trait RunData: fmt::Debug + Send + Sync {
     async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError>;
 }
 
-/// Lists of runs and of what they wait for.
+/// Lists of runs and of their open questions.
 ///
 /// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
 /// nothing of it back. Any number of tasks and processes may call at once.
@@ -235,8 +235,8 @@ pub trait RunLists: fmt::Debug + Send + Sync {
     /// Those of the store.
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError>;
 
-    /// What there is of runs that cannot be read, in no order that means anything; nothing, in a store that is whole or that
-    /// is damaged as a whole. Lists, and claims without a name, leave these out; whoever asks for such a run by its name is
+    /// The remains of runs that cannot be read, in no particular order; nothing, in a store that is whole or that
+    /// is damaged as a whole. Lists, and claims without a name, leave these out; a caller that names such a run is
     /// refused with the same words. A run that can be read, and that a claim without a name had to pass over, is here as well.
     ///
     /// # Errors
@@ -266,12 +266,12 @@ pub trait RunLists: fmt::Debug + Send + Sync {
 pub trait RunQueue: RunLists {
     /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
     ///
-    /// A run that is named is claimed whatever its status, unless somebody holds it. Without a name a run can go on when
+    /// A run that is named is claimed whatever its status, unless another process holds it. Without a name a run can go on when
     ///
     /// - it has no lease, or its lease is over,
     /// - it is not put off ([`Release::put_off`]) any more,
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
-    ///   with a [message](RunData::supersede) that was not taken, or not `Done` and somebody wants it cancelled.
+    ///   with a [message](RunData::supersede) that was not taken, or not `Done` and a cancellation is requested.
     ///
     /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
     ///
@@ -282,10 +282,10 @@ pub trait RunQueue: RunLists {
     /// Renews a lease for that term, from now on. A lease that is over is renewed too, unless the run was claimed since.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] when somebody took the run, and [`StoreError::NoRun`].
+    /// [`StoreError::Fenced`] after another process claimed the run, and [`StoreError::NoRun`].
     async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError>;
 
-    /// Gives a run back. It changes nothing when somebody took the run since.
+    /// Gives a run back. It changes nothing after another process claimed the run.
     ///
     /// # Errors
     /// Those of the store.
