@@ -69,7 +69,7 @@ pub fn agent(
 ) -> Result<Agent, ConfigError> {
     let mut parked = scenario.clone();
     parked.when_suspended = WhenSuspended::Park;
-    let cast = Cast::new(Arc::new(clock), Ledger::default(), Requests::default(), Asks::default());
+    let cast = Cast::new(Arc::new(clock), Ledger::default(), Requests::default(), Asks::blind());
     cast_agent(&parked, tools, cast)
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn cast_agent(
         .stop(StopConditions::new(stop)?)
         .schemas(JsonSchemas::new())
         .clock(Arc::clone(&cast.clock))
-        .plugins(plugin::all(scenario, &cast))
+        .plugins(plugin::all(scenario))
         .tools(tools.iter().cloned());
     for (name, scripted) in &scenario.tools {
         agent = agent.tool(tool::Scripted::new(name, scripted, cast.clone()));

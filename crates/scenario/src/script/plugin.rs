@@ -14,20 +14,17 @@ use runstate::turn::Turn;
 use tokio::time::sleep;
 
 use super::tool::patched;
-use super::{Asks, Cast};
 use crate::Scenario;
 use crate::file::{self, At, Says, Ticket};
 
 /// The plugins of a scenario: those for what it wants approved come first.
-pub(super) fn all(scenario: &Scenario, cast: &Cast) -> Vec<Arc<dyn Plugin>> {
+pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
     let approvals = scenario.approve.iter().map(|tool| {
         let does = file::Plugin::Ask { tool: tool.clone(), times: 1, ticket: Ticket::default() };
-        Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true, asks: cast.asks.clone() })
-            as Arc<dyn Plugin>
+        Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true }) as Arc<dyn Plugin>
     });
     let plugins = scenario.plugins.iter().map(|does| {
-        Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false, asks: cast.asks.clone() })
-            as Arc<dyn Plugin>
+        Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }) as Arc<dyn Plugin>
     });
     approvals.chain(plugins).collect()
 }
@@ -37,7 +34,6 @@ struct Scripted {
     does: file::Plugin,
     /// Is a decision's result the call's result?
     supplies: bool,
-    asks: Asks,
 }
 
 fn name(does: &file::Plugin) -> String {
@@ -100,8 +96,7 @@ impl Scripted {
         match &self.does {
             file::Plugin::Ask { tool, times, ticket } if tool == call.tool() => {
                 // Decisions are counted, and not passes: a pass that is dropped comes again. A doubt is no question of this gate.
-                let is_ours = |decision: &&&Decision| !decision.suspension_id.ends_with("/in_doubt");
-                let given = call.decisions().iter().filter(is_ours).count();
+                let given = answered(call);
                 match call.decision() {
                     Some(decision) if self.supplies && !decision.result.is_null() => {
                         Verdict::SetResult(decision.result.clone())
@@ -125,7 +120,7 @@ impl Scripted {
                 Verdict::SetResult(result.clone())
             }
             file::Plugin::Gate { call: named, asked, says }
-                if named == call.name() && *asked == self.asks.of(named) =>
+                if named == call.name() && *asked as usize == answered(call) =>
             {
                 match says {
                     Says::Ask(ticket) => Verdict::Suspend(ticket.suspension(call.tool(), cx.now_ms())),
@@ -137,6 +132,12 @@ impl Scripted {
             _ => Verdict::Allow,
         }
     }
+}
+
+/// How many questions of the gate or the tool of a call were answered. A doubt is no question of either.
+fn answered(call: &GateCall<'_>) -> usize {
+    let is_ours = |decision: &&&Decision| !decision.suspension_id.ends_with("/in_doubt");
+    call.decisions().iter().filter(is_ours).count()
 }
 
 #[async_trait]
