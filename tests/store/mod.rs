@@ -7,6 +7,7 @@ mod keyed;
 mod keyed_fields;
 mod lapses;
 mod memory;
+mod parts;
 mod taped;
 mod threads;
 mod times;

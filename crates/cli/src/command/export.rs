@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::{Output, complain, harmless, printable};
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace, quoted};
-use crate::{migrations, runs, suite, tools};
+use crate::{migrations, runs, scenario, suite, tools};
 
 /// Write a stored run as a scenario, which `runstate test` plays without its tools
 ///
@@ -67,6 +67,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         }
     };
     let text = format!("{}\n", exported.scenario.to_json());
+    if text.len() as u64 > scenario::LIMIT {
+        let (run, bytes, most) = (quoted(&args.run), text.len(), scenario::LIMIT);
+        complain(&printable(&format!(
+            "the run {run} has no scenario: it would have {bytes} bytes, and a scenario has at most {most}"
+        )));
+        return Ok(Exit::Bad);
+    }
     let Some(file) = file else {
         out.lines(&text);
         return Ok(Exit::Good);

@@ -13,7 +13,7 @@ use crate::input::{self, Text};
 use crate::runs::Template;
 
 /// The largest scenario, in bytes.
-const LIMIT: u64 = 4 << 20;
+pub(crate) const LIMIT: u64 = 4 << 20;
 
 /// A scenario, its text and where it was found.
 #[derive(Debug)]

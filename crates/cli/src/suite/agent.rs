@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use runstate_scenario::{FILE_TOOLS, Options, play as play_scenario, to_text};
+use runstate_scenario::{Options, play as play_scenario, to_text};
 
 use super::Shown;
 use crate::failure::Failure;
+use crate::spec::Spec;
 use crate::tools::Tools;
 use crate::{runs, scenario};
 
@@ -14,12 +15,8 @@ pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
     let file = scenario::read(&path.to_string_lossy())?;
     let scenario = &file.scenario;
     let mut options = Options::default();
-    let calls_files = scenario.calls().any(|call| FILE_TOOLS.contains(&call.tool.as_str()));
-    let folder = if calls_files || scenario.folder.is_some() {
-        Some(runs::throwaway(file.template().as_ref())?)
-    } else {
-        None
-    };
+    let folder =
+        if Spec::has_folder(scenario) { Some(runs::throwaway(file.template().as_ref())?) } else { None };
     if let Some(folder) = &folder {
         let refuse = |error| Failure::io("open", folder.path(), &error);
         let tools = Tools::open(folder.path(), scenario.limits.max_file_bytes).map_err(refuse)?.each();

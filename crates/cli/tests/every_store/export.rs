@@ -20,6 +20,8 @@ in_every_store! {
     a_run_becomes_a_test_without_its_tools,
     a_run_that_was_killed_becomes_a_test,
     a_cancelled_run_becomes_a_test,
+    a_waiting_run_becomes_a_test,
+    a_tool_that_asks_twice_becomes_a_test,
     a_redacted_test_has_no_trace_of_the_text,
     a_run_that_has_no_scenario_is_told_why,
 }
@@ -78,6 +80,42 @@ fn a_cancelled_run_becomes_a_test(place: &dyn Fn() -> Place) {
     is_a_test(&place);
 }
 
+fn a_waiting_run_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    exported(&place, "tidy-1", &[]);
+    is_a_test(&place);
+}
+
+/// The tool asks, and asks again; a worker has its second behaviour once the first question is answered.
+fn a_tool_that_asks_twice_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(
+        "\
+name: asks
+message: go
+tools:
+  pay: {does: [{gives: {pending: {}}}, {gives: {pending: {}}}, {gives: {success: paid}}]}
+plugins:
+  - gate: {call: p, asked: 2, says: {set_result: by the gate}}
+model:
+  - calls: [{id: p, tool: pay}, {id: q, tool: pay}]
+  - text: done
+",
+    );
+    place.work();
+    for question in ["asks-1/p/1", "asks-1/p/2", "asks-1/q/1", "asks-1/q/2"] {
+        place.does(&["approve", question, "--actor", "ada"], 0);
+        place.work();
+    }
+    assert_eq!(place.field("asks-1", "status"), "Done");
+    let scenario = exported(&place, "asks-1", &[]);
+    is_a_test(&place);
+    let trace = place.session.read("t/run.trace");
+    assert!(trace.contains("p: \"by the gate\"") && trace.contains("q: \"paid\""), "{scenario}\n{trace}");
+}
+
 fn a_redacted_test_has_no_trace_of_the_text(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached(TIDY);
@@ -90,6 +128,8 @@ fn a_redacted_test_has_no_trace_of_the_text(place: &dyn Fn() -> Place) {
     let scenario = exported(&place, "tidy-1", &["--redact", "ada@example.org", "--redact", "b.txt"]);
     is_a_test(&place);
     let trace = place.session.read("t/run.trace");
+    // The id of a decision is made from its reason, among others.
+    assert!(scenario.contains("\"decision-1\""), "{scenario}");
     for text in ["ada@", "example", "b.txt"] {
         assert!(!scenario.contains(text) && !trace.contains(text), "{text}");
     }

@@ -13,10 +13,12 @@ use crate::play::PlayError;
 pub enum ExportError {
     /// Nothing of the run was committed.
     Empty,
-    /// Its first events are not there.
-    Beginning {
-        /// The number of the first event that there is.
-        seq: u64,
+    /// Some of its events are not there.
+    Gap {
+        /// The number of the last event before them; 0 for none.
+        after: u64,
+        /// The number of the first event behind them.
+        next: u64,
     },
     /// The run is neither over nor does it wait.
     Running,
@@ -54,6 +56,8 @@ pub enum ExportError {
         /// The number of the text, from 1.
         number: usize,
     },
+    /// Without the texts it is no scenario: one of them is a word of the format, such as `text`, or of a schema.
+    Format(Box<Refused>),
     /// The scenario that the record makes is none.
     Refused(Refused),
     /// The scenario cannot be played.
@@ -68,8 +72,11 @@ impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExportError::Empty => f.write_str("nothing of the run was committed"),
-            ExportError::Beginning { seq } => {
-                write!(f, "the events of the run begin at number {seq}, and a scenario needs them from 1 on")
+            ExportError::Gap { after, next } => {
+                write!(
+                    f,
+                    "event {next} is stored behind event {after}; a scenario needs all events of its run"
+                )
             }
             ExportError::Running => f.write_str("the run is under way; expected one that is over or waits"),
             ExportError::Follows => f.write_str(
@@ -101,6 +108,12 @@ impl fmt::Display for ExportError {
                 f,
                 "text {number} is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes"
             ),
+            ExportError::Format(error) => {
+                write!(
+                    f,
+                    "a text cannot be replaced, since it is a word of the scenario's format or one of its numbers: {error}"
+                )
+            }
             ExportError::Refused(error) => write!(f, "the record makes no scenario: {error}"),
             ExportError::Play(error) => write!(f, "the scenario cannot be played: {error}"),
             ExportError::Missed(missed) => {
@@ -117,6 +130,7 @@ impl Error for ExportError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             ExportError::Refused(error) => Some(error),
+            ExportError::Format(error) => Some(&**error),
             ExportError::Play(error) => Some(error),
             _ => None,
         }

@@ -17,7 +17,7 @@ use runstate::run::AnyRun;
 use runstate::termination::TerminationReason;
 use runstate::trace::Event;
 
-use crate::file::{Commits, Driver, Plugin};
+use crate::file::{Act, Commits, Driver, Plugin};
 use crate::play::{Options, Played, play};
 use crate::script::IN_DOUBT;
 use crate::{Scenario, to_text};
@@ -84,7 +84,16 @@ impl Exported {
         if redact::text(name, texts) != name {
             json["name"] = "redacted".into();
         }
-        let scenario = Scenario::parse(&json.to_string()).map_err(ExportError::Refused)?;
+        let mut scenario =
+            Scenario::parse(&json.to_string()).map_err(|refused| ExportError::Format(Box::new(refused)))?;
+        let decisions = scenario.outside.iter_mut().flat_map(|step| match &mut step.act {
+            Act::Decide(decisions) => decisions.as_mut_slice(),
+            _ => &mut [],
+        });
+        // An id that was made from a text would show it to a guess.
+        for (number, decision) in (1..).zip(decisions) {
+            decision.id = format!("decision-{number}");
+        }
         let played = play(&scenario, Options::default()).map_err(ExportError::Play)?;
         let shown = [scenario.to_json(), to_text(&played)].map(|text| text.to_lowercase());
         let is_left = |text: &String| {
@@ -164,9 +173,13 @@ pub fn export(record: &Record<'_>, name: &str) -> Result<Exported, ExportError> 
 
 impl Record<'_> {
     fn check(&self) -> Result<(), ExportError> {
-        let Some(first) = self.events.first() else { return Err(ExportError::Empty) };
-        if first.seq != 1 {
-            return Err(ExportError::Beginning { seq: first.seq });
+        if self.events.is_empty() {
+            return Err(ExportError::Empty);
+        }
+        let ends = std::iter::once(0).chain(self.events.iter().map(AgentEvent::last));
+        let gap = ends.zip(self.events).find(|(last, event)| last.saturating_add(1) != event.seq);
+        if let Some((after, event)) = gap {
+            return Err(ExportError::Gap { after, next: event.seq });
         }
         let steps = self.events.iter().filter_map(|event| match event.kind {
             EventKind::InferenceStarted { step } | EventKind::InferenceFinished { step, .. } => Some(step),

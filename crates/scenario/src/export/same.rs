@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use runstate::agent::RunState;
 use runstate::agent::event::{AgentEvent, EventKind};
+use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, EXPIRY};
 use runstate::trace::Event;
 use serde_json::{Value, json};
@@ -78,8 +78,11 @@ fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Re
     let names = Names { run: &run, prefix, played: played.state.id(), texts };
     lists("transition", names.transitions(recorded.trace), names.transitions(played.trace))?;
     lists("event", names.events(recorded.events), names.events(played.events))?;
-    let messages =
-        |state: &RunState| state.own_history().iter().map(|message| names.value(json!(message))).collect();
+    let messages = |state: &RunState| {
+        // An open call stands for a result that is not there, and has no form in JSON.
+        let said = state.own_history().iter().filter(|message| !matches!(message, Message::Open(_)));
+        said.map(|message| names.value(json!(message))).collect()
+    };
     lists("message", messages(recorded.state), messages(played.state))?;
     // Their order is that of their events. The lists are in the order of ids, which may be others.
     let decisions = |side: &Side<'_>| {
@@ -144,7 +147,15 @@ impl Names<'_> {
         if let Some(interrupt) = value.get_mut("interrupt") {
             without_time(interrupt);
         }
+        self.without_id(&mut value);
         self.value(value)
+    }
+
+    /// Where texts are replaced, decisions have other ids: an id may be made from the texts.
+    fn without_id(&self, value: &mut Value) {
+        if !self.texts.is_empty() {
+            remove(value, "decision_id");
+        }
     }
 
     fn decision(&self, decision: &Decision) -> Value {
@@ -152,6 +163,7 @@ impl Names<'_> {
         for field in ["decided_at_ms", "digest", "tag"] {
             remove(&mut value, field);
         }
+        self.without_id(&mut value);
         self.value(value)
     }
 
