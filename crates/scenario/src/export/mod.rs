@@ -285,10 +285,15 @@ mod tests {
         let whole = record(&base, &played, &decisions);
         assert_eq!(export(&whole, "b").unwrap().scenario.name, "b");
         let mut events = played.committed.clone();
-        let begun = events.iter_mut().find(|event| matches!(event.kind, EventKind::InferenceStarted { .. }));
-        begun.unwrap().kind = EventKind::InferenceStarted { step: MOST_STEPS + 1 };
-        let refused = export(&Record { events: &events, ..whole }, "b").unwrap_err();
-        assert!(matches!(refused, ExportError::Steps { step } if step == MOST_STEPS + 1), "{refused}");
+        let place =
+            events.iter().position(|event| matches!(event.kind, EventKind::InferenceStarted { .. })).unwrap();
+        let mut refused = |step| {
+            events[place].kind = EventKind::InferenceStarted { step };
+            export(&Record { events: &events, ..whole }, "b").unwrap_err()
+        };
+        let (at, above) = (refused(MOST_STEPS), refused(MOST_STEPS + 1));
+        assert!(matches!(at, ExportError::Differs(_)), "{at}");
+        assert!(matches!(above, ExportError::Steps { step } if step == MOST_STEPS + 1), "{above}");
     }
 
     #[test]
