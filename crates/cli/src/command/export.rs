@@ -1,5 +1,6 @@
 //! `runstate export RUN --scenario`
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use runstate::agent::event::{AgentEvent, EventKind};
@@ -87,6 +88,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Failure::io("make the folder", folder, &error))?;
+    }
     runs::replace(path, text.as_bytes()).map_err(|error| Failure::io("write", path, &error))
 }
 

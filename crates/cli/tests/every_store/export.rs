@@ -34,7 +34,6 @@ fn is_a_test(place: &Place) {
 }
 
 fn exported(place: &Place, run: &str, more: &[&str]) -> String {
-    std::fs::create_dir_all(place.session.path("t")).unwrap();
     place.does(&[&["export", run, "--scenario", "--output", "t/run.yaml"], more].concat(), 0);
     place.session.read("t/run.yaml")
 }
