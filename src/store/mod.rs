@@ -264,7 +264,7 @@ pub trait RunLists: fmt::Debug + Send + Sync {
 /// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
 #[async_trait]
 pub trait RunQueue: RunLists {
-    /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
+    /// Claims a run: the named one, or of the runs that can go on the one with the longest wait.
     ///
     /// A run that is named is claimed whatever its status, unless another process holds it. Without a name a run can go on when
     ///

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::thread::{ThreadPlace, UserMessage};
 use crate::decision::Decision;
 
-/// A run that nobody has driven yet.
+/// A run without an activation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewRun {
@@ -15,7 +15,7 @@ pub struct NewRun {
     pub id: String,
     /// A few words for lists.
     pub title: String,
-    /// What whoever drives it has to know: the store keeps it and reads nothing in it.
+    /// The specification for its driver. The store keeps it and reads nothing in it.
     ///
     /// An object of `tag`, `at` and `of` alone whose tag is that of a key is the form of a keyed store, and is refused when it is read.
     pub spec: Value,
@@ -95,13 +95,13 @@ impl NewRun {
     }
 }
 
-/// What came in for a run from outside, and was not taken yet.
+/// External input for a run that no commit has taken.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Mail {
     /// Decisions that the store accepted, in the order in which they came.
     pub decisions: Vec<Decision>,
-    /// Somebody wants the run cancelled, and says why.
+    /// The reason of a requested cancellation.
     pub cancel: Option<String>,
     /// A message that the run goes on with: its open questions are cancelled.
     pub message: Option<UserMessage>,

@@ -43,7 +43,7 @@ impl Restarts {
     }
 }
 
-/// A lifecycle whose end ends its run, and the states in which that leaves the instances of others.
+/// A lifecycle with an end that ends its run, and the states in which that leaves instances of other lifecycles.
 #[derive(Debug, Clone)]
 pub(super) struct Ends {
     of: Box<str>,

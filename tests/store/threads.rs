@@ -96,7 +96,7 @@ async fn a_run_behind_one_that_is_not_over_is_refused() {
     assert!(refused.contains("goes on from the run \"1\", which is Waiting and not Done"), "{refused}");
 }
 
-/// A store in which a run waits whose rows cannot be read.
+/// A store with a waiting run and unreadable rows of it.
 #[derive(Debug, Default)]
 struct Unread(MemoryStore);
 

@@ -37,7 +37,7 @@ fn failures(whole: &Whole) -> Vec<String> {
     state.failures.iter().map(ToString::to_string).collect()
 }
 
-/// What was repaired is told with the value, so that a caller may refuse it.
+/// Repairs are told with the value, so that a caller may refuse it.
 #[tokio::test(start_paused = true)]
 async fn repairs_may_be_refused() {
     let unrepaired = |trip: &Structured<Trip>| if trip.repairs.is_empty() { Ok(()) } else { Err("repaired") };

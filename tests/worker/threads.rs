@@ -173,7 +173,7 @@ async fn a_thread_goes_on_behind_a_cancelled_run() {
     assert!(said(&world, "m2").await.ends_with(&["user: text of m2".to_owned(), "model: done".to_owned()]));
 }
 
-/// The thread keeps what was accepted, also where its run is cancelled first.
+/// The thread keeps an accepted message, also where its run is cancelled first.
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_run_keeps_the_message_in_its_thread() {
     let world = World::new();

@@ -32,7 +32,7 @@ fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
     Ok(number.and_then(|number| u16::try_from(number).ok()))
 }
 
-/// A text, or what is wrong with each field, as Mistral tells it.
+/// A text, or the fault of each field, as Mistral tells it.
 fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Ok(match Value::deserialize(from)? {
         Value::Null => None,
@@ -44,7 +44,7 @@ fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     })
 }
 
-/// What is wrong with each field of a request.
+/// The fault of each field of a request.
 fn details(list: &Value) -> Option<String> {
     let said = list.as_array()?.iter().filter_map(|one| one.get("msg").and_then(Value::as_str));
     Some(said.collect::<Vec<_>>().join("; "))

@@ -137,7 +137,7 @@ async fn an_index_says_more_than_an_id() {
     assert_eq!(answer(of(calls(&pieces)).await), expected);
 }
 
-/// Calls without an index are told apart by ids that are numbers, and a call without an id is named by the answer, whose id may be one.
+/// Calls without an index are told apart by ids that are numbers, and a call without an id is named by the answer. The id of an answer may be a number.
 #[tokio::test]
 async fn numbers_are_ids_of_calls_and_of_answers() {
     let pieces = [

@@ -155,7 +155,7 @@ fn body(request: &str) -> Value {
     serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// The arguments of the last call may be half of those that were meant, also where they are JSON.
+/// The arguments of the last call may be incomplete, also where they are JSON.
 #[tokio::test]
 async fn a_call_of_an_answer_that_was_cut_is_not_executed() {
     let call =
@@ -182,7 +182,7 @@ async fn a_call_of_an_answer_that_was_cut_is_not_executed() {
     }
 }
 
-/// Ids of calls that are numbers are texts here, and in what the server is sent.
+/// Ids of calls that are numbers are texts here, and in the next request.
 #[tokio::test]
 async fn ids_that_are_numbers_come_back_with_their_results() {
     let call = r#"{"delta":{"tool_calls":[{"index":0,"id":7,"function":{"name":"read","arguments":"{}"}}]}}"#;

@@ -55,11 +55,11 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
 /// The outcomes of several seeds.
 #[derive(Debug, Default)]
 pub struct Exports {
-    /// Runs whose scenario comes to the same.
+    /// Runs with a scenario that comes to the same.
     pub same: u64,
     /// Runs that were refused or left out, by reason.
     pub others: BTreeMap<String, u64>,
-    /// The seeds whose scenarios differ, with the first difference.
+    /// The seeds with a scenario that differs, and the first difference.
     pub differ: Vec<(u64, String)>,
 }
 

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 /// Drives the stores.
 pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
 
-/// What is done with a run of a store.
+/// The operations on a run of a store.
 pub enum Step {
     Commit(Commit),
     Supersede(UserMessage),

@@ -190,7 +190,7 @@ impl RunQueue for FileStore {
         }
     }
 
-    /// What other processes bring is seen when the patience is over, and what this handle brings at once.
+    /// Input of this handle is seen at once, and input of other processes when the patience is over.
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(self.inner.news.wait(seen, patience).await)
     }

@@ -218,7 +218,7 @@ impl Checks {
         checks
     }
 
-    /// Something is left out of the text here. It stands for one word: what differs in it alone is not the same.
+    /// Something is left out of the text here. It stands for one word, and two such words differ.
     fn left_out(&mut self, text: &str, peaks: &mut Peaks) {
         if let Some(repetition) = &mut self.repetition {
             peaks.note(DriftKind::Repetition, repetition.left_out(text));

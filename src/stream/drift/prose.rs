@@ -2,7 +2,7 @@
 
 use crate::stream::guardrail::text::Scope;
 
-/// Passes on what is neither code nor a quotation. What stands behind a mark that may not be closed is held back until that is known.
+/// Passes on prose, without code and quotations. Text behind an open mark is held back until the mark is closed or proves to be none.
 #[derive(Debug, Clone)]
 pub(super) struct Prose {
     scope: Scope,
@@ -18,7 +18,7 @@ pub(super) enum Piece<'t> {
     LeftOut(&'t str),
 }
 
-/// In what the last character stands.
+/// The context of the last character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Prose,
@@ -32,7 +32,7 @@ impl Prose {
         Prose { scope: Scope::new(), part: Part::Prose, held: String::new() }
     }
 
-    /// The text's next part. Gives its prose, with what was held back before it, and the code and quotations within lines.
+    /// The text's next part. Gives its prose, with the text that was held back, and the code and quotations within lines.
     pub(super) fn read(&mut self, delta: &str, mut piece: impl FnMut(Piece<'_>)) {
         // Prose from there on was not given yet.
         let (mut from, mut at) = (0, 0);

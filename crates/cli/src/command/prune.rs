@@ -194,7 +194,7 @@ impl Pruning<'_> {
         Ok(became)
     }
 
-    /// What a store would say to the removal.
+    /// The answer of the store to the removal.
     fn would_remove(&self, run: &RunInfo, loaded: &Loaded) -> Result<Became, Failure> {
         if let Some(Holder { name, left, .. }) = loaded.info.holder.as_ref().filter(|it| !it.left.is_zero()) {
             return Ok(held(name, *left));

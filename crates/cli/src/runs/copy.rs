@@ -27,7 +27,7 @@ pub(crate) struct Template {
     base: PathBuf,
     /// The path below it, which its author names: links in it may lead anywhere.
     inside: PathBuf,
-    /// What it is to a person.
+    /// The word for a person.
     what: &'static str,
 }
 

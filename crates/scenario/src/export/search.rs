@@ -8,7 +8,7 @@ use crate::play::{Options, play};
 /// Rounds of the search.
 const ROUNDS: usize = 3;
 
-/// How often a scenario is played at most, in the search for the one that comes to its run.
+/// The most plays of a search.
 const MOST_PLAYS: usize = 2_000;
 
 /// Looks for the moments at which the outside came.

@@ -82,7 +82,7 @@ pub(in crate::stream) struct Scope {
     colons: u32,
     /// The directive of reStructuredText in the line, as far as it was read.
     directive: Directive,
-    /// How far the line was indented that begins a literal block: what is indented further is code.
+    /// How far the line was indented that begins a literal block: lines with a greater indent are code.
     literal: Option<u32>,
 }
 
