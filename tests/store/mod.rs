@@ -1,6 +1,7 @@
 //! Stores of runs.
 
 mod broken;
+mod conform_parts;
 mod feed;
 mod file;
 mod keyed;

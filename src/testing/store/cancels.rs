@@ -2,8 +2,9 @@
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{Must, claim, claim_any, commit, create, load, mail, put_done, release};
+use super::puts::{Must, claim, claim_any, commit, create, load, mail, put, put_done, release};
 use super::world::{NOW, questions};
+use crate::run::RunStatus;
 
 pub(super) async fn a_wish_to_cancel_is_noted_once(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -21,12 +22,23 @@ pub(super) async fn a_wish_to_cancel_is_noted_once(bench: &dyn Bench) {
         commit(&*store, &lease, one).await;
         assert_eq!(mail(&*store, "r1").await.cancel, noted, "in the mail after commit {}", one.version);
     }
+}
+
+pub(super) async fn a_cancelled_run_is_claimed_until_it_is_over(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let played = Played::new("r1", &[questions(1)]).await;
+    let lease = put(&*store, &played).await;
     release(&*store, &lease).await;
-    assert_eq!(
-        claim_any(bench, &*store, NOW).await.must("a run that is to be cancelled").fence,
-        2,
-        "it can go on"
-    );
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "a run that waits");
+    store.cancel("r1", "not needed").await.must("cancel");
+    let lease = claim_any(bench, &*store, NOW).await.must("a run that is to be cancelled");
+    let mut end = played.last();
+    end.version += 1;
+    (end.run.status, end.run.reason) = (RunStatus::Done, Some("cancelled".to_owned()));
+    (end.messages, end.trace, end.events) = (Vec::new(), Vec::new(), Vec::new());
+    commit(&*store, &lease, &end).await;
+    release(&*store, &lease).await;
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "a run that is over");
 }
 
 pub(super) async fn a_wish_to_cancel_is_over_with_the_run(bench: &dyn Bench) {
@@ -38,10 +50,8 @@ pub(super) async fn a_wish_to_cancel_is_over_with_the_run(bench: &dyn Bench) {
     for one in Played::new("r1", &[]).await.commits() {
         commit(&*store, &lease, one).await;
     }
-    release(&*store, &lease).await;
     assert_eq!(mail(&*store, "r1").await.cancel, None, "in the mail of a run that is over");
     assert_eq!(load(&*store, "r1").await.info.cancel, None, "in what lists say of it");
-    assert_eq!(claim_any(bench, &*store, NOW).await, None, "there is nothing to do");
 }
 
 pub(super) async fn a_run_that_is_over_is_not_cancelled(bench: &dyn Bench) {

@@ -28,6 +28,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! Behaviours are listed by the [`Part`] of a store that they need. A store without a queue, or without lists, has a [`PartBench`], and
+//! `store_conformance!(data: ...)` makes its tests.
+//!
 //! A behaviour that does not hold panics, saying what it got and what it expected. What the suite can not see is whether
 //! what is durable survives a power cut: for that a store counts its syncs, or runs on a simulated disk
 //! ([`SimDisk`](crate::files::SimDisk)).
@@ -46,6 +49,7 @@ mod lists;
 mod loads;
 mod moments;
 mod owners;
+mod parted;
 mod places;
 mod played;
 mod posts;
@@ -72,6 +76,7 @@ use crate::clock::SetClock;
 use crate::store::RunStore;
 
 pub use behaviours::BEHAVIOURS;
+pub use parted::{Part, PartBench, WithoutQueue};
 pub use played::Played;
 pub use taped::Taped;
 
@@ -117,6 +122,8 @@ impl Bench for OneHandle {
 pub struct Behaviour {
     /// Its name, as the name of its test.
     pub name: &'static str,
+    /// The last part of a store that it needs.
+    pub part: Part,
     run: for<'b> fn(&'b dyn Bench) -> futures_util::future::BoxFuture<'b, ()>,
 }
 
@@ -161,11 +168,27 @@ pub fn check_one<B: Bench>(name: &str, bench: impl Future<Output = B>) {
 ///
 /// # Cancel safety
 /// Dropped, it leaves on the benches what it put there.
-pub async fn check_all<B: Bench, F: Future<Output = B>>(
+pub async fn check_all<B: Bench, F: Future<Output = B>>(bench: impl FnMut() -> F) -> Vec<(String, String)> {
+    check(BEHAVIOURS.iter(), bench).await
+}
+
+/// Checks the behaviours of one part of a store, as [`check_all`] does. A [`PartBench`] has an example.
+///
+/// # Cancel safety
+/// Dropped, it leaves on the benches what it put there.
+pub async fn check_part<B: Bench, F: Future<Output = B>>(
+    part: Part,
+    bench: impl FnMut() -> F,
+) -> Vec<(String, String)> {
+    check(BEHAVIOURS.iter().filter(|behaviour| behaviour.part == part), bench).await
+}
+
+async fn check<B: Bench, F: Future<Output = B>>(
+    behaviours: impl Iterator<Item = &'static Behaviour>,
     mut bench: impl FnMut() -> F,
 ) -> Vec<(String, String)> {
     let mut failed = Vec::new();
-    for behaviour in BEHAVIOURS {
+    for behaviour in behaviours {
         let bench = bench().await;
         let checked = std::panic::AssertUnwindSafe(behaviour.check(&bench)).catch_unwind();
         if let Err(panic) = checked.await {

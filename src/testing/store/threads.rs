@@ -170,9 +170,6 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
     let decision = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message for a run that waits");
     assert_eq!(approvals(&*store, About::All).await, [], "its questions");
-    bench.clock().set(LONG);
-    assert_eq!(store.due(ALL).await.must("due"), [], "questions that lapse");
-    bench.clock().set(NOW);
     assert_eq!(
         store.post(&decision).await.must("post d0"),
         Posted::NotWaiting,
@@ -185,7 +182,7 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
     let message = mail(&*store, "r1").await.message.must("the message in the mail");
     assert_eq!((&*message.id, &*message.text, message.at_ms), ("m1", "the text of m1", NOW), "the message");
 
-    let lease = claim_any(bench, &*store, NOW).await.must("the run that has a message");
+    let lease = claim(&*store, "r1").await;
     let made = played.send(Input::message(message.text)).await;
     let mut without = played.commit(made.start + 1);
     refused!(
@@ -202,12 +199,37 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
         commit(&*store, &lease, &next).await;
         assert_eq!(mail(&*store, "r1").await.message, None, "the message behind commit {}", new + 1);
     }
-    release(&*store, &lease).await;
     let loaded = load(&*store, "r1").await;
     assert_eq!(loaded.stored, played.stored().last(), "the run behind the message");
     assert_eq!(loaded.info.waiting, 0, "calls that wait");
-    assert_eq!(claim_any(bench, &*store, NOW).await, None, "there is nothing more to do");
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Duplicate, "the same message, later");
+}
+
+pub(super) async fn questions_behind_a_message_do_not_lapse(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let script = [super::world::turn([("c0".to_owned(), "ask", json!({ "expires": NOW + 10 }))])];
+    super::puts::put(&*store, &Played::new("r1", &script).await).await;
+    bench.clock().set(LONG);
+    assert_eq!(store.due(ALL).await.must("due").len(), 1, "questions that lapse before the message");
+    assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message");
+    assert_eq!(store.due(ALL).await.must("due"), [], "questions that lapse behind the message");
+}
+
+pub(super) async fn a_run_with_a_message_is_claimed(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let mut played = put_waiting(&*store, "r1", 1).await;
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "a run that waits");
+    assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message");
+    let lease = claim_any(bench, &*store, NOW).await.must("the run with a message");
+    let message = mail(&*store, "r1").await.message.must("the message in the mail");
+    let made = played.send(Input::message(message.text)).await;
+    for new in made.clone() {
+        let mut next = played.commit(new + 1);
+        next.takes = Some("m1".to_owned()).filter(|_| new == made.start);
+        commit(&*store, &lease, &next).await;
+    }
+    release(&*store, &lease).await;
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "a run that is over");
 }
 
 pub(super) async fn a_commit_given_again_keeps_the_message(bench: &dyn Bench) {
@@ -222,8 +244,6 @@ pub(super) async fn a_commit_given_again_keeps_the_message(bench: &dyn Bench) {
     assert!(mail(&*store, "r1").await.message.is_some(), "the commit was made before the message came");
     assert_eq!(approvals(&*store, About::All).await, [], "its questions");
     assert_eq!(store.post(&decision).await.must("post"), Posted::NotWaiting, "a decision behind the message");
-    release(&*store, &lease).await;
-    assert!(claim_any(bench, &*store, NOW).await.is_some(), "the run goes on with the message");
 }
 
 pub(super) async fn a_message_is_for_a_run_that_waits(bench: &dyn Bench) {

@@ -9,16 +9,15 @@ use super::world::NOW;
 use crate::decision::{Decision, DecisionAction};
 use crate::store::{About, ApprovalQuery, Lease, Posted, Release, StoreError};
 
+const UNKNOWN: [&str; 10] = ["gone", "", "R1", "r1 ", "r", "%", "r1/", "../r1", "*", "\u{1f980}"];
+
 pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    for id in ["gone", "", "R1", "r1 ", "r", "%", "r1/", "../r1", "*", "\u{1f980}"] {
+    for id in UNKNOWN {
         let lease = Lease::new(id, 1);
         let what = |verb: &str| format!("{verb} {id:?}");
         refused!(what("load"), store.load(id).await, StoreError::NoRun { run } if run == id);
-        let claim = store.claim(&of(bench, id, "w", NOW, LONG)).await;
-        refused!(what("claim"), claim, StoreError::NoRun { run } if run == id);
-        refused!(what("renew"), store.renew(&lease, span(bench, LONG)).await, StoreError::NoRun { run } if run == id);
         let commit = Played::new(id, &[]).await.commit(1);
         let commit = store.commit(&lease, &commit).await;
         refused!(what("commit"), commit, StoreError::NoRun { run } if run == id);
@@ -29,10 +28,30 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
         refused!(what("mail of"), store.mail(id).await, StoreError::NoRun { run } if run == id);
         refused!(what("trace of"), store.trace(id, 0, 1).await, StoreError::NoRun { run } if run == id);
         refused!(what("events of"), store.events(id, 0, 1).await, StoreError::NoRun { run } if run == id);
-        store.release(&lease, &Release::clean()).await.must(what("release"));
-        assert!(!store.remove(id).await.must(what("remove")), "{id:?} was not there");
+    }
+}
+
+pub(super) async fn unknown_runs_are_in_no_list(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    for id in UNKNOWN {
+        assert!(!store.remove(id).await.must(format_args!("remove {id:?}")), "{id:?} was not there");
         let of = ApprovalQuery::new(About::Run(id.to_owned()), 10);
-        assert_eq!(store.approvals(&of).await.must(what("approvals of")), [], "calls of {id:?} that wait");
+        let open = store.approvals(&of).await.must(format_args!("approvals of {id:?}"));
+        assert_eq!(open, [], "calls of {id:?} that wait");
+    }
+}
+
+pub(super) async fn unknown_runs_have_no_lease(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    for id in UNKNOWN {
+        let lease = Lease::new(id, 1);
+        let what = |verb: &str| format!("{verb} {id:?}");
+        let claim = store.claim(&of(bench, id, "w", NOW, LONG)).await;
+        refused!(what("claim"), claim, StoreError::NoRun { run } if run == id);
+        refused!(what("renew"), store.renew(&lease, span(bench, LONG)).await, StoreError::NoRun { run } if run == id);
+        store.release(&lease, &Release::clean()).await.must(what("release"));
     }
 }
 
