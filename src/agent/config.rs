@@ -1,4 +1,4 @@
-//! What runs are driven with: a model, tools, plugins and how they work together.
+//! Configuration of runs: a model, tools, plugins and the modes of their execution.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -17,7 +17,8 @@ use super::tool::{Tool, ToolSpec};
 use crate::clock::{Clock, unix_clock};
 use crate::tool_execution::Effect;
 
-/// What runs are driven with. It holds no state of a run, and drives many at once; cloning it copies a pointer.
+/// The configuration that drives runs. It holds no state of a run, and can drive many runs at a time. A clone copies
+/// a pointer.
 #[derive(Clone)]
 pub struct Agent {
     pub(super) config: Arc<Config>,
@@ -27,7 +28,7 @@ pub(super) struct Config {
     pub(super) model: Arc<dyn Model>,
     pub(super) tools: Tools,
     pub(super) plugins: Plugins,
-    /// Within how many calls repetitions are counted.
+    /// The number of recent calls among which repetitions are counted.
     pub(super) window: u32,
     pub(super) mode: ExecutionMode,
     pub(super) policy: SuspensionPolicy,
@@ -52,12 +53,12 @@ impl Tools {
         self.by_name.get(name).map(|(tool, spec)| (tool, spec))
     }
 
-    /// A tool that is not known must not run twice.
+    /// The effect of a tool. An unknown tool counts as a tool that must not run twice.
     pub(super) fn effect(&self, name: &str) -> Effect {
         self.by_name.get(name).map_or(Effect::Once, |(_, spec)| spec.effect())
     }
 
-    /// The names of those that are `shown`, with commas between them.
+    /// The names of the tools for which `shown` is true, separated by commas.
     pub(super) fn names(&self, shown: impl Fn(&str) -> bool) -> String {
         let names: Vec<_> = self.specs.iter().map(|spec| spec.name()).filter(|name| shown(name)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
@@ -65,7 +66,7 @@ impl Tools {
 }
 
 impl Config {
-    /// The plugins that want to be asked in the phase.
+    /// The plugins that subscribe to the phase.
     pub(super) fn plugins_of(&self, phase: Phase) -> impl Iterator<Item = &Arc<dyn Plugin>> {
         let wants = move |extension: &&Extension| extension.phases.contains(phase);
         self.plugins.iter().filter(wants).map(|extension| &extension.plugin)
@@ -73,7 +74,7 @@ impl Config {
 }
 
 impl Agent {
-    /// An agent with this model, and nothing else yet.
+    /// Creates a builder for an agent with this model.
     pub fn builder(model: impl Model + 'static) -> AgentBuilder {
         AgentBuilder {
             model: Arc::new(model),
@@ -107,7 +108,7 @@ impl fmt::Debug for Agent {
     }
 }
 
-/// An [`Agent`] in the making.
+/// Builder of an [`Agent`].
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -148,7 +149,7 @@ impl fmt::Debug for Agent {
 ///     .build()?;
 /// assert!(format!("{agent:?}").contains("echo"));
 ///
-/// // What could not work is refused here, and not in the middle of a run.
+/// // `build` refuses an unusable configuration before any run begins.
 /// let error = Agent::builder(Brief).tool(echo()).tool(echo()).build().unwrap_err();
 /// assert_eq!(error.to_string(), "two tools are called \"echo\"; rename one of them");
 /// let strict = Echo(ToolSpec::new("strict", "").with_schema(serde_json::json!({ "type": "object" })));
@@ -174,56 +175,56 @@ pub struct AgentBuilder {
 }
 
 impl AgentBuilder {
-    /// With a tool more.
+    /// Adds a tool.
     pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
         self.tools.push(Arc::new(tool));
         self
     }
 
-    /// With tools more.
+    /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools);
         self
     }
 
-    /// With a plugin more, behind those there are.
+    /// Adds a plugin after the existing ones.
     pub fn plugin(mut self, plugin: impl Plugin + 'static) -> Self {
         self.plugins.push(Arc::new(plugin));
         self
     }
 
-    /// With plugins more.
+    /// Adds several plugins after the existing ones.
     pub fn plugins(mut self, plugins: impl IntoIterator<Item = Arc<dyn Plugin>>) -> Self {
         self.plugins.extend(plugins);
         self
     }
 
-    /// With these stop conditions, behind all plugins: they are one ([`Plugin::stops`]). Without any a run goes on as long as the
-    /// model asks for calls. Said again, the last ones count.
+    /// Sets the stop conditions. Together they are one plugin after all other plugins ([`Plugin::stops`]). Default:
+    /// none; a run continues as long as the model requests calls. A second call replaces the conditions of the first.
     pub fn stop(mut self, conditions: StopConditions) -> Self {
         self.stop = conditions;
         self
     }
 
-    /// Executes the calls of a round like this.
+    /// Sets the execution mode for the calls of a round. Default: [`ExecutionMode::Sequential`].
     pub fn mode(mut self, mode: ExecutionMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Waits for suspended calls like this.
+    /// Sets the policy for suspended calls. Default: [`SuspensionPolicy::WaitForAll`].
     pub fn policy(mut self, policy: SuspensionPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Does this once it waits.
+    /// Sets the behaviour of a run that waits. Default: [`WhenSuspended::Park`].
     pub fn when_suspended(mut self, when_suspended: WhenSuspended) -> Self {
         self.when_suspended = when_suspended;
         self
     }
 
-    /// Sets how often a run is made durable. Default: at each commit.
+    /// Sets which commits of a run are made durable. Default: each commit.
     ///
     /// ```
     /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -234,7 +235,7 @@ impl AgentBuilder {
     /// use runstate::checkpoint::Trigger;
     /// use runstate::tool_result::ToolResult;
     ///
-    /// /// Looks once, and ends.
+    /// /// Calls the tool once, and ends.
     /// struct Looks;
     ///
     /// impl Model for Looks {
@@ -271,7 +272,7 @@ impl AgentBuilder {
     /// let look = ToolSpec::new("look", "Looks.");
     /// assert_eq!(commits(look.clone().repeatable()).await?, [UserMessage, ToolResultsCommitted, RunFinished]);
     ///
-    /// // That a tool begins which must not run twice is durable before it does.
+    /// // The start of a tool that must not run twice is made durable before the tool runs.
     /// assert_eq!(commits(look).await?, [UserMessage, CallsStarted, ToolResultsCommitted, RunFinished]);
     /// # Ok(())
     /// # }
@@ -281,41 +282,41 @@ impl AgentBuilder {
         self
     }
 
-    /// Reads the time here; from the machine's clock if this is not said.
+    /// Sets the clock. Default: the clock of the machine.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Checks values against JSON Schemas with this.
+    /// Sets the validator of JSON Schemas. Default: none; [`build`](Self::build) then refuses tools with a schema.
     pub fn schemas(mut self, schemas: impl SchemaCheck + 'static) -> Self {
         self.schemas = Some(Arc::new(schemas));
         self
     }
 
-    /// Takes out of events what must not be seen.
+    /// Sets the redaction of events. Default: none.
     pub fn redact(mut self, redact: impl Redact + 'static) -> Self {
         self.redact = Some(Arc::new(redact));
         self
     }
 
-    /// The system prompt.
+    /// Sets the system prompt. Default: none.
     pub fn system(mut self, prompt: impl Into<Arc<str>>) -> Self {
         self.system = Some(prompt.into());
         self
     }
 
-    /// One parameter of the model.
+    /// Sets one parameter of the model.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
         self
     }
 
-    /// The agent.
+    /// Builds the agent.
     ///
     /// # Errors
-    /// [`ConfigError`] for two tools of one name, a tool without a name, a tool whose schema nothing checks, and a plugin about a tool
-    /// that the agent has not.
+    /// [`ConfigError`] for two tools of the same name, a tool without a name, a tool with a schema and no validator,
+    /// and a plugin that refers to an unknown tool.
     pub fn build(self) -> Result<Agent, ConfigError> {
         let mut by_name = HashMap::with_capacity(self.tools.len());
         let mut specs: Vec<Arc<ToolSpec>> = Vec::with_capacity(self.tools.len());
@@ -380,32 +381,32 @@ impl fmt::Debug for AgentBuilder {
     }
 }
 
-/// Why an agent could not be made.
+/// The reason why an agent could not be built.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A tool has no name.
     NamelessTool,
-    /// Two tools have one name, so that the model could not tell them apart.
+    /// Two tools have the same name. The model could not distinguish them.
     SameName {
         /// The name.
         tool: String,
     },
-    /// A tool gives a schema, and nothing was said about who checks it.
+    /// A tool has a schema, and the agent has no validator for schemas.
     NoSchemaCheck {
         /// The tool.
         tool: String,
     },
-    /// A plugin is about a tool that the agent has not ([`Plugin::tools`]).
+    /// A plugin refers to a tool that the agent does not have ([`Plugin::tools`]).
     NoSuchTool {
         /// The plugin.
         plugin: String,
-        /// The tool that it names.
+        /// The name of the tool.
         tool: String,
-        /// The tools that there are, with commas between them.
+        /// The names of the agent's tools, separated by commas.
         known: String,
     },
-    /// A stop condition makes no sense.
+    /// A stop condition is invalid.
     Stop(StopConfigError),
 }
 

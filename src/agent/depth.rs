@@ -1,4 +1,4 @@
-//! How deep values from outside may nest, so that a stored run can always be read again.
+//! The nesting limit of values from outside. With it, every stored run can be read again.
 
 use serde_json::Value;
 
@@ -6,26 +6,26 @@ use crate::decision::Suspension;
 use crate::json::nests_deeper;
 use crate::tool_result::ToolResult;
 
-/// The most levels of arguments, outputs and results. A reader of JSON takes 127, of which a stored run has up to 8
-/// around such a value; some are left for what stores it inside of its own.
+/// The most levels of arguments, outputs and results. The JSON parser accepts 127 levels. A stored run uses up to 8
+/// of them around a value; the rest is for the formats that contain stored runs.
 pub(super) const MOST_LEVELS: usize = 96;
 
-/// Does the value nest deeper than it may?
+/// Returns whether the value nests deeper than the limit.
 pub(super) fn is_too_deep(value: &Value) -> bool {
     nests_deeper(value, MOST_LEVELS)
 }
 
-/// Does what is asked for nest deeper than it may?
+/// Returns whether the parameters or the schema of a suspension nest deeper than the limit.
 pub(super) fn asks_too_deep(suspension: &Suspension) -> bool {
     is_too_deep(&suspension.parameters) || suspension.response_schema.as_ref().is_some_and(is_too_deep)
 }
 
-/// Why arguments that nest too deep cannot be read.
+/// The error text for arguments that nest too deep.
 pub(super) fn too_deep_arguments() -> String {
     format!("the arguments nest deeper than {MOST_LEVELS} levels")
 }
 
-/// A result that nests too deep is a failed call: the model reads why.
+/// Replaces a result that nests too deep by an error. The call fails, and the model reads the error.
 pub(super) fn checked(result: ToolResult) -> ToolResult {
     let (what, too_deep) = match &result {
         ToolResult::Success(output) | ToolResult::Warning { output, .. } => ("output", is_too_deep(output)),

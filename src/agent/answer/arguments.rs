@@ -1,11 +1,12 @@
-//! From the text of a call's arguments to their value.
+//! Parser for the argument text of a tool call.
 
 use serde_json::{Map, Value};
 
 use super::super::depth::{is_too_deep, too_deep_arguments};
 use crate::json::from_str;
 
-/// The arguments, and why they cannot be read if they cannot; the text itself stands for them then.
+/// Parses the argument text. If the text cannot be read, the value is the text itself and the second part is the
+/// reason.
 pub(super) fn read(text: String) -> (Value, Option<String>) {
     // Models that call a tool without parameters often send nothing.
     if text.bytes().all(|b| b.is_ascii_whitespace()) {
@@ -14,7 +15,7 @@ pub(super) fn read(text: String) -> (Value, Option<String>) {
     let why = match from_str::<Value>(&text) {
         Ok(value) if !is_too_deep(&value) => return (value, None),
         Ok(_) => too_deep_arguments(),
-        // The reader gives up at 127 levels; how it says so is pinned by a test.
+        // The parser stops at 127 levels. A test pins the message that it gives there.
         Err(error) if error.to_string().starts_with("recursion limit exceeded") => too_deep_arguments(),
         Err(error) => format!("the arguments are not JSON: {error}"),
     };

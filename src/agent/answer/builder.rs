@@ -1,4 +1,4 @@
-//! From events to a turn.
+//! Assembly of an answer from its events.
 
 use super::super::depth::is_too_deep;
 use super::arguments::read;
@@ -7,22 +7,22 @@ use super::model_event::ModelEvent;
 use super::usage::Usage;
 use crate::turn::{CallRequest, Extra, FinishReason, Turn};
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Text and calls, the calls in the order of their numbers.
+    /// The text and the calls. The calls are in the order of their indexes.
     pub turn: Turn,
-    /// The tokens it took.
+    /// The tokens that the answer used.
     pub usage: Usage,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub finish: FinishReason,
 }
 
-/// Adds up the events of one answer. See the [module](super) for an example.
+/// Assembler of the events of one answer. See the [module](super) for an example.
 #[derive(Debug, Default)]
 pub struct TurnBuilder {
     text: String,
-    /// By index: the next one is nearly always the last.
+    /// Sorted by index. The next event nearly always belongs to the last call.
     calls: Vec<OpenCall>,
     extra: Extra,
     usage: Usage,
@@ -47,16 +47,16 @@ struct OpenCall {
 }
 
 impl TurnBuilder {
-    /// Nothing was said yet.
+    /// Creates a builder for an answer without any events yet.
     pub fn new() -> Self {
         TurnBuilder::default()
     }
 
-    /// Takes the next event.
+    /// Adds the next event.
     ///
     /// # Errors
-    /// [`AnswerError`], for the model's own error and for an event that cannot come here. There is no answer then: all that
-    /// follows, [`finish`](TurnBuilder::finish) too, gives [`AnswerError::Failed`].
+    /// [`AnswerError`], for an error of the model and for an event that is not allowed at this point. The answer is
+    /// lost then: every later call, [`finish`](TurnBuilder::finish) included, returns [`AnswerError::Failed`].
     pub fn push(&mut self, event: ModelEvent) -> Result<(), AnswerError> {
         let taken = self.take(event);
         if taken.is_err() {
@@ -108,18 +108,19 @@ impl TurnBuilder {
         self.calls.binary_search_by_key(&index, |call| call.index)
     }
 
-    /// What was used so far, for an answer that does not come to its end: it was paid for too.
+    /// The usage up to now. An answer that never completes has used tokens as well.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// The answer, once the stream has ended.
+    /// Returns the answer, once the stream has ended.
     ///
-    /// Arguments that cannot be read, because they are no JSON or nest deeper than 96 levels, do not fail the answer: the
-    /// [`CallRequest`] says why in `unreadable` and has the raw text for arguments. No text at all is `{}`.
+    /// Unreadable arguments do not fail the answer. Arguments are unreadable if they are not JSON or nest deeper than
+    /// 96 levels. The [`CallRequest`] then has the reason in `unreadable` and the raw text as its arguments. An empty
+    /// argument text is read as `{}`.
     ///
     /// # Errors
-    /// [`AnswerError::Unfinished`] when there was no [`ModelEvent::Finish`]; [`AnswerError::Failed`] after an error.
+    /// [`AnswerError::Unfinished`] without a [`ModelEvent::Finish`]; [`AnswerError::Failed`] after an error.
     pub fn finish(self) -> Result<Answer, AnswerError> {
         let finish = match self.stage {
             Stage::Finished(reason) => reason,
@@ -137,7 +138,7 @@ impl TurnBuilder {
     }
 }
 
-/// The first piece is the buffer of the rest.
+/// Appends a piece. The first piece becomes the buffer, without a copy.
 fn append(buffer: &mut String, piece: String) {
     if buffer.is_empty() {
         *buffer = piece;

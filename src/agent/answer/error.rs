@@ -1,4 +1,4 @@
-//! Why a stream gave no answer.
+//! Errors of an answer stream.
 
 use std::error::Error;
 use std::fmt;
@@ -6,42 +6,42 @@ use std::fmt;
 use super::super::ModelError;
 use super::super::depth::MOST_LEVELS;
 
-/// Why a model's stream gave no answer. What it said before is lost with it: half an answer is none.
+/// The reason why a model's stream gave no answer. The partial answer is discarded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// The model said so.
+    /// The model reported an error.
     Model(ModelError),
-    /// The stream ended, and had not finished.
+    /// The stream ended without a finish event.
     Unfinished {
-        /// How many bytes of text had come.
+        /// Bytes of text received.
         text_bytes: usize,
-        /// How many calls had begun.
+        /// Number of calls begun.
         calls: usize,
     },
-    /// Something other than usage came after the finish.
+    /// An event other than usage followed the finish event.
     AfterFinish {
-        /// What came.
+        /// The name of the event.
         got: &'static str,
     },
-    /// Two calls began with one number.
+    /// Two calls began with the same index.
     CallTwice {
-        /// The number.
+        /// The index.
         index: u32,
     },
-    /// Arguments or extra data came for a call that had not begun.
+    /// Arguments or extra data arrived for a call that had not begun.
     NoSuchCall {
-        /// The number they named.
+        /// The index that they named.
         index: u32,
-        /// How many calls had begun.
+        /// Number of calls begun.
         calls: usize,
     },
-    /// The provider's own data nests deeper than 96 levels, and could not be stored.
+    /// The provider's own data nests deeper than 96 levels. Such data could not be stored.
     ExtraTooDeep {
         /// The field.
         field: String,
     },
-    /// The stream had failed before, and was gone on with.
+    /// The stream had failed earlier, and the builder was used again.
     Failed,
 }
 

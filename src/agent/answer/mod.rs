@@ -1,7 +1,8 @@
-//! The stream of a model's answer, and the turn that it adds up to (document 000, "LLM_CALL").
+//! The stream of a model's answer, and the turn that it adds up to.
 //!
-//! A model answers in pieces: [`ModelEvent`]s. A [`TurnBuilder`] takes them in order and gives the [`Answer`], or the
-//! [`AnswerError`] that says why there is none. How the text and the arguments were cut into pieces makes no difference.
+//! A model answers with a stream of [`ModelEvent`]s. A [`TurnBuilder`] takes the events in order and returns the
+//! [`Answer`], or an [`AnswerError`] with the reason why no answer exists. The boundaries between pieces of text or
+//! arguments do not affect the result.
 //!
 //! ```
 //! use runstate::agent::answer::{AnswerError, FinishReason, ModelEvent, TurnBuilder, Usage};
@@ -19,7 +20,7 @@
 //! assert_eq!(answer.turn.text, "let me look");
 //! assert_eq!(answer.turn.calls[0].arguments, json!({ "path": "notes.md" }));
 //!
-//! // A stream that breaks off is an error, whatever it said before.
+//! // A stream that ends early is an error, whatever text it gave before.
 //! let mut turn = TurnBuilder::new();
 //! turn.push(ModelEvent::Text("let me".into()))?;
 //! let error = turn.finish().unwrap_err();

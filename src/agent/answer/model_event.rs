@@ -1,47 +1,48 @@
-//! What a model says, piece by piece.
+//! Events of a model's answer stream.
 
 use super::super::ModelError;
 use super::usage::Usage;
 use crate::turn::{Extra, FinishReason};
 
-/// A piece of a model's answer.
+/// One event of a model's answer.
 ///
-/// A stream gives any number of texts, calls, arguments and usages, then one [`Finish`](ModelEvent::Finish), then at most
-/// usages; or it breaks off with one [`Error`](ModelEvent::Error).
+/// A stream gives any number of texts, calls, arguments and usages, and then one [`Finish`](ModelEvent::Finish). Only
+/// usages may follow the finish. Instead of the finish, one [`Error`](ModelEvent::Error) may end the stream early.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelEvent {
-    /// More of what it says.
+    /// The next piece of the text.
     Text(String),
     /// A tool call begins.
     CallStart {
-        /// Its number in this answer, by which its arguments name it. Calls are executed in the order of their numbers.
+        /// The index of the call in this answer. Arguments refer to the call by its index. Calls are executed in
+        /// index order.
         index: u32,
-        /// The id that the model gives it.
+        /// The id that the model gives the call.
         id: String,
-        /// The tool it names.
+        /// The name of the tool.
         tool: String,
     },
-    /// More of the arguments of a call: a piece of a JSON text.
+    /// The next piece of a call's arguments, which are one JSON text.
     Arguments {
-        /// The number of the call.
+        /// The index of the call.
         index: u32,
         /// The piece.
         delta: String,
     },
-    /// A piece of the provider's own data, of the answer or of a call.
+    /// A piece of the provider's own data, for the answer or for a call.
     Extra {
-        /// The number of the call; none for the answer.
+        /// The index of the call; `None` for the answer.
         index: Option<u32>,
         /// The piece.
         extra: Extra,
     },
-    /// Tokens that were used and not told before: several add up. A provider that tells running totals wants the
-    /// difference here.
+    /// Tokens used and not reported before. Several usages add up. An adapter for a provider with running totals
+    /// reports the differences.
     Usage(Usage),
     /// The answer is complete.
     Finish(FinishReason),
-    /// There will be no answer.
+    /// The stream failed. No answer follows.
     Error(ModelError),
 }
 

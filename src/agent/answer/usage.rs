@@ -1,11 +1,11 @@
-//! Tokens.
+//! Token counts.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens that were used. Sums stop at the largest number.
+/// Tokens used by a model. Sums saturate at the largest number.
 ///
 /// ```
 /// use runstate::agent::answer::Usage;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(usage, Usage { input_tokens: 230, output_tokens: 25 });
 /// assert_eq!(usage.total(), 255);
 ///
-/// // A provider that reports nonsense makes no panic and no small number.
+/// // Absurd numbers of a provider cause no panic and no overflow.
 /// usage += Usage { input_tokens: u64::MAX, output_tokens: 0 };
 /// assert_eq!(usage.total(), u64::MAX);
 /// ```
@@ -29,7 +29,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Both together.
+    /// Returns the sum of both counts, saturated at `u64::MAX`.
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

@@ -1,4 +1,4 @@
-//! What changed since the last commit.
+//! Changes since the last commit.
 
 use std::fmt;
 
@@ -18,10 +18,10 @@ use crate::tool_call::AnyToolCall;
 /// The lifecycles of the machines of a run.
 const GRAPHS: [&Graph; 2] = [AnyRun::GRAPH, AnyToolCall::GRAPH];
 
-/// What changed since the last commit. It costs what it holds, however long the run is.
+/// The changes since the last commit. The cost of a delta depends on the changes, not on the length of the run.
 ///
-/// [`write_to`](Delta::write_to) and [`bundle`](Delta::bundle) give the form that [`StoredRun`](super::super::StoredRun) is
-/// read from.
+/// [`write_to`](Delta::write_to) and [`bundle`](Delta::bundle) write the form that
+/// [`StoredRun`](super::super::StoredRun) reads.
 pub struct Delta<'a> {
     state: &'a RunState,
 }
@@ -31,7 +31,7 @@ impl<'a> Delta<'a> {
         Delta { state }
     }
 
-    /// The whole, for a store that writes all of it each time.
+    /// The whole state, for a store that writes all of it at each commit.
     pub fn state(&self) -> &'a RunState {
         self.state
     }
@@ -46,7 +46,7 @@ impl<'a> Delta<'a> {
         self.state.thread().id()
     }
 
-    /// The number of this commit, from 1: the version that is stored is one less.
+    /// The number of this commit, from 1. The stored version before this commit is one less.
     pub fn version(&self) -> u64 {
         self.state.commits + 1
     }
@@ -56,26 +56,26 @@ impl<'a> Delta<'a> {
         self.state.run()
     }
 
-    /// The messages that were added to the thread, in the order in which they came.
+    /// The messages added to the thread, in order of arrival.
     pub fn messages(&self) -> &'a [Message] {
         &self.state.unsaved
     }
 
-    /// The messages that the thread had before the run, in its first commit; none in later ones. A store that keeps
-    /// threads for themselves has them already.
+    /// The messages that the thread had before the run. They are part of the first commit only. A store that keeps
+    /// threads separately already has them.
     pub fn earlier_messages(&self) -> &'a [Message] {
         let earlier = if self.state.commits == 0 { self.state.base } else { 0 };
         &self.state.thread().history[..earlier]
     }
 
-    /// The calls that were made or that moved, each with its name in traces.
+    /// The calls that were created or changed state, each with its name in traces.
     pub fn calls(&self) -> impl Iterator<Item = (&'a str, &'a AnyToolCall)> {
         self.state.calls.changed().map(|call| (&*call.name, call.machine.get()))
     }
 
-    /// The events of the run since the last commit, in the order of their numbers and without a gap. Events of the commit itself are
-    /// among them, as [`Checkpoint`](super::super::event::EventKind::Checkpoint). None where the committer
-    /// [keeps none](super::StateCommitter::keeps_events).
+    /// The events of the run since the last commit, in number order and without a gap. The events of the commit
+    /// itself are included, such as [`Checkpoint`](super::super::event::EventKind::Checkpoint). Empty if the
+    /// committer [keeps none](super::StateCommitter::keeps_events).
     pub fn events(&self) -> impl Iterator<Item = &'a AgentEvent> {
         self.state.pending_events.all()
     }
@@ -83,21 +83,21 @@ impl<'a> Delta<'a> {
     /// Appends the delta to a log in memory.
     ///
     /// # Errors
-    /// [`SnapshotError`] when a part has no form in JSON. The log is as it was then.
+    /// [`SnapshotError`] when a part has no JSON form. The log is unchanged then.
     pub fn write_to(&self, log: &mut BundleLog) -> Result<(), SnapshotError> {
         log.append(&GRAPHS, self.is_first(), &Content(self), |machines| self.add_to(machines))
     }
 
-    /// The delta as one line of text under a checksum: of each run, in the order of commits, they are read by
-    /// [`StoredRun::from_bundles`](super::super::StoredRun::from_bundles).
+    /// Returns the delta as one line of text with a checksum.
+    /// [`StoredRun::from_bundles`](super::super::StoredRun::from_bundles) reads the lines of one run in commit order.
     ///
     /// # Errors
-    /// [`SnapshotError`] when a part has no form in JSON.
+    /// [`SnapshotError`] when a part has no JSON form.
     pub fn bundle(&self) -> Result<Vec<u8>, SnapshotError> {
         Bundle::write(&GRAPHS, self.is_first(), &Content(self), |machines| self.add_to(machines))
     }
 
-    /// Is it the first one of this process? The first one has the parts that never change.
+    /// Returns whether this is the first delta of this process. The first delta contains the parts that never change.
     fn is_first(&self) -> bool {
         self.state.saved.is_none()
     }
@@ -112,13 +112,13 @@ impl<'a> Delta<'a> {
         Ok(())
     }
 
-    /// The calls that were made or that moved: name in traces, executions, machine.
+    /// The calls that were created or changed state: name in traces, number of executions, machine.
     #[cfg(feature = "store")]
     pub(crate) fn executed_calls(&self) -> impl Iterator<Item = (&'a str, u32, &'a AnyToolCall)> {
         self.state.calls.changed().map(|call| (&*call.name, call.executions, call.machine.get()))
     }
 
-    /// The persistent values of the thread, in the first commit of a run; none in later ones.
+    /// The persistent values of the thread. They are part of the first commit of a run only.
     #[cfg(feature = "store")]
     pub(crate) fn thread_values(&self) -> Vec<(String, serde_json::Value)> {
         if self.state.commits > 0 {
@@ -129,12 +129,12 @@ impl<'a> Delta<'a> {
         kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
-    /// The decisions that were accepted.
+    /// The decisions accepted since the last commit.
     pub fn decisions(&self) -> impl Iterator<Item = &'a Decision> {
         self.state.decided.unsaved()
     }
 
-    /// The persistent keys that changed, each with its scope and its value; none when it was removed.
+    /// The changed persistent keys, each with its scope and its value; `None` for a removed value.
     pub fn values(&self) -> impl Iterator<Item = (Scope, &'a str, Option<&'a serde_json::Value>)> {
         self.state.changed_values.to_store()
     }
@@ -152,8 +152,8 @@ impl fmt::Debug for Delta<'_> {
     }
 }
 
-/// The content of a delta, beside its machines. An empty field is left out. A field that never changes is written once by each
-/// process that goes on with the run: most deltas are one answer or one result.
+/// The content of a delta without its machines. Empty fields are omitted. Constant fields are written once per
+/// process that drives the run, because most deltas are one answer or one result.
 struct Content<'a>(&'a Delta<'a>);
 
 impl Serialize for Content<'_> {

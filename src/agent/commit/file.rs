@@ -1,4 +1,4 @@
-//! Commits in a file, one line of JSON each.
+//! A committer that writes to a file, one line of JSON per commit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,11 +14,11 @@ use super::run_file::{Content, FileError, RunFile, too_large};
 use super::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::Due;
 
-/// Appends each commit to a file, as a line of JSON behind its SHA-256, and syncs it. A step costs the same however long the
-/// file is.
+/// Committer that appends each commit to a file and syncs it. A line is the SHA-256 of the commit followed by its
+/// JSON. The cost of a commit does not depend on the length of the file.
 ///
-/// Writing and syncing happen on a thread of its own, so that a slow disk stops no other run. [`RunFile::keyed`] protects the
-/// file against other writers.
+/// A separate thread writes and syncs, so a slow disk blocks no other run. [`RunFile::keyed`] protects the file
+/// against other writers.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -45,10 +45,10 @@ use crate::checkpoint::Due;
 /// drop(file);
 /// assert_eq!(read_run(&path)?.restore()?.steps(), 1);
 ///
-/// // The file of a run is not taken for that of another.
+/// // `create` refuses an existing file.
 /// assert!(FileCommitter::create(&path).is_err());
 ///
-/// // A line that a crash cut off was no commit yet; one that is whole and damaged may have been.
+/// // A crash may cut the last line off before its commit is acknowledged. A complete but damaged line is an error.
 /// let whole = std::fs::read_to_string(&path)?;
 /// std::fs::write(&path, &whole[..whole.len() - 10])?;
 /// let (file, stored) = FileCommitter::open(&path)?;
@@ -66,42 +66,42 @@ pub struct FileCommitter {
     file: RunFile,
     lines: Option<mpsc::Sender<Line>>,
     writer: Option<JoinHandle<()>>,
-    /// The number of the last commit that is known to be in the file.
+    /// The number of the last commit known to be in the file.
     version: u64,
-    /// Was the one behind it given to the writer, and its loop dropped before it said more? It may be in the file.
+    /// Whether the loop was dropped while the writer had the next commit. That commit may be in the file.
     is_unsure: bool,
-    /// The tag of that commit, and of the one behind it; empty without keys.
+    /// The tags of the last commit and of the next one; empty without keys.
     tags: [String; 2],
-    /// Bytes that were removed when the file was opened.
+    /// Bytes removed when the file was opened.
     cut_off: usize,
 }
 
-/// A line, and who waits for it to be durable.
+/// A line, and the sender that reports when it is durable.
 struct Line {
     bytes: Vec<u8>,
-    /// Does it take the place of the line before it, whose loop was dropped while it was written?
+    /// Whether the line replaces the previous line. The loop of the previous line was dropped during its write.
     replaces: bool,
     done: oneshot::Sender<io::Result<()>>,
 }
 
-/// The file as the writer left it.
+/// The writer's view of the file.
 struct Written {
     file: File,
-    /// The most bytes that are read of it.
+    /// The size limit of the file in bytes.
     most: u64,
-    /// Where the next line goes.
+    /// The position of the next line.
     end: u64,
-    /// Where the last line that was tried begins, as long as it is there.
+    /// The position of the last line that was written, if it is still there.
     last: Option<u64>,
-    /// Is half a line there that could not be taken back?
+    /// The error that left a partial line in the file.
     stuck: Option<io::Error>,
 }
 
 impl FileCommitter {
-    /// Commits a new run into a file that is not there yet.
+    /// Creates the file of a new run.
     ///
     /// # Errors
-    /// [`FileError::Io`] when the file is there, or cannot be made.
+    /// [`FileError::Io`] when the file exists already or cannot be created.
     pub fn create(file: impl Into<RunFile>) -> Result<Self, FileError> {
         let file = file.into();
         let at = |error| file.io(error);
@@ -110,12 +110,12 @@ impl FileCommitter {
         Self::start(file, opened)
     }
 
-    /// Goes on with the file of a run, and says what it holds. A last line that a crash cut off, so that it does not end, is
-    /// removed first: nobody was told that its commit was made. [`cut_off`](Self::cut_off) says how much that was.
+    /// Opens the file of a run, and returns its content. An incomplete last line was cut off by a crash before its
+    /// commit was acknowledged; it is removed first. [`cut_off`](Self::cut_off) gives the number of removed bytes.
     ///
     /// # Errors
-    /// [`FileError`] when the file cannot be read, is that of no run, or is damaged: a line that ends, the last one too, may be a
-    /// commit that was made. Nothing is removed then.
+    /// [`FileError`] when the file cannot be read, holds no run, or is damaged. A complete line, the last one
+    /// included, may be an acknowledged commit, so a damaged file is left unchanged.
     pub fn open(file: impl Into<RunFile>) -> Result<(Self, StoredRun), FileError> {
         let file = file.into();
         let at = |error| file.io(error);
@@ -141,7 +141,7 @@ impl FileCommitter {
         let writer = thread::Builder::new().name("runstate-commit".to_owned()).spawn(move || {
             for line in incoming {
                 let outcome = written.add(&line);
-                // Who waited may be gone, with its run; the line is written all the same.
+                // The receiver may be gone, with its run. The line is written anyway.
                 line.done.send(outcome).ok();
             }
         });
@@ -155,10 +155,10 @@ impl FileCommitter {
         }
     }
 
-    /// Is the commit the next one, and does it take the place of one whose loop was dropped?
+    /// Checks that the commit is the next one. Returns whether it replaces a commit whose loop was dropped.
     fn replaces(&mut self, version: u64) -> Result<bool, CommitError> {
         if self.is_unsure && version == self.version + 2 {
-            // The run was read anew, and that commit was there.
+            // The run was read again, and that commit was in the file.
             self.is_unsure = false;
             self.advance();
         }
@@ -171,25 +171,26 @@ impl FileCommitter {
         )))
     }
 
-    /// The commit behind the last one is known to be in the file.
+    /// Records that the commit after the last one is in the file.
     fn advance(&mut self) {
         self.version += 1;
         self.tags[0] = std::mem::take(&mut self.tags[1]);
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.file.path
     }
 
-    /// How many bytes of a last line that a crash had cut off were removed when the file was opened; 0 where it was whole.
+    /// The number of bytes removed from the end when the file was opened. A crash had cut the last line off. 0 for a
+    /// complete file.
     pub fn cut_off(&self) -> usize {
         self.cut_off
     }
 }
 
 impl Written {
-    /// Adds a line. One that fails by half is taken back, so that the next does not stand behind its remains.
+    /// Appends a line. A failed partial write is removed, so that the next line does not follow its remains.
     fn add(&mut self, line: &Line) -> io::Result<()> {
         if let Some(error) = &self.stuck {
             return Err(io::Error::new(error.kind(), error.to_string()));
@@ -226,7 +227,7 @@ impl Written {
 
 impl Drop for FileCommitter {
     fn drop(&mut self) {
-        // The channel is closed first: the thread writes what it has and ends.
+        // The channel is closed first: the thread writes its remaining lines and ends.
         self.lines = None;
         if let Some(writer) = self.writer.take() {
             writer.join().ok();
@@ -246,7 +247,7 @@ impl StateCommitter for FileCommitter {
         let Some(Ok(())) = self.lines.as_ref().map(|lines| lines.send(line)) else {
             return Err(CommitError::new(stopped));
         };
-        // Dropped here, what becomes of the line is not known.
+        // If this future is dropped here, the fate of the line is unknown.
         self.is_unsure = true;
         let written = written.await.map_err(|_| CommitError::new(stopped))?;
         self.is_unsure = false;
@@ -256,7 +257,7 @@ impl StateCommitter for FileCommitter {
     }
 }
 
-/// A new file is durable once its folder is.
+/// Syncs the folder of a file. A new file is durable once its folder is.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()

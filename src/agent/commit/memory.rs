@@ -1,4 +1,4 @@
-//! Commits kept in memory, as bytes.
+//! A committer that keeps commits in memory, as bytes.
 
 use async_trait::async_trait;
 
@@ -8,54 +8,54 @@ use super::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::{Due, Trigger};
 use crate::snapshot::BundleLog;
 
-/// Keeps what was committed in memory, as the bytes that a disk would have: for tests, and for runs that need not survive
-/// their process but may be picked up by another task.
+/// Committer that keeps commits in memory, as the bytes that a disk would have. It is for tests, and for runs that
+/// another task may take over but that need not survive their process.
 ///
 /// ```
 /// use runstate::agent::MemoryCommitter;
 ///
-/// // Nothing was committed: there is no run to read.
+/// // Without a commit, there is no run to read.
 /// let error = MemoryCommitter::default().restore().unwrap_err();
 /// assert_eq!(error.to_string(), "nothing was committed");
 /// ```
 #[derive(Debug, Default, Clone)]
 pub struct MemoryCommitter {
     log: BundleLog,
-    /// What made each commit due.
+    /// The trigger of each commit.
     triggers: Vec<Trigger>,
 }
 
 impl MemoryCommitter {
-    /// What made each commit due, in order.
+    /// The trigger of each commit, in order.
     pub fn triggers(&self) -> impl Iterator<Item = Trigger> {
         self.triggers.iter().copied()
     }
 
-    /// How many bytes all commits have.
+    /// The size of all commits in bytes.
     pub fn size(&self) -> usize {
         self.log.size()
     }
 
-    /// The run as the last commit left it.
+    /// The run as of the last commit.
     ///
     /// # Errors
-    /// [`StateError`] when nothing was committed, or when it does not fit together.
+    /// [`StateError`] when no commit was made, or when the commits are inconsistent.
     pub fn stored(&self) -> Result<StoredRun, StateError> {
         self.stored_after(self.log.len())
     }
 
-    /// The run as the first commits left it.
+    /// The run as of the first `commits` commits.
     ///
     /// # Errors
-    /// As [`stored`](Self::stored).
+    /// See [`stored`](Self::stored).
     pub fn stored_after(&self, commits: usize) -> Result<StoredRun, StateError> {
         StoredRun::from_bundles(self.log.read().take(commits))
     }
 
-    /// The run as the last commit left it, as types.
+    /// The run as of the last commit, as typed state.
     ///
     /// # Errors
-    /// As [`stored`](Self::stored).
+    /// See [`stored`](Self::stored).
     pub fn restore(&self) -> Result<RunState, StateError> {
         self.stored()?.restore()
     }

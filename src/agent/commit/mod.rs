@@ -1,4 +1,4 @@
-//! Making the state of a run durable, commit by commit (document 000, "Checkpoint Triggers").
+//! Commits, which make the state of a run durable.
 
 mod delta;
 mod file;
@@ -17,7 +17,8 @@ pub use file::FileCommitter;
 pub use memory::MemoryCommitter;
 pub use run_file::{FileError, RunFile, read_run};
 
-/// Where a run's state is made durable. It is optional: without one, state lives in memory.
+/// A destination that makes the state of a run durable. It is optional: without a committer, the state lives in
+/// memory.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -35,7 +36,7 @@ pub use run_file::{FileError, RunFile, read_run};
 ///     }
 /// }
 ///
-/// /// Keeps each commit as a line of text, as long as there is room.
+/// /// Keeps each commit as a line of text, up to `most` lines.
 /// struct Lines {
 ///     lines: Vec<Vec<u8>>,
 ///     most: usize,
@@ -60,7 +61,7 @@ pub use run_file::{FileError, RunFile, read_run};
 /// run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await?;
 /// assert_eq!((store.lines.len(), state.commits()), (3, 3)); // the message, the answer, the end
 ///
-/// // A commit that fails ends the run; here the end finds no room either.
+/// // A failed commit ends the run. The commit of the end fails here as well.
 /// let mut store = Lines { lines: Vec::new(), most: 1 };
 /// let mut state = RunState::new("r2");
 /// let error = run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await.unwrap_err();
@@ -71,31 +72,32 @@ pub use run_file::{FileError, RunFile, read_run};
 /// ```
 #[async_trait]
 pub trait StateCommitter: Send {
-    /// Makes what changed since the last commit durable, all of it or nothing. When this returns, a crash loses nothing
-    /// of it.
+    /// Makes all changes since the last commit durable, or none of them. After this returns `Ok`, a crash loses none
+    /// of them.
     ///
     /// # Errors
-    /// What went wrong; what is stored is then as it was at the last commit that succeeded. The run ends, with an error.
+    /// The cause of the failure. The stored state is then as of the last successful commit. The run ends with an
+    /// error.
     ///
     /// # Cancel safety
-    /// A commit is not cancelled by the run, but it is dropped with its loop. Dropped, it may or may not have been made,
-    /// and must not be made by half. The next commit of a run that goes on from memory then has the same number, and holds
-    /// all that the dropped one did: it takes its place.
+    /// The run does not cancel a commit, but a dropped loop drops its commit. A dropped commit may or may not be
+    /// durable; a partial commit is not allowed. If the run continues from memory, its next commit has the same
+    /// number and contains everything in the dropped commit. The new commit replaces the dropped one.
     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError>;
 
-    /// Does it keep the [events](Delta::events) of a run? Where it does not, a run without a sink makes none. Default: no. A committer
-    /// around another one forwards it.
+    /// Returns whether the committer stores the [events](Delta::events) of a run. If not, a run without a sink
+    /// creates no events. Default: `false`. A committer that wraps another one forwards this call.
     fn keeps_events(&self) -> bool {
         false
     }
 }
 
-/// Why a commit was not made.
+/// The error of a failed commit.
 #[derive(Debug)]
 pub struct CommitError(Box<dyn Error + Send + Sync>);
 
 impl CommitError {
-    /// It failed because of this.
+    /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         CommitError(cause.into())
     }

@@ -1,4 +1,4 @@
-//! The file of a run: its lines, and the tags before them.
+//! The file of a run: its lines and their tags.
 
 use std::error::Error;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use super::super::state::{Fold, StateError, StoredRun};
 use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
 
-/// The path of the file of a run, and the keys that protect the file. Any path is a `RunFile` without keys.
+/// The path of a run's file, and the keys that protect the file. Any path is a `RunFile` without keys.
 ///
-/// Without keys a line of the file has a checksum, which holds off damage alone. With keys a line has a tag before it
-/// ([`Keyring`]), which covers the line and the tag of the line before: a line that is changed, left out, put in or moved is
-/// refused, and so is a line without a tag. A tag does not hold off a shorter file: lines that are missing at the end, or an
-/// older copy. [`RunFile::of`] refuses the whole file of another run under the same key.
+/// Without keys, each line has a checksum. A checksum detects damage only. With keys, each line begins with a tag
+/// ([`Keyring`]) that covers the line and the tag of the previous line. A changed, removed, inserted or moved line is
+/// refused, and so is a line without a tag. Tags do not detect a shorter file: missing lines at the end, or an older
+/// copy. [`RunFile::of`] refuses the complete file of another run under the same key.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -58,11 +58,11 @@ pub struct RunFile {
     pub(super) most_bytes: u64,
 }
 
-/// The most bytes of the file of a run, if nothing else is said.
+/// The default size limit of a run's file in bytes: 1 GiB.
 const MOST: u64 = 1 << 30;
 
 impl RunFile {
-    /// The same file, which must be that of the run of this id. Its lines have the id, so that keys cover it.
+    /// Sets the run id that the file must have. The lines contain the id, so keys cover it.
     ///
     /// ```
     /// use runstate::agent::{FileCommitter, RunFile};
@@ -75,14 +75,14 @@ impl RunFile {
         RunFile { run: Some(run.into()), ..self }
     }
 
-    /// The same file, under these keys.
+    /// Sets the keys that protect the file.
     #[must_use]
     pub fn keyed(self, keys: Keyring) -> Self {
         RunFile { keys: Some(keys), ..self }
     }
 
-    /// The same file, of at most so many bytes. Default: 1 GiB. A file is read as a whole: a larger one is refused, and so is a commit that
-    /// would make it larger.
+    /// Sets the size limit in bytes. Default: 1 GiB. A file is read as a whole. A larger file is refused, and so is a
+    /// commit that would exceed the limit.
     ///
     /// ```
     /// use runstate::agent::{FileCommitter, RunFile, read_run};
@@ -106,11 +106,11 @@ impl<P: Into<PathBuf>> From<P> for RunFile {
     }
 }
 
-/// Reads the run that a file holds, and changes nothing. A last line that does not end is left out, as
-/// [`FileCommitter::open`](super::FileCommitter::open) does.
+/// Reads the run in a file, without changes to the file. An incomplete last line is ignored, as in
+/// [`FileCommitter::open`](super::FileCommitter::open).
 ///
 /// # Errors
-/// [`FileError`] when the file cannot be read, is that of no run, or is damaged.
+/// [`FileError`] when the file cannot be read, holds no run, or is damaged.
 pub fn read_run(file: impl Into<RunFile>) -> Result<StoredRun, FileError> {
     let file = file.into();
     let mut opened = file.open(OpenOptions::new().read(true)).map_err(|error| file.io(error))?;
@@ -118,7 +118,7 @@ pub fn read_run(file: impl Into<RunFile>) -> Result<StoredRun, FileError> {
     file.fold(&bytes).map(|content| content.stored)
 }
 
-/// Refuses a file of more bytes than there may be.
+/// Refuses a size above the limit.
 pub(super) fn too_large(bytes: u64, most: u64) -> io::Result<()> {
     if bytes <= most {
         return Ok(());
@@ -127,12 +127,12 @@ pub(super) fn too_large(bytes: u64, most: u64) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, why))
 }
 
-/// What the lines of a file hold.
+/// The content of a run's file.
 pub(super) struct Content {
     pub(super) stored: StoredRun,
-    /// How many bytes are whole lines.
+    /// The length of all complete lines in bytes.
     pub(super) whole: usize,
-    /// The tag of the last one of these; empty without keys.
+    /// The tag of the last complete line; empty without keys.
     pub(super) tag: String,
 }
 
@@ -141,7 +141,7 @@ impl RunFile {
         FileError::Io { path: self.path.clone(), error }
     }
 
-    /// Opens it. The opening of a pipe would wait for its other end.
+    /// Opens the file. Only a regular file is opened: opening a pipe would block until its other end is open.
     pub(super) fn open(&self, options: &OpenOptions) -> io::Result<File> {
         if std::fs::metadata(&self.path)?.is_file() {
             return options.open(&self.path);
@@ -149,7 +149,7 @@ impl RunFile {
         Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file"))
     }
 
-    /// Reads all of it.
+    /// Reads the whole file.
     pub(super) fn read(&self, opened: &mut File) -> io::Result<Vec<u8>> {
         too_large(opened.metadata()?.len(), self.most_bytes)?;
         let mut bytes = Vec::new();
@@ -157,7 +157,7 @@ impl RunFile {
         too_large(bytes.len() as u64, self.most_bytes).map(|()| bytes)
     }
 
-    /// The line of a bundle, behind the line with the tag `before`; and its own tag.
+    /// Returns the line of a bundle, and the tag of the line. `before` is the tag of the previous line.
     pub(super) fn line(&self, mut bundle: Vec<u8>, before: &str) -> (Vec<u8>, String) {
         let tag = self.keys.as_ref().map(|keys| keys.tag(&["commit", before], &bundle));
         bundle.push(b'\n');
@@ -167,10 +167,10 @@ impl RunFile {
         }
     }
 
-    /// The bundle in a line, which has no line feed, and the line's tag.
+    /// Returns the bundle of a line and the tag of the line. The line has no line feed.
     ///
     /// # Errors
-    /// A tag that does not fit, is missing, or was not expected.
+    /// A wrong, missing or unexpected tag.
     fn bundle<'l>(&self, line: &'l [u8], before: &str) -> Result<(&'l [u8], &'l str), KeyError> {
         let tag = tag_of(line);
         let bundle = tag.map_or(line, |tag| &line[tag.len() + 1..]);
@@ -185,7 +185,8 @@ impl RunFile {
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let at = |what: String| FileError::Damaged { path: self.path.clone(), line: number, what };
             let Some(text) = line.strip_suffix(b"\n") else {
-                // A crash cut this line off: its commit was not acknowledged. Where only the end of the line is missing, it is whole.
+                // A crash cut this line off before its commit was acknowledged. If only the end of the line is
+                // missing, the commit is complete.
                 let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
                 let bundle = tag_of(line).map_or(0, |tag| tag.len() + 1);
                 if but_its_end.get(bundle..).is_some_and(Bundle::is_whole) {
@@ -197,7 +198,7 @@ impl RunFile {
             let is_last = whole + line.len() == bytes.len();
             let bundle =
                 Bundle::read(bundle, &mut graphs).map_err(|what| match Bundle::is_whole(bundle) {
-                    // It is as it was written, by a program of another version perhaps.
+                    // The line is as it was written, perhaps by a program of another version.
                     true => at(format!("{what}; read the file with the program that wrote it")),
                     false => at(damage(&what.to_string(), is_last)),
                 })?;
@@ -222,13 +223,13 @@ impl RunFile {
     }
 }
 
-/// The tag before a bundle: the name of a key, a colon and 64 hexadecimal digits. A bundle begins without a colon.
+/// The tag before a bundle: the name of a key, a colon and 64 hexadecimal digits. The start of a bundle has no colon.
 fn tag_of(line: &[u8]) -> Option<&str> {
     let end = line.iter().take(130).position(|byte| *byte == b' ')?;
     std::str::from_utf8(&line[..end]).ok().filter(|tag| tag.contains(':'))
 }
 
-/// What is wrong with a line, and what to do about it.
+/// Describes a damaged line and the remedy.
 fn damage(what: &str, is_last: bool) -> String {
     let advice = if is_last {
         "it may be a commit that was made, or the machine may have failed while it was written: put the line back from a copy of \
@@ -239,24 +240,24 @@ fn damage(what: &str, is_last: bool) -> String {
     format!("{what}; {advice}")
 }
 
-/// Why the file of a run could not be used.
+/// The reason why a run's file could not be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The system refused.
+    /// The system returned an error.
     Io {
         /// The file.
         path: PathBuf,
-        /// How.
+        /// The error.
         error: io::Error,
     },
-    /// A line is no commit, or does not fit those before it.
+    /// A line is not a commit, or does not fit the previous lines.
     Damaged {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
 }
