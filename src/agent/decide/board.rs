@@ -1,4 +1,4 @@
-//! The questions of a run, and the reply to a decision on them: one table for every door.
+//! The questions of a run, and the reply to a decision on them. All entry points use this one table.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,31 +11,31 @@ use super::{Incoming, PendingCall, Reply};
 use crate::actor::{is_name, is_one_actor};
 use crate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
-/// A question that waits.
+/// An open question.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) call: Arc<str>,
     pub(crate) suspension: Suspension,
     pub(crate) digest: String,
-    /// As holders of a handle see it.
+    /// The question as shown to holders of a handle.
     pub(in crate::agent) shown: Option<Arc<PendingCall>>,
 }
 
-/// A call, as far as decisions can be about it.
+/// The parts of a call that decisions refer to.
 #[derive(Debug)]
 struct Known {
-    /// The id that the model gave it.
+    /// The id that the model gave the call.
     id: Arc<str>,
-    /// How many questions were asked about it.
+    /// Number of questions asked about the call.
     asked: u32,
-    /// The suspension that was asked last, and the question as long as it waits.
+    /// The open question about the call, if there is one.
     waits: Option<Arc<Asked>>,
 }
 
-/// A call, as it is now.
+/// The current state of a call.
 #[derive(Debug)]
 pub(crate) struct CallNow<'a> {
-    /// Its place among the calls of the run.
+    /// The position of the call among the calls of the run.
     pub(crate) place: usize,
     pub(crate) name: &'a Arc<str>,
     pub(crate) id: &'a str,
@@ -47,13 +47,13 @@ pub(crate) struct CallNow<'a> {
 #[derive(Debug)]
 pub(crate) struct Board {
     run: Arc<str>,
-    /// The commit that it shows.
+    /// The number of the commit that the board shows.
     commit: u64,
     is_over: bool,
     calls: HashMap<Arc<str>, Known>,
-    /// The calls of each id that the model gave, in order.
+    /// The calls of each id that the model gave, in order. A model may use an id again.
     lives: HashMap<Arc<str>, Vec<Arc<str>>>,
-    /// The questions that wait, in the order of their calls.
+    /// The open questions, in the order of their calls.
     waiting: BTreeMap<usize, Arc<Asked>>,
     by_suspension: HashMap<String, usize>,
     decided: HashMap<String, Arc<Decision>>,
@@ -62,7 +62,7 @@ pub(crate) struct Board {
     by_call: HashMap<String, Vec<Arc<Decision>>>,
 }
 
-/// Up to so many bytes an id may have.
+/// The size limit of an id in bytes.
 const MOST_ID: usize = 1024;
 
 impl Board {
@@ -81,17 +81,18 @@ impl Board {
         }
     }
 
-    /// Is it of this run, as of this commit? The id is that of one run in memory, and no copy of it.
+    /// Returns whether the board shows this commit of this run. The id is compared by pointer: a copy of the id does
+    /// not match.
     pub(in crate::agent) fn is_of(&self, run: &Arc<str>, commit: u64) -> bool {
         Arc::ptr_eq(&self.run, run) && self.commit == commit
     }
 
-    /// Shows this commit.
+    /// Records the number of the commit that the board shows.
     pub(in crate::agent) fn committed(&mut self, commit: u64) {
         self.commit = commit;
     }
 
-    /// The run takes no decision any more.
+    /// Records that the run accepts no more decisions.
     pub(in crate::agent) fn end(&mut self) {
         self.is_over = true;
     }
@@ -100,7 +101,7 @@ impl Board {
         self.is_over
     }
 
-    /// Takes in how a call is now. Says whether it waits for another question than before, or for none any more.
+    /// Records the current state of a call. Returns whether its open question changed.
     pub(crate) fn call(&mut self, now: CallNow<'_>) -> bool {
         let before = self.waiting.get(&now.place).map(|asked| asked.suspension.id.clone());
         let is_other = before.as_ref() != now.waits.as_ref().map(|asked| &asked.suspension.id);
@@ -122,10 +123,10 @@ impl Board {
         is_other
     }
 
-    /// Takes in a decision that was accepted.
+    /// Records an accepted decision.
     pub(crate) fn decision(&mut self, decision: &Decision) {
         let place = self.by_suspension.remove(&decision.suspension_id);
-        // A question that a store has a decision on waits no more, taken or not.
+        // A question is closed once a store has a decision on it, even before the run has received the decision.
         let asked = place.and_then(|place| self.waiting.remove(&place));
         let mut decision = decision.clone();
         if let Some(asked) = asked {
@@ -141,12 +142,12 @@ impl Board {
         self.by_id.insert(decision.decision_id.clone(), decision);
     }
 
-    /// The questions that wait, as holders of a handle see them.
+    /// The open questions, as shown to holders of a handle.
     pub(in crate::agent) fn pending(&self) -> Arc<[Arc<PendingCall>]> {
         self.waiting.values().filter_map(|asked| asked.shown.clone()).collect()
     }
 
-    /// The question that a decision is on.
+    /// Returns the open question that a decision refers to.
     ///
     /// # Errors
     /// The reply to a decision that is on none that waits. The first that matches is the reply, at every door.
@@ -175,16 +176,16 @@ impl Board {
         }
     }
 
-    /// Whether a decision on this question can be accepted now, but for its [result](fits): a check of schemas is the user's code,
-    /// and is not called under the lock of the list.
+    /// Checks whether a decision on this question can be accepted now. The check of its [result](fits) is separate: a
+    /// schema check is user code and must not run under the lock of the list.
     ///
     /// # Errors
-    /// The reply where it cannot.
+    /// The reply, if the decision cannot be accepted.
     pub(crate) fn judge(&self, asked: &Asked, incoming: &Incoming, is_lapsed: bool) -> Result<(), Reply> {
         if is_lapsed {
             return Err(Reply::Expired);
         }
-        // One person is enough to say no.
+        // A cancellation needs no distinct actor.
         if asked.suspension.distinct_actors && incoming.action == DecisionAction::Resume {
             let actor = incoming.actor.as_ref().ok_or(Reply::NotDistinct)?;
             let is_of_one = |earlier: &str| is_one_actor(earlier, actor);
@@ -195,7 +196,7 @@ impl Board {
         Ok(())
     }
 
-    /// What of a decision that comes again is another than what was accepted under its id.
+    /// Compares a repeated decision with the decision accepted under its id. The error names the part that differs.
     fn says_the_same(&self, incoming: &Incoming, known: &Decision) -> Result<(), &'static str> {
         let names = |call: &str| call.is_empty() || self.is_called(&known.call, call);
         let parts = [
@@ -210,7 +211,7 @@ impl Board {
         parts.iter().find(|(_, same)| !same).map_or(Ok(()), |(part, _)| Err(*part))
     }
 
-    /// Is the call of that name in traces called so: by its name, or by the id that the model gave it?
+    /// Returns whether `call` refers to the call `name`: by its name in traces, or by the id that the model gave it.
     fn is_called(&self, name: &str, call: &str) -> bool {
         name == call || self.calls.get(name).is_some_and(|known| *known.id == *call)
     }
@@ -225,7 +226,7 @@ impl Board {
         asked.filter(is_meant).cloned().ok_or_else(|| self.not_asked(id, &incoming.call))
     }
 
-    /// Nothing waits under a suspension: was it asked?
+    /// The reply for a suspension that is not open. It depends on whether the question was ever asked.
     fn not_asked(&self, id: &str, call: &str) -> Reply {
         let Some((run, name, number)) = parts(id) else { return self.not_waiting(call) };
         let is_own = id.strip_prefix(&format!("{}/{number}", path(&run, &name)));
@@ -262,19 +263,21 @@ impl Board {
         self.by_call.get(name).into_iter().flatten().map(|one| &**one)
     }
 
-    /// Nothing waits under the suspension or the digest that is named: was anything asked about the call?
+    /// The reply if the named suspension or digest is not open. It depends on whether any question was asked about
+    /// the call.
     fn not_waiting(&self, call: &str) -> Reply {
         let asked = |name: &Arc<str>| self.calls.get(name).is_some_and(|known| known.asked > 0);
         if self.named(call).iter().any(asked) { Reply::Stale } else { Reply::Unknown }
     }
 
-    /// The calls that a name means: all lives of the id that the call of that name has.
+    /// The calls that a name refers to: all calls with the same model-given id.
     fn named(&self, call: &str) -> &[Arc<str>] {
         let id = self.calls.get(call).map_or(call, |known| &known.id);
         self.lives.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// The form by name alone is for a call that was asked about once, and whose id names no other call.
+    /// Finds the question for a decision that names its call alone. The call must have asked only once, and its id
+    /// must belong to no other call.
     fn on_call(&self, call: &str) -> Result<Arc<Asked>, Reply> {
         let calls = self.named(call);
         let known = calls.iter().filter_map(|name| self.calls.get(name));
@@ -291,10 +294,10 @@ impl Board {
     }
 }
 
-/// Whether a decision has ids and an actor that can be one's.
+/// Checks that a decision has well-formed ids and a well-formed actor.
 ///
 /// # Errors
-/// The reply to one that has not.
+/// The reply to a malformed decision.
 pub(crate) fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
     let invalid = |why: String| Err(Reply::Invalid(why));
     let id = &incoming.decision_id;

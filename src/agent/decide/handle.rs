@@ -1,4 +1,4 @@
-//! The way decisions take to a run.
+//! The channel that carries decisions to a run.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -9,10 +9,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{Board, Incoming, PendingCall, Reply};
 
-/// Batches on their way to a run. More wait at their senders.
+/// The number of batches that the channel holds. Further senders wait.
 const BATCHES: usize = 64;
 
-/// A decision and who wants to know what became of it.
+/// A decision and the receiver of its reply.
 #[derive(Debug)]
 pub(in crate::agent) struct Envelope {
     pub(in crate::agent) incoming: Incoming,
@@ -20,36 +20,36 @@ pub(in crate::agent) struct Envelope {
     arrived: Arrival,
 }
 
-/// What was known of the run's questions when a decision arrived.
+/// The state of the run's questions when a decision arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
-    /// Nothing: no loop had begun.
+    /// No loop had begun, so no questions were known.
     Early,
-    /// The question that it names now.
+    /// The decision was matched to its question.
     Bound,
-    /// It was taken as the answer, and is back: its own commit was not made.
+    /// The run accepted the decision, and returned it because its commit was not made.
     Taken,
-    /// A store has bound and accepted it.
+    /// A store accepted the decision.
     Posted,
 }
 
 impl Envelope {
-    /// One of the runtime's own, or one that a caller does not ask about.
+    /// Wraps a decision without a receiver for the reply. The runtime's own decisions are of this kind.
     pub(in crate::agent) fn unasked(incoming: Incoming) -> Self {
         Envelope { incoming, reply: None, arrived: Arrival::Early }
     }
 
-    /// One that a store has accepted.
+    /// Wraps a decision that a store has accepted.
     fn posted(incoming: Incoming) -> Self {
         Envelope { arrived: Arrival::Posted, ..Envelope::unasked(incoming) }
     }
 
-    /// Has a store accepted it? Then it counts, however late it is taken.
+    /// Returns whether a store has accepted the decision. Such a decision is valid, however late the run receives it.
     pub(in crate::agent) fn is_posted(&self) -> bool {
         self.arrived == Arrival::Posted
     }
 
-    /// Binds it to its question, as the board has it.
+    /// Matches the decision to its question on the board.
     fn bind(&mut self, board: &Board) -> Result<(), Reply> {
         let asked = board.bind(&self.incoming)?;
         self.incoming.suspension_id = Some(asked.suspension.id.clone());
@@ -58,8 +58,8 @@ impl Envelope {
         Ok(())
     }
 
-    /// Looks again at a decision that was given before there was a list, now that there is one. One that names its question is for
-    /// that question; one that names its call alone was given before any question was shown.
+    /// Matches a decision that was sent before the list existed. A decision that names its question is matched to
+    /// that question. A decision that names its call alone is refused: no question had been shown when it was sent.
     fn bind_late(&mut self, board: &Board) -> Result<(), Reply> {
         if self.arrived != Arrival::Early {
             return Ok(());
@@ -69,35 +69,35 @@ impl Envelope {
         if names_question { Ok(()) } else { Err(Reply::Unknown) }
     }
 
-    /// Answers a decision that the run takes no more.
+    /// Replies to a decision that the run does not accept any more.
     fn refuse(self, board: &Board) {
         let reply = board.bind(&self.incoming).err().unwrap_or(Reply::Stale);
         self.answer(reply);
     }
 
     pub(in crate::agent) fn answer(self, reply: Reply) {
-        // A later commit than its own made it durable, that of the run's end: it is the decision that was accepted.
+        // The later commit of the run's end made the decision durable, so it is the accepted decision.
         let reply = match (self.arrived, reply) {
             (Arrival::Taken, Reply::Duplicate) => Reply::Accepted,
             (_, reply) => reply,
         };
         if let Some(asker) = self.reply {
-            // Who asked may have stopped waiting; that changes nothing.
+            // The caller may have stopped waiting for the reply. That changes nothing.
             asker.send(reply).ok();
         }
     }
 }
 
-/// What comes in through the handle.
+/// Messages from handles to the run.
 #[derive(Debug)]
 enum Inbound {
     /// Decisions that were sent together.
     Decisions(Vec<Envelope>),
-    /// The user wrote.
+    /// A message of the user.
     Message(Arc<str>, oneshot::Sender<bool>),
 }
 
-/// Gives decisions to a run, and lists what waits for them. Any number of tasks may hold one.
+/// A handle that sends decisions to a run and lists its open questions. Clones may be used by any number of tasks.
 ///
 /// ```
 /// use runstate::agent::{Incoming, inbox};
@@ -108,7 +108,7 @@ enum Inbound {
 /// let (handle, inbox) = inbox();
 /// assert!(handle.pending().is_empty());
 ///
-/// // Without a run that takes them, decisions have nowhere to go.
+/// // Without a run at the other end, a decision cannot be delivered.
 /// drop(inbox);
 /// let error = handle.decide(Incoming::new("d-1", "call_1", DecisionAction::Resume)).await.unwrap_err();
 /// assert!(error.to_string().starts_with("the run that took decisions here is gone; read its stored state"), "{error}");
@@ -121,19 +121,20 @@ pub struct DecisionHandle {
     board: watch::Receiver<Option<Board>>,
 }
 
-/// Where a run takes decisions from. It outlives activations: what comes in while none runs is taken by the next.
+/// The receiving end of a run's decisions. It outlives activations: decisions that arrive between two activations are
+/// received by the next one.
 #[derive(Debug)]
 pub struct Inbox {
     inbound: mpsc::Receiver<Inbound>,
-    /// What a store has accepted: it is taken before all else.
+    /// The decisions that a store has accepted. They are processed before all others.
     posted: VecDeque<Envelope>,
     waiting: VecDeque<Envelope>,
     message: Option<(Arc<str>, oneshot::Sender<bool>)>,
-    /// The questions of the run; none before a loop takes decisions from here.
+    /// The questions of the run; `None` before a loop receives decisions from this inbox.
     board: watch::Sender<Option<Board>>,
 }
 
-/// A way for decisions, and its two ends.
+/// Creates a channel for decisions, and returns its two ends.
 pub fn inbox() -> (DecisionHandle, Inbox) {
     let (inbound_in, inbound) = mpsc::channel(BATCHES);
     let (board, board_out) = watch::channel(None);
@@ -142,33 +143,36 @@ pub fn inbox() -> (DecisionHandle, Inbox) {
 }
 
 impl DecisionHandle {
-    /// Gives one decision, and waits for what becomes of it: a [`Reply`].
+    /// Sends one decision, and waits for its [`Reply`].
     ///
-    /// It is bound to its question in this call, before the future is polled: to the list that [`pending`](Self::pending) gives
-    /// now. So of two calls that are made one behind the other, the second never answers a question that the first one brings
-    /// about. A decision on a question that does not wait any more is answered at once, also when the run is parked or over; one
-    /// that can be taken waits for the run's next activation where none is under way. Before the first loop takes decisions from the [`Inbox`] there is
-    /// no list: a decision that is sent then is bound when that loop begins. One whose future is polled for the first time after that is
-    /// [`Reply::Unknown`] if it names its call alone.
+    /// This call matches the decision to its question in the list that [`pending`](Self::pending) returns now, before
+    /// the future is polled. So the second of two consecutive calls never answers a question that the first one
+    /// causes. A decision on a closed question gets its reply immediately, also if the run is parked or over. A
+    /// decision that can be accepted waits for the run's next activation if no activation is in progress.
+    ///
+    /// Before the first loop receives decisions from the [`Inbox`], no list exists. A decision sent then is matched
+    /// when that loop begins. If its future is first polled after that, a decision that names its call alone gets
+    /// [`Reply::Unknown`].
     ///
     /// # Errors
-    /// [`RunGone`] when the [`Inbox`] was dropped. Whether this one was accepted is then what the run's stored state says;
-    /// given again it is [`Reply::Duplicate`] if it was.
+    /// [`RunGone`] when the [`Inbox`] was dropped. The run's stored state then shows whether the decision was
+    /// accepted. Sent again, an accepted decision gets [`Reply::Duplicate`].
     ///
     /// # Cancel safety
-    /// Dropped before the first wait is over, the decision is not given; after that it is, and only the reply is lost.
+    /// If the future is dropped before its first wait is over, the decision is not sent. After that, the decision is
+    /// sent and only the reply is lost.
     pub fn decide(&self, incoming: Incoming) -> impl Future<Output = Result<Reply, RunGone>> + Send + use<> {
         let replies = self.give(vec![incoming]);
         async move { replies.await?.pop().ok_or(RunGone) }
     }
 
-    /// Gives several decisions at once, which are taken in together, in order.
+    /// Sends several decisions together. The run receives them together, in order.
     ///
     /// # Errors
-    /// As [`decide`](Self::decide).
+    /// See [`decide`](Self::decide).
     ///
     /// # Cancel safety
-    /// As [`decide`](Self::decide).
+    /// See [`decide`](Self::decide).
     pub fn decide_all(
         &self,
         batch: Vec<Incoming>,
@@ -197,7 +201,8 @@ impl DecisionHandle {
             }
             if !envelopes.is_empty() {
                 let place = inbound.reserve().await.map_err(|_| RunGone)?;
-                // Under the lock that a run takes to end: it takes what was sent before, and nothing later.
+                // This holds the lock that a run takes to end: the run receives every decision sent before, and none
+                // later.
                 match &*board.borrow() {
                     Some(board) if board.is_over() => {
                         envelopes.into_iter().for_each(|envelope| envelope.refuse(board));
@@ -223,17 +228,20 @@ impl DecisionHandle {
         }
     }
 
-    /// Gives decisions that a store has accepted (the design's "Decisions"). They came in time and fit what was asked for, so
-    /// they count before anything lapses, however late they are taken; nobody asks what becomes of them.
+    /// Sends decisions that a store has accepted. The store has checked their expiry and their results. They are
+    /// valid, however late the run receives them, and they are processed before the run expires any question. No
+    /// replies are sent.
     ///
     /// # Errors
-    /// As [`decide`](Self::decide).
+    /// See [`decide`](Self::decide).
     ///
     /// # Cancel safety
-    /// Dropped before it is over, none is given. A run that is read anew may be given them again.
+    /// If the future is dropped before it is ready, no decision is sent. A run that is read again may be given the
+    /// decisions again.
     pub async fn post(&self, batch: Vec<Incoming>) -> Result<(), RunGone> {
         let place = self.inbound.reserve().await.map_err(|_| RunGone)?;
-        // Held until they are on their way: a run that is over takes none, and would leave them in the queue.
+        // The borrow lasts until the decisions are sent: a run that is over receives none, and would leave them in
+        // the queue.
         let board = self.board.borrow();
         if !board.as_ref().is_some_and(Board::is_over) {
             place.send(Inbound::Decisions(batch.into_iter().map(Envelope::posted).collect()));
@@ -241,8 +249,8 @@ impl DecisionHandle {
         Ok(())
     }
 
-    /// The same without a wait. Says whether they were given: none is while as many batches are on their way as may be. What a
-    /// run that is gone was given it reads from its store when it goes on.
+    /// Sends decisions as [`post`](Self::post) does, without waiting. Returns `false`, and sends none, if the channel
+    /// is full. A run that is over or gone counts as sent: it reads the decisions from its store when it continues.
     #[cfg(feature = "store")]
     pub(crate) fn try_post(&self, batch: Vec<Incoming>) -> bool {
         let board = self.board.borrow();
@@ -254,15 +262,15 @@ impl DecisionHandle {
         !matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
     }
 
-    /// Writes to a run that waits in place: the calls that wait are given up, and the model reads the message. Says whether
-    /// the run took it; one that was not waiting when it was written does not, nor does one that is over. While no loop drives
-    /// a run that is not over, the answer is that of the next one.
+    /// Sends a message of the user to a run that waits in place. The run cancels its waiting calls, and the model
+    /// reads the message. Returns whether the run accepted the message. A run that is not waiting refuses it, and so
+    /// does a run that is over. If no loop drives an unfinished run, the reply comes from the next loop.
     ///
     /// # Errors
-    /// [`RunGone`] when nobody listens any more.
+    /// [`RunGone`] when the [`Inbox`] was dropped.
     ///
     /// # Cancel safety
-    /// As [`decide`](Self::decide).
+    /// See [`decide`](Self::decide).
     pub async fn write(&self, message: impl Into<Arc<str>>) -> Result<bool, RunGone> {
         let (asker, reply) = oneshot::channel();
         let place = self.inbound.reserve().await.map_err(|_| RunGone)?;
@@ -273,18 +281,18 @@ impl DecisionHandle {
         reply.await.map_err(|_| RunGone)
     }
 
-    /// The calls that wait.
+    /// The calls with an open question.
     pub fn pending(&self) -> Arc<[Arc<PendingCall>]> {
         self.board.borrow().as_ref().map_or_else(|| Arc::from([]), Board::pending)
     }
 
-    /// Waits until the calls that wait are others than when this handle last looked, and gives them.
+    /// Waits until the open questions differ from the last ones that this handle saw, and returns them.
     ///
     /// # Errors
     /// [`RunGone`] when the [`Inbox`] was dropped.
     ///
     /// # Cancel safety
-    /// Dropped before it is ready, no change is missed.
+    /// If the future is dropped before it is ready, no change is lost.
     pub async fn pending_changed(&mut self) -> Result<Arc<[Arc<PendingCall>]>, RunGone> {
         self.board.changed().await.map_err(|_| RunGone)?;
         Ok(self.board.borrow_and_update().as_ref().map_or_else(|| Arc::from([]), Board::pending))
@@ -292,8 +300,8 @@ impl DecisionHandle {
 }
 
 impl Inbox {
-    /// Puts a decision in from this side, behind those that wait. It arrives with this call, as with
-    /// [`DecisionHandle::decide`]; one that is no answer to anything that waits is dropped.
+    /// Adds a decision at the end of the queue. The decision is matched to its question in this call, as in
+    /// [`DecisionHandle::decide`]. A decision that answers no open question is dropped.
     pub fn put(&mut self, incoming: Incoming) {
         let mut envelope = Envelope::unasked(incoming);
         if self.board.borrow().as_ref().is_none_or(|board| envelope.bind(board).is_ok()) {
@@ -301,9 +309,9 @@ impl Inbox {
         }
     }
 
-    /// A loop takes decisions from here, for this run as of this commit. Decisions that came before any loop are bound now, and
-    /// those that another list bound are bound again. The list of an earlier loop stays if it is of the same run and commit,
-    /// unless it is to be made anew.
+    /// Opens the inbox for a loop over this run, as of this commit. Decisions from before the first loop are matched
+    /// to their questions now. Decisions matched against another list are matched again. The list of an earlier loop
+    /// stays if it shows the same run and commit, unless `anew` is set.
     pub(in crate::agent) fn open(
         &mut self,
         run: &Arc<str>,
@@ -331,7 +339,8 @@ impl Inbox {
         }
     }
 
-    /// The run is over: each decision that was given is answered now, and each later one when it is given.
+    /// Closes the inbox of a run that is over. Each received decision gets its reply now, and each later one when it
+    /// is sent.
     pub(in crate::agent) fn close(&mut self) {
         self.board.send_modify(|board| board.iter_mut().for_each(Board::end));
         self.refuse_messages();
@@ -341,12 +350,12 @@ impl Inbox {
         given.for_each(|envelope| envelope.refuse(board));
     }
 
-    /// Changes the list. Says whether what waits is other than before.
+    /// Changes the list. `change` returns whether the open questions changed.
     pub(in crate::agent) fn changed(&self, change: impl FnOnce(&mut Board) -> bool) {
         self.board.send_if_modified(|board| board.as_mut().is_some_and(change));
     }
 
-    /// The question that a decision is on, and whether it can be accepted now.
+    /// Evaluates a decision against the list of questions.
     pub(in crate::agent) fn judged<T>(
         &self,
         judge: impl FnOnce(&Board) -> Result<T, Reply>,
@@ -354,7 +363,7 @@ impl Inbox {
         self.board.borrow().as_ref().map_or(Err(Reply::Unknown), judge)
     }
 
-    /// The next decision, if one is there.
+    /// The next decision, if one has arrived.
     pub(in crate::agent) fn take(&mut self) -> Option<Envelope> {
         while !self.has_decisions() {
             let inbound = self.inbound.try_recv().ok()?;
@@ -363,13 +372,13 @@ impl Inbox {
         self.posted.pop_front().or_else(|| self.waiting.pop_front())
     }
 
-    /// The next decision that a store has accepted, if one is there.
+    /// The next decision that a store has accepted, if one has arrived.
     pub(in crate::agent) fn take_posted(&mut self) -> Option<Envelope> {
         self.sort_all();
         self.posted.pop_front()
     }
 
-    /// Puts back a decision that was taken and not committed, before all others.
+    /// Returns an uncommitted decision to the front of its queue.
     pub(in crate::agent) fn put_back(&mut self, mut envelope: Envelope) {
         if !envelope.is_posted() {
             envelope.arrived = Arrival::Taken;
@@ -378,7 +387,7 @@ impl Inbox {
         queue.push_front(envelope);
     }
 
-    /// Waits until something is there; for ever once no handle is left.
+    /// Waits until a decision or a message has arrived. Without any handle, it waits forever.
     pub(in crate::agent) async fn ready(&mut self) {
         while !self.has_decisions() && self.message.is_none() {
             match self.inbound.recv().await {
@@ -388,8 +397,8 @@ impl Inbox {
         }
     }
 
-    /// Waits until a decision is there; for ever once no handle is left. The run does not wait meanwhile, so that what the
-    /// user writes is refused.
+    /// Waits until a decision has arrived. Without any handle, it waits forever. The run is not waiting in place
+    /// meanwhile, so messages of the user are refused.
     pub(in crate::agent) async fn decision_ready(&mut self) {
         loop {
             self.refuse_messages();
@@ -419,7 +428,7 @@ impl Inbox {
                 self.waiting.extend(waiting);
             }
             Inbound::Message(text, asker) => {
-                // The last one written is the one that counts; the writer of the other is told.
+                // The last message counts. The sender of the earlier message is told that it was refused.
                 if let Some((_, earlier)) = self.message.replace((text, asker)) {
                     earlier.send(false).ok();
                 }
@@ -427,14 +436,14 @@ impl Inbox {
         }
     }
 
-    /// What the user wrote, for a run that waits.
+    /// The message of the user, for a run that waits.
     pub(in crate::agent) fn take_message(&mut self) -> Option<Arc<str>> {
         let (text, asker) = self.message.take()?;
         asker.send(true).ok();
         Some(text)
     }
 
-    /// The run does not wait: what the user has written so far is not taken.
+    /// Refuses the messages that have arrived, because the run does not wait.
     pub(in crate::agent) fn refuse_messages(&mut self) {
         self.sort_all();
         if let Some((_, asker)) = self.message.take() {
@@ -443,7 +452,8 @@ impl Inbox {
     }
 }
 
-/// Nobody takes decisions there any more: the [`Inbox`] was dropped. See [`DecisionHandle`] for an example.
+/// Error: the [`Inbox`] was dropped, so the run does not receive decisions any more. See [`DecisionHandle`] for an
+/// example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunGone;
 

@@ -1,4 +1,4 @@
-//! Decisions that come in, and what becomes of them (`DESIGN`'s word: the answer to one suspension).
+//! Decisions and their replies. A decision is the answer to one suspension.
 
 mod board;
 mod handle;
@@ -19,43 +19,44 @@ pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 pub(crate) use resolve::fits;
 pub(super) use resolve::{Accepted, Judging};
 
-/// A decision as it comes in.
+/// A decision, as sent to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Incoming {
-    /// Its id: the same id again is the same decision.
+    /// The id of the decision. A second decision with the same id counts as the same decision.
     pub decision_id: String,
-    /// The run it is for; none for the one whose handle takes it.
+    /// The id of the run; `None` for the run of the handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// The call it is for, as it is named in traces.
+    /// The name of the call in traces.
     pub call: String,
-    /// The suspension it answers; none for the one that the call waits on when the decision arrives.
+    /// The id of the suspension; `None` for the suspension that the call waits on when the decision arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<String>,
-    /// Go on, or give the call up.
+    /// Whether to resume or to cancel the call.
     pub action: DecisionAction,
-    /// The answer itself, for modes that use it.
+    /// The result, for resume modes that use one.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub result: Value,
-    /// Why.
+    /// The reason for the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who decided.
+    /// The actor that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The digest of the question that was shown, as [`PendingCall::digest`] has it: with it the decision is for that question
-    /// and no other.
+    /// The digest of the question that was shown, from [`PendingCall::digest`]. With a digest, the decision is for
+    /// that question only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// When, in milliseconds on the agent's clock; none for when it comes in.
+    /// The time of the decision, in milliseconds on the agent's clock; `None` for the time of its arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_at_ms: Option<u64>,
 }
 
 impl Incoming {
-    /// A decision on the question that the call waits on when the decision arrives. It is taken for a call that is asked about
-    /// once; [`on`](Self::on) and [`for_question`](Self::for_question) name a question, and are safe for any call.
+    /// Creates a decision on the question that the call waits on when the decision arrives. It is accepted only for a
+    /// call that asks once. [`on`](Self::on) and [`for_question`](Self::for_question) name a question, and are safe
+    /// for any call.
     pub fn new(decision_id: impl Into<String>, call: impl Into<String>, action: DecisionAction) -> Self {
         Incoming {
             decision_id: decision_id.into(),
@@ -71,29 +72,29 @@ impl Incoming {
         }
     }
 
-    /// The same, on this suspension and no other.
+    /// Sets the suspension that the decision is for.
     #[must_use]
     pub fn on(mut self, suspension_id: impl Into<String>) -> Self {
         self.suspension_id = Some(suspension_id.into());
         self
     }
 
-    /// The same, given by this actor.
+    /// Sets the actor.
     #[must_use]
     pub fn by(mut self, actor: impl Into<String>) -> Self {
         self.actor = Some(actor.into());
         self
     }
 
-    /// The same, with an answer.
+    /// Sets the result.
     #[must_use]
     pub fn with_result(mut self, result: impl Into<Value>) -> Self {
         self.result = result.into();
         self
     }
 
-    /// The same, under an id that follows from what it says. Given again in the same words it is the same decision, and
-    /// [`Reply::Duplicate`]; in other words it is another one.
+    /// Sets an id that is derived from the content. A second decision with the same content has the same id, and gets
+    /// [`Reply::Duplicate`]. A decision with other content has another id.
     ///
     /// ```
     /// use runstate::agent::Incoming;
@@ -112,13 +113,13 @@ impl Incoming {
         let short = hex.get(..16).unwrap_or(hex);
         self.decision_id = format!("{on}/{short}");
         if well_formed(&self).is_err() {
-            // Of a run whose id is very long, or begins as the runtime's own decisions do.
+            // The id of the run is very long, or begins as the runtime's own decisions do.
             self.decision_id = format!("decision/{hex}");
         }
         self
     }
 
-    /// The same, for the question of this digest and no other.
+    /// Sets the digest of the question that the decision is for.
     #[must_use]
     pub fn for_question(mut self, digest: impl Into<String>) -> Self {
         self.digest = Some(digest.into());
@@ -126,7 +127,7 @@ impl Incoming {
     }
 }
 
-/// The same decision again, as whoever drives the run takes it.
+/// Converts an accepted decision back, for the loop that drives the run.
 impl From<Decision> for Incoming {
     fn from(decision: Decision) -> Self {
         Incoming {
@@ -144,56 +145,60 @@ impl From<Decision> for Incoming {
     }
 }
 
-/// What became of a decision. All but the first change nothing, and none ends a run.
+/// The reply to a decision. All replies but [`Accepted`](Reply::Accepted) change nothing, and none ends a run.
 ///
-/// The replies are the same at every door: a handle, a store, the command. The first that matches is the reply:
+/// The replies are the same at every entry point: a handle, a store, the command. The first matching row is the
+/// reply:
 ///
 /// | the decision | the reply |
 /// |---|---|
-/// | has an empty or a malformed id or actor, or one of the runtime's | [`Invalid`](Reply::Invalid) |
-/// | names neither suspension, digest nor call; or, at a store, the call and not its run | [`Invalid`](Reply::Invalid) |
-/// | has the id of an accepted decision with the same content | [`Duplicate`](Reply::Duplicate) |
-/// | has the id of an accepted decision with other content | [`Invalid`](Reply::Invalid) |
-/// | is on a question that the runtime has given up, since its time was over | [`Expired`](Reply::Expired) |
-/// | is on a question that another decision has answered, with the same action too | [`Conflict`](Reply::Conflict) |
-/// | names a suspension or a digest that the call does not wait on any more | [`Stale`](Reply::Stale) |
-/// | names the call alone, and the call has asked before or its id lives again | [`Ambiguous`](Reply::Ambiguous) |
-/// | is on nothing that waits | [`Unknown`](Reply::Unknown) |
-/// | comes when the question has lapsed | [`Expired`](Reply::Expired) |
-/// | approves where distinct actors are asked for, without an actor or by [one](crate::actor::is_one_actor) of an earlier decision on the call | [`NotDistinct`](Reply::NotDistinct) |
-/// | has a result that does not fit what was asked for | [`Invalid`](Reply::Invalid) |
-/// | is any other | [`Accepted`](Reply::Accepted) |
+/// | has an empty or malformed id or actor, or one that is reserved for the runtime | [`Invalid`](Reply::Invalid) |
+/// | names no suspension, no digest and no call; or, at a store, a call without its run | [`Invalid`](Reply::Invalid) |
+/// | has the id of an accepted decision, and equal content | [`Duplicate`](Reply::Duplicate) |
+/// | has the id of an accepted decision, and other content | [`Invalid`](Reply::Invalid) |
+/// | is on a question that the runtime has expired | [`Expired`](Reply::Expired) |
+/// | is on a question that another decision has answered, even with an equal action | [`Conflict`](Reply::Conflict) |
+/// | names a suspension or a digest that is not open any more | [`Stale`](Reply::Stale) |
+/// | names the call alone, and the call asked before or its id belongs to several calls | [`Ambiguous`](Reply::Ambiguous) |
+/// | is on no open question | [`Unknown`](Reply::Unknown) |
+/// | arrives after the expiry of the question | [`Expired`](Reply::Expired) |
+/// | approves a question for distinct actors, without an actor or by [one](crate::actor::is_one_actor) of an earlier decision on the call | [`NotDistinct`](Reply::NotDistinct) |
+/// | has a result that does not fit the question | [`Invalid`](Reply::Invalid) |
+/// | is any other decision | [`Accepted`](Reply::Accepted) |
 ///
-/// A decision is bound to its question when it arrives: one that names its call alone is never an answer to a second question,
-/// and one that comes before its call asks is [`Unknown`](Reply::Unknown). A question exists once it is committed. A decision that names a
-/// suspension and is made before its loop began, by the future of `decide` or in an [`Inbox`](super::Inbox), is for that suspension: its
-/// giver was shown the question of a run that waits.
+/// A decision is matched to its question when it arrives. A decision that names its call alone never answers a second
+/// question. A decision that arrives before its call asks is [`Unknown`](Reply::Unknown). A question exists once it
+/// is committed.
+///
+/// A decision that names a suspension may be sent before its loop begins, by the future of `decide` or in an
+/// [`Inbox`](super::Inbox). It is for that suspension, because the sender has seen the question of a waiting run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Reply {
-    /// It is the answer, and it is durable.
+    /// The decision is the answer, and it is durable.
     Accepted,
-    /// The same decision was accepted before.
+    /// The decision was accepted before.
     Duplicate,
-    /// Another decision on that question was accepted before: this one.
+    /// Another decision on the question was accepted before: this one.
     Conflict(Box<Decision>),
-    /// The call does not wait on that question any more.
+    /// The question is closed.
     Stale,
-    /// Several questions may be meant. These suspensions wait: name one.
+    /// The name may refer to several questions. These are the open suspensions; the next decision names one of them.
     Ambiguous(Vec<String>),
-    /// The question had lapsed.
+    /// The question had expired.
     Expired,
-    /// No run, call or suspension of that name waits.
+    /// No open question belongs to a run, call or suspension of that name.
     Unknown,
-    /// The question asks for a named actor that no earlier decision on the call had. A decision to cancel needs none.
+    /// The question requires a named actor that made no earlier decision on the call. A decision to cancel needs no
+    /// actor.
     NotDistinct,
-    /// It cannot be taken. Says why.
+    /// The decision is invalid, for this reason.
     Invalid(String),
 }
 
 impl Reply {
-    /// In one word, for programs: `accepted`, `duplicate`, `conflict`, `stale`, `ambiguous`, `expired`, `unknown`,
-    /// `not_distinct` or `invalid`.
+    /// The reply as one word, for programs: `accepted`, `duplicate`, `conflict`, `stale`, `ambiguous`, `expired`,
+    /// `unknown`, `not_distinct` or `invalid`.
     pub fn name(&self) -> &'static str {
         match self {
             Reply::Accepted => "accepted",
@@ -209,7 +214,7 @@ impl Reply {
     }
 }
 
-/// The word, and its meaning where that is not plain.
+/// The word, with an explanation where needed.
 impl fmt::Display for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -246,20 +251,20 @@ impl fmt::Display for Reply {
     }
 }
 
-/// A call that waits for a decision, for those who hold a [`DecisionHandle`].
+/// A call that waits for a decision, as shown to holders of a [`DecisionHandle`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PendingCall {
-    /// As it is named in traces.
+    /// The name of the call in traces.
     pub call: Arc<str>,
-    /// The tool it names.
+    /// The name of the tool.
     pub tool: String,
-    /// What the tool would be called with, redacted where the agent redacts.
+    /// The arguments for the tool, redacted if the agent redacts.
     pub arguments: Value,
-    /// The digest of the exact question, with nothing redacted.
+    /// The digest of the question, computed without redaction.
     pub digest: String,
-    /// What a decision to resume does with the call.
+    /// The effect of a decision to resume.
     pub resume_mode: ResumeMode,
-    /// What it waits for.
+    /// The suspension that the call waits on.
     pub suspension: Suspension,
 }

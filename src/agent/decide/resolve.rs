@@ -1,4 +1,4 @@
-//! What a decision means for a run: first wins, and nothing else changes state.
+//! The effect of a decision on a run. The first decision on a question is the answer; later ones change nothing.
 
 use std::sync::Arc;
 
@@ -10,24 +10,25 @@ use super::{Asked, Board, Incoming, Reply};
 use crate::actor::is_one_actor;
 use crate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
-/// A decision that is the answer, and the place of its call.
+/// An accepted decision, and the position of its call.
 #[derive(Debug)]
 pub(in crate::agent) struct Accepted {
     pub(in crate::agent) call: usize,
     pub(in crate::agent) decision: Decision,
 }
 
-/// Who says whether a decision comes in time and fits what was asked for, and who gives up calls that nobody decided.
+/// The component that checks expiry and results of decisions, and that expires undecided calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::agent) enum Judging {
     /// The loop.
     Here,
-    /// The store that decisions come from: one that was accepted there counts, however late it is taken.
+    /// The store that the decisions come from. A decision accepted by the store is valid, however late the loop
+    /// receives it.
     InStore,
 }
 
 impl RunState {
-    /// The decision that a store has accepted, if its call still waits for it.
+    /// Resolves a decision that a store has accepted. Returns `None` if its call does not wait for it any more.
     pub(in crate::agent) fn posted(&self, incoming: &Incoming, now_ms: u64) -> Option<Accepted> {
         let call = self.calls.position(&incoming.call)?;
         let asked = &self.calls[call];
@@ -36,12 +37,12 @@ impl RunState {
         if is_lapse(incoming, suspension) {
             return self.accept(incoming, call, on, None, now_ms);
         }
-        // A caller of `post` may have given any ids, and the actor that is the runtime's.
+        // A caller of `post` may pass any ids, and the runtime's actor.
         well_formed(incoming).ok()?;
         let asks = |digest: &String| asked.asks(&self.id, digest);
-        // A store accepts by the suspension alone. A caller of its `post` may not have looked at actors.
+        // A store matches by suspension only. A caller of its `post` may not have checked the actors.
         let wants_another = suspension.distinct_actors && incoming.action == DecisionAction::Resume;
-        // What was shown came from the store's own columns: it must have been the question of the machine.
+        // The question that was shown came from the store's own columns. It must match the question of the machine.
         match &incoming.digest {
             Some(digest) if asks(digest) || !wants_another && asked.has_arguments(digest) => {}
             None if !wants_another => {}
@@ -57,7 +58,7 @@ impl RunState {
         self.accept(incoming, call, on, incoming.digest.clone(), now_ms)
     }
 
-    /// The decision on a question that was asked; none when its call does not wait for it any more.
+    /// Resolves a decision on a known question. Returns `None` if its call does not wait for the decision any more.
     pub(in crate::agent) fn answer(
         &self,
         asked: &Asked,
@@ -68,7 +69,8 @@ impl RunState {
         self.accept(incoming, call, &asked.suspension.id, Some(asked.digest.clone()), now_ms)
     }
 
-    /// `digest` is that of the question, where it is known: it costs more than all else here.
+    /// `digest` is the digest of the question, if it is known. Computing it is the most expensive part of this
+    /// function.
     fn accept(
         &self,
         incoming: &Incoming,
@@ -120,8 +122,8 @@ impl RunState {
         board
     }
 
-    /// The first suspension that has lapsed, given up by the runtime. It is a decision like any other, but for who makes it
-    /// and that nobody else can.
+    /// The first expired suspension, with the runtime's decision to cancel it. Only the runtime can make such a
+    /// decision. It is processed like any other decision.
     pub(in crate::agent) fn lapsed(&self, now_ms: u64) -> Option<(Incoming, Accepted)> {
         if self.next_expiry_ms().is_none_or(|at| now_ms < at) {
             return None;
@@ -143,13 +145,13 @@ impl RunState {
         Some((incoming, accepted))
     }
 
-    /// When the next suspension lapses.
+    /// The expiry time of the next suspension to expire.
     pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
         self.calls.next_expiry_ms()
     }
 }
 
-/// Is it the runtime's own decision on a suspension, as a store gives up a question whose time is over?
+/// Returns whether this is the runtime's own decision on an expired question, as a store makes it.
 fn is_lapse(incoming: &Incoming, suspension: &Suspension) -> bool {
     let Incoming { action, actor, decision_id, decided_at_ms, .. } = incoming;
     let mut decision = Decision::new(decision_id, &*suspension.id, *action);
@@ -157,12 +159,12 @@ fn is_lapse(incoming: &Incoming, suspension: &Suspension) -> bool {
     decision.is_expiry() && decided_at_ms.is_some_and(|at_ms| suspension.is_expired(at_ms))
 }
 
-/// The reply to a decision that comes after this one on the same suspension.
+/// The reply to a decision on a suspension that `decision` has answered already.
 pub(super) fn after(decision: &Decision) -> Reply {
     if decision.is_expiry() { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
 }
 
-/// Is the result of a decision one that its suspension can take?
+/// Checks the result of a decision against its suspension.
 pub(crate) fn fits(
     suspension: &Suspension,
     incoming: &Incoming,
