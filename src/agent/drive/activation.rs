@@ -1,4 +1,4 @@
-//! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
+//! One activation, from `RunStart` to `CommitFinished`.
 
 use std::sync::Arc;
 
@@ -17,28 +17,28 @@ use crate::run_flow::{
 use crate::termination::{FinalReason, TerminationReason};
 use crate::tool_call::ToolCallStatus;
 
-/// Where an activation stands between the parts of this driver.
+/// The position of an activation between the parts of this driver.
 enum At {
     Step(RunFlow<LoopTop>),
     Round(RunFlow<ToolRound>),
     End(RunFlow<RunEnd>),
 }
 
-/// A question of a call that waits: its how-manieth.
+/// An open question of a call, numbered within the call.
 #[derive(PartialEq, Eq)]
 struct Asked {
     call: usize,
     suspension: u32,
 }
 
-/// The activation fails: what was committed stays, and the end says how.
+/// Fails the activation. Committed state stays, and the end contains the error.
 macro_rules! fail {
     ($flow:expr, $error:expr) => {
         return At::End($flow.fail(Fail::new($error.to_string())).wind_up(WindUp))
     };
 }
 
-/// The activation is to end if something asked for it: the first to ask is heard.
+/// Requests the end of the activation if a stop was requested. The first requested reason counts.
 macro_rules! stop_if_asked {
     ($drive:expr, $flow:expr) => {
         if let Some(reason) = $drive.stop.clone() {
@@ -47,14 +47,14 @@ macro_rules! stop_if_asked {
     };
 }
 
-/// The activation is cancelled.
+/// Cancels the activation.
 macro_rules! cancel {
     ($flow:expr) => {
         return At::End($flow.cancel(Cancel).wind_up(WindUp))
     };
 }
 
-/// Goes on with what a guard gave, or fails.
+/// Continues with the result of a guard, or fails.
 macro_rules! proceed {
     ($result:expr) => {
         match $result {
@@ -64,7 +64,7 @@ macro_rules! proceed {
     };
 }
 
-/// Goes on with what was done in a state that can be cancelled, or ends.
+/// Continues with the result of a cancellable state, or ends.
 macro_rules! done {
     ($flow:expr, $result:expr) => {
         match $result {
@@ -75,7 +75,7 @@ macro_rules! done {
     };
 }
 
-/// Goes on with what was done in a state that cannot be cancelled: a cancellation is seen in the next that can.
+/// Continues after a state that cannot be cancelled. The next cancellable state handles a cancellation.
 macro_rules! uncancelled {
     ($flow:expr, $result:expr) => {
         match $result {
@@ -85,7 +85,7 @@ macro_rules! uncancelled {
     };
 }
 
-/// Goes on with the receipt of a commit, or fails.
+/// Continues with the receipt of a commit, or fails.
 macro_rules! committed {
     ($drive:expr, $flow:expr) => {
         match $drive.commit($flow.due()).await {
@@ -97,7 +97,7 @@ macro_rules! committed {
 }
 
 impl Drive<'_, '_> {
-    /// One activation of a run that is `Running`.
+    /// Drives one activation of a run that is `Running`.
     pub(super) async fn activate(&mut self) -> Result<Outcome, ActivationError> {
         self.state.flows += 1;
         let interrupted = std::mem::replace(&mut self.state.interrupted, true);
@@ -121,7 +121,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// From the start into the loop, or to wait again.
+    /// Drives the flow from its start into the loop, or back to waiting.
     async fn begin(&mut self, flow: RunFlow<RunStart>, interrupted: bool) -> At {
         uncancelled!(flow, self.run_start().await);
         let flow = flow.begin(Begin);
@@ -130,22 +130,25 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        // A crash may have come between the last answer, or the last step that was allowed, and the end.
+        // A crash may have come after the last answer, or after the last permitted step, and before the end of the
+        // run.
         let is_over = interrupted && self.had_ended();
         if is_over {
-            // Nothing else ends it any more but what its text may hold (A15).
+            // From here, only a stop condition on the text of the answer takes precedence over the natural end.
             self.stop = None;
             done!(flow, self.ask_to_stop(true));
             self.stop.get_or_insert(FinalReason::NATURAL_END);
         }
-        // Without a look at this the calls that wait are not read again for each of many decisions.
+        // Under `WaitForAll` this list is not needed. Without it, the waiting calls are not scanned again for each of
+        // many decisions.
         let asked_before = match self.config.policy {
             SuspensionPolicy::WaitForAll => Vec::new(),
             SuspensionPolicy::ContinueWhenAny => self.asked(),
         };
         let gate = flow.gate();
         let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, interrupted).await);
-        // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.
+        // Stop conditions are evaluated at the end of a step. A crash may have cut the calls of the step off, so
+        // these continue first.
         if interrupted && !is_over {
             done!(flow, self.ask_to_stop(false));
         }
@@ -171,14 +174,14 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// One step: the gate, the model, its answer.
+    /// Drives one step: the gate, the model call, the answer.
     async fn step(&mut self, flow: RunFlow<LoopTop>) -> At {
         let mut flow = flow.open_gate(OpenGate);
         if self.is_cancelled() {
             cancel!(flow);
         }
         stop_if_asked!(self, flow);
-        // A run that is to end replays nothing more.
+        // A run with a requested stop replays nothing more.
         let gate = match flow.pass_to_stop() {
             Ok(gate) => gate,
             Err(_not_stopping) => {
@@ -228,7 +231,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The calls of an answer, their commit and the gate behind it.
+    /// Drives the calls of an answer, their commit and the gate after it.
     async fn round(&mut self, mut flow: RunFlow<ToolRound>) -> At {
         let step = flow.record().step();
         done!(flow, self.tool_round(&mut flow).await);
@@ -266,7 +269,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Commits what a gate inside the loop replayed.
+    /// Commits the replays of a gate inside the loop.
     async fn commit_drained(&mut self, drained: Drained) -> Result<GatePassed, Halt> {
         match drained {
             Drained::Nothing(nothing) => Ok(nothing.into()),
@@ -278,17 +281,17 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Takes an answer in: what the model said is said.
+    /// Records an answer of the model.
     fn take_in(&mut self, step: u32, chosen: Option<&[Arc<ToolSpec>]>, turn: &Arc<crate::turn::Turn>) {
         self.state.answered(step, chosen, turn, self.io.watch);
         self.state.counters.answered(self.config.window, turn);
-        // A call of an id that there was makes the id ambiguous, before it asks.
+        // An id that is used again makes decisions on it ambiguous, even before its call asks.
         self.unpublished.extend(self.state.calls.of_step(step));
         self.tell_ready(step);
     }
 
-    /// The calls to wait for behind a round (A1): all that wait; or, where the model goes on as soon as any call of the round
-    /// has a result, those only when none has.
+    /// The calls to wait for after a round. Under `WaitForAll`: all waiting calls. Under `ContinueWhenAny`: all
+    /// waiting calls if no call of the round has a result, otherwise none.
     fn to_wait_for_after(&self, step: u32) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
@@ -299,9 +302,9 @@ impl Drive<'_, '_> {
         if waits { self.to_wait_for() } else { Vec::new() }
     }
 
-    /// The same at the start: document 000 waits there for calls that asked anew. Where an activation was cut off, the run may
-    /// have been about to wait, or was called back for a decision that is lost: it waits again, unless the model has something
-    /// to read (A23).
+    /// The calls to wait for at the start. Under `ContinueWhenAny`, the run waits if a call asked a new question. An
+    /// interrupted activation may have been about to wait, or was resumed for a decision that is lost. It waits
+    /// again, unless the model has unread results.
     fn to_wait_for_at_start(&self, interrupted: bool, asked_before: &[Asked]) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
@@ -313,18 +316,19 @@ impl Drive<'_, '_> {
         if waits { self.to_wait_for() } else { Vec::new() }
     }
 
-    /// All that wait; none where the run is to end.
+    /// All waiting calls; empty if a stop was requested.
     fn to_wait_for(&self) -> Vec<String> {
         if self.stop.is_none() { self.state.waiting() } else { Vec::new() }
     }
 
-    /// What the calls that wait have asked: another suspension of a call is another question.
+    /// The open questions. Another suspension of the same call is another question.
     fn asked(&self) -> Vec<Asked> {
         let calls = &self.state.calls;
         calls.suspended().map(|call| Asked { call, suspension: calls[call].record().suspensions() }).collect()
     }
 
-    /// Was the last thing said an answer without calls, and is none open? What came in since is for the model.
+    /// Returns whether the last message is an answer without calls, and no call is open. A result that arrived since
+    /// is for the model.
     fn had_ended(&self) -> bool {
         let last = self.state.history().last();
         last.and_then(Message::answer).is_some_and(|turn| turn.calls.is_empty())
@@ -332,7 +336,7 @@ impl Drive<'_, '_> {
             && self.state.calls.open().is_empty()
     }
 
-    /// Takes the run to the status that the reason gives, and commits the end.
+    /// Moves the run to the status for its reason, and commits the end.
     async fn end(&mut self, flow: RunFlow<RunEnd>) -> Result<Outcome, ActivationError> {
         self.jobs.drop_all();
         let (reason, calls) = (flow.reason().clone(), flow.calls().to_vec());
@@ -343,7 +347,7 @@ impl Drive<'_, '_> {
             self.end_calls(&reason);
         }
         self.run_end(&reason).await;
-        // What a call wrote that contradicts another's is lost with the run that it ended.
+        // A conflict between the writes of calls ended this run. The conflicting writes are lost with it.
         if self.apply_patches().is_err() {
             self.problems.push("the state that calls wrote last was not applied".to_owned());
         }
@@ -351,7 +355,8 @@ impl Drive<'_, '_> {
         self.state.step_run(|run| match run {
             AnyRun::Running(run) => match run.end_activation(reason.clone(), calls) {
                 Ok(ended) => ended.into(),
-                // The flow parks with at least one call, so this says what is wrong instead of waiting for nothing.
+                // The flow parks with at least one call. If it has none, the run ends with this error instead of
+                // waiting for nothing.
                 Err((run, nothing)) => {
                     let error = TerminationReason::Error(nothing.to_string());
                     match run.finish(Finish::new(error)) {
@@ -362,7 +367,8 @@ impl Drive<'_, '_> {
             },
             other => other,
         });
-        // Who writes now has seen no list of what waits: from its publication on they have.
+        // Until the list of open questions is published, a user cannot have seen it. Messages from before are
+        // refused.
         if let Some(inbox) = &mut self.io.inbox {
             inbox.refuse_messages();
         }

@@ -1,4 +1,4 @@
-//! Calls that a crash left `Running` or `Resuming`: whether their tools ran is not known.
+//! Calls that a crash left `Running` or `Resuming`. Whether their tools ran is unknown.
 
 use std::sync::Arc;
 
@@ -13,17 +13,18 @@ use crate::decision::{Decision, IN_DOUBT, Suspension};
 use crate::tool_call::{AnyToolCall, Replay, Suspend};
 use crate::tool_execution::Effect;
 
-/// How a call in doubt goes on.
+/// The continuation of a call in doubt.
 enum Doubt {
-    /// Its tool may have been executing, with these arguments and, on a replay, by this decision.
+    /// The tool may have been executing with these arguments. On a replay, the decision is given as well.
     Executing(Value, Option<Box<Decision>>),
-    /// A decision was its result: no tool was executed, and none is.
+    /// A decision supplied the result. No tool was executed, and none will be.
     Supplied,
 }
 
 impl Drive<'_, '_> {
-    /// Settles the calls in doubt. One that may run twice does; of any other a person is asked, so that nothing is executed
-    /// twice in silence. Says whether there were any. Decisions are taken in meanwhile if there are passes for them.
+    /// Resolves the calls in doubt. A call that may run twice is executed again. For any other call, an approver is
+    /// asked, so that no execution is repeated unnoticed. Returns whether any call was in doubt. Decisions are
+    /// processed meanwhile if `passes` are given.
     pub(super) async fn settle_doubts(
         &mut self,
         flow: &mut dyn Starts,
@@ -52,7 +53,7 @@ impl Drive<'_, '_> {
         Ok(found)
     }
 
-    /// The calls of which it is not known whether their tools ran, when an activation of an interrupted run begins.
+    /// The calls in doubt when an activation of an interrupted run begins.
     pub(super) fn left_in_doubt(&self) -> Vec<usize> {
         let is_executing = |call: &usize| matches!(self.doubt(*call), Some(Doubt::Executing(..)));
         self.state.calls.open().iter().copied().filter(is_executing).collect()
@@ -89,10 +90,10 @@ impl Drive<'_, '_> {
              result if you know what came of it; deny (cancel) to give the call up",
             self.state.calls[call].record().tool()
         );
-        // A name of its own: what the call itself was about to ask when it was interrupted may have been shown to somebody,
-        // and an answer to that is none to this.
+        // The suspension has an id of its own. The call itself may have shown a question when it was interrupted, and
+        // an answer to that question must not answer this one.
         let id = format!("{}/{IN_DOUBT}", self.state.suspension_id(call, ""));
-        // What took several people to execute takes another one of them to execute again.
+        // If the execution needed several approvers, the repetition needs another one of them.
         let is_distinct = match self.state.calls[call].machine.get() {
             AnyToolCall::Running(call) => call.replayed().is_some_and(|(asked, _)| asked.distinct_actors),
             AnyToolCall::Resuming(call) => call.suspension().distinct_actors,
@@ -122,7 +123,7 @@ impl Drive<'_, '_> {
         if matches!(self.state.calls[call].machine.get(), AnyToolCall::Resuming(_)) {
             return self.replay_call(call, None, None).await.map(|_| ());
         }
-        // Its gate was passed before the crash.
+        // The gate was passed before the crash.
         match Passed::execution(self.open_execution(call)).open(None)? {
             Opened::Execute(execution) => {
                 self.execute(call, execution, arguments, decision.map(|it| *it), None)

@@ -1,4 +1,4 @@
-//! Calls that start, execute and settle.
+//! Start, execution and results of calls.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::tool_result::ToolResult;
 
 /// A state of the flow in which calls start.
 pub(super) trait Starts: Send {
-    /// Begins executions whose tools must not run twice.
+    /// Begins executions of tools that must not run twice.
     fn starting(&mut self, executions: &[&ToolExecution<BeforeToolExecute>]) -> Starting;
 
-    /// The commit of what calls ask while others execute.
+    /// The commit of questions that calls ask while other calls execute.
     fn questions_due(&mut self) -> Due;
 }
 
@@ -44,11 +44,11 @@ macro_rules! starts {
 starts!(ToolRound, ResumeReplay0, GateBeforeStep, LlmCall, ResumeAfterTool);
 
 impl Drive<'_, '_> {
-    /// Starts `New` calls that passed their gates. That tools were started which must not run twice is durable before the
-    /// first of them executes.
+    /// Starts `New` calls that passed their gates. If a tool must not run twice, its start is made durable before the
+    /// first of these tools executes.
     ///
     /// # Errors
-    /// When that commit failed. Nothing of these calls was executed.
+    /// Fails if that commit fails. None of these calls was executed then.
     pub(super) async fn start_calls(
         &mut self,
         flow: &mut dyn Starts,
@@ -56,7 +56,8 @@ impl Drive<'_, '_> {
     ) -> Result<(), Halt> {
         let passed: Vec<_> = passed.into_iter().collect();
         for (call, passed) in &passed {
-            // One whose result its gate gave starts when it has it: found `Running` after a crash, its tool would be executed.
+            // A call with a result from its gate starts only together with that result. If it were found `Running`
+            // after a crash, its tool would be executed.
             if passed.executes() {
                 self.start_call(*call);
             }
@@ -99,7 +100,7 @@ impl Drive<'_, '_> {
         });
     }
 
-    /// Executes the tool of a `Running` call, beside whatever else executes.
+    /// Executes the tool of a `Running` call, concurrently with other executions.
     pub(super) fn execute(
         &mut self,
         call: usize,
@@ -126,7 +127,7 @@ impl Drive<'_, '_> {
         self.jobs.start(Job { call, execution, replay }, Arc::clone(tool), cx);
     }
 
-    /// Settles a call with a result that stands in for its tool.
+    /// Settles a call with a supplied result instead of an execution.
     pub(super) async fn supply(
         &mut self,
         call: usize,
@@ -137,7 +138,7 @@ impl Drive<'_, '_> {
         self.settle(call, &execution.answered(&result), result).await
     }
 
-    /// Takes in what a tool answered; gives back the pass that replayed the call, if one did.
+    /// Records the result of a tool. Returns the pass that replayed the call, if the call was a replay.
     pub(super) async fn take_result(
         &mut self,
         finished: Finished,
@@ -152,7 +153,7 @@ impl Drive<'_, '_> {
         Ok(replay.map(|pass| (call, pass)))
     }
 
-    /// Takes a call to where its execution came out (document 000, "Outcome-to-status mapping").
+    /// Moves a call to the state for the outcome of its execution.
     pub(super) async fn settle(
         &mut self,
         call: usize,
@@ -165,7 +166,7 @@ impl Drive<'_, '_> {
             (AnyToolCall::New(call), ToolResult::Pending(suspension)) => {
                 call.suspend(Suspend::new(suspension)).into()
             }
-            // No edge leads from `New` to `Failed`: the call is started, and fails unexecuted.
+            // `New` has no transition to `Failed`: the call is started, and fails without an execution.
             (AnyToolCall::New(call), result) => call.start(Start).answered(result).into(),
             (AnyToolCall::Running(call), result) => call.answered(result).into(),
             (AnyToolCall::Resuming(call), result) => call.answered(result).into(),
@@ -188,7 +189,7 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// A call waits or is over: it is counted and told, and shown with the next commit.
+    /// Counts and emits a call that waits or has ended. The next commit publishes it.
     pub(super) fn note_settled(&mut self, call: usize) {
         let called = self.state.calls[call].machine.get();
         match called {
@@ -201,7 +202,7 @@ impl Drive<'_, '_> {
             | AnyToolCall::Cancelled(_) => {}
         }
         self.tell_settled(call);
-        // Without a committer nothing is ever committed, so that nothing is waited for.
+        // Without a committer no commit will follow, so the call is published immediately.
         if self.io.committer.is_none() && self.is_open {
             return self.publish(&[call], &[]);
         }

@@ -1,4 +1,4 @@
-//! The gate of a call (document 000, "BeforeToolExecute").
+//! The gate of a call, before its tool executes.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::tool_execution::{
 };
 use crate::tool_result::ToolResult;
 
-/// What the gate made of a call.
+/// The outcome of a call's gate.
 pub(super) enum Gated {
-    /// Its tool may execute, or has a result that stands in for it.
+    /// The tool may execute, or a result was supplied.
     Passed(Passed),
-    /// It waits, or has an error: the execution is over, with this result.
+    /// The call waits, or failed. The execution is over, with this result.
     Closed(ToolExecution<AfterToolExecute>, ToolResult),
 }
 
-/// An execution that nothing stands against. Its gate opens when it begins: with the proof that this is durable, if its tool
-/// must not run twice.
+/// An execution that passed its gate. It opens the gate when it begins. For a tool that must not run twice, it needs
+/// proof of a durable start.
 pub(super) struct Passed {
     pub(super) execution: ToolExecution<BeforeToolExecute>,
     supplied: Option<Value>,
@@ -35,7 +35,7 @@ pub(super) struct Passed {
 pub(super) enum Opened {
     /// The tool executes.
     Execute(ToolExecution<ExecuteTool>),
-    /// This result stands in for it.
+    /// The result was supplied.
     Supplied(ToolExecution<ExecuteTool>, Value),
 }
 
@@ -48,12 +48,12 @@ impl Passed {
         Passed { execution, supplied: Some(result) }
     }
 
-    /// Does the tool execute?
+    /// Returns whether the tool executes.
     pub(super) fn executes(&self) -> bool {
         self.supplied.is_none()
     }
 
-    /// Must it be durable that it was begun?
+    /// Returns whether the start must be durable before the execution.
     pub(super) fn is_once(&self) -> bool {
         self.executes() && self.execution.record().effect() == Effect::Once
     }
@@ -82,7 +82,7 @@ impl Gated {
 }
 
 impl Drive<'_, '_> {
-    /// Takes a `New` call through its gate; gives the execution back when it may execute.
+    /// Takes a `New` call through its gate. Returns the execution if it may proceed.
     pub(super) async fn gate_new_call(&mut self, call: usize) -> Result<Option<Passed>, Halt> {
         if self.state.status_of(call) != ToolCallStatus::New {
             return Ok(None);
@@ -117,7 +117,7 @@ impl Drive<'_, '_> {
         ToolExecution::new(record.observed(observer))
     }
 
-    /// Takes an execution through its gate, with the arguments that the tool would be called with.
+    /// Takes an execution through its gate. `arguments` are the arguments for the tool.
     pub(super) async fn gate_call(
         &mut self,
         call: usize,
@@ -175,7 +175,7 @@ impl Drive<'_, '_> {
         let (name, number) = (Arc::clone(&called.name), called.number);
         let (id, key) = (called.record().id().to_owned(), called.record().key());
         let is_replaced = decision.is_some() && arguments != called.record().arguments();
-        // The plugins may not hold on to the state, which what executes beside them changes.
+        // The plugins cannot borrow the state, because concurrent executions change it.
         let decisions = match called.record().suspensions() {
             0 => Vec::new(),
             _ => self.state.decided.resumed(&self.state.id, &name),
@@ -195,7 +195,7 @@ impl Drive<'_, '_> {
         self.before_tool_execute(key.step, &call).await
     }
 
-    /// Why a call as the model asked for it cannot be executed.
+    /// The reason why a call from the model cannot be executed.
     fn unfit_request(&self, call: usize) -> Option<String> {
         let record = self.state.calls[call].record();
         let key = record.key();
@@ -210,11 +210,11 @@ impl Drive<'_, '_> {
         Some(format!("the arguments cannot be read: {why}"))
     }
 
-    /// Why the tool of the call cannot be called with the arguments.
+    /// The reason why the tool cannot be called with the arguments.
     fn unfit_call(&self, call: usize, arguments: &Value) -> Option<String> {
         let name = self.state.calls[call].record().tool();
         let Some((_, spec)) = self.config.tools.get(name) else {
-            // A tool that a plugin withholds is not named either. What an earlier step offered is not known any more.
+            // The message does not name withheld tools either. The tools offered in an earlier step are unknown.
             let is_of_this_step = self.state.calls[call].record().key().step == self.state.steps;
             let offered = |tool: &str| is_of_this_step && self.state.offer.has(tool);
             return Some(format!("there is no tool {name:?}; there is {}", self.config.tools.names(offered)));

@@ -1,4 +1,4 @@
-//! Asking the model (document 000, "LLM_CALL").
+//! Inference: the request to the model, and its answer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,8 +14,8 @@ use super::{Drive, Halt};
 use crate::run_flow::{LlmCall, RunFlow};
 
 impl Drive<'_, '_> {
-    /// The model's answer. Where decisions are taken in at once, they are while it speaks; the replays that begin beside it
-    /// end before its answer is taken in, and the calls behind them go on and end.
+    /// Returns the answer of the model. In live mode, decisions are processed while the model answers. Their replays
+    /// end before the answer is recorded; the remaining calls of their rounds continue and end first as well.
     pub(super) async fn infer(
         &mut self,
         flow: &mut RunFlow<LlmCall>,
@@ -40,7 +40,7 @@ impl Drive<'_, '_> {
                     beside = self.beside(passes.as_ref()), if passes.is_some() => {
                         self.handle(beside?, passes.as_mut().map(Passes::again)).await?;
                         if self.jobs.is_empty() {
-                            // Each replay here has a commit of its own; what begins behind it reads what it wrote.
+                            // Each replay here has its own commit. Calls that begin later read its writes.
                             self.forget_patches();
                         }
                         continue;
@@ -49,7 +49,7 @@ impl Drive<'_, '_> {
                 let Some(event) = said else { break };
                 self.tell_said(step, &event, &mut streamed);
                 if let ModelEvent::Usage(usage) = &event {
-                    // It is paid for, whatever comes of the answer.
+                    // The usage counts even if the answer fails.
                     self.state.counters.used(usage);
                     self.used += *usage;
                 }
@@ -60,7 +60,7 @@ impl Drive<'_, '_> {
         self.finish_jobs(flow, gate.as_mut().map(Passes::each_committed)).await?;
         self.forget_patches();
         self.go_on_in_window(flow, gate.as_mut()).await?;
-        // The calls that the answer asks for are another round.
+        // The calls of the answer belong to another round.
         self.forget_patches();
         let answer = answer.finish().map_err(Halt::failed)?;
         let (usage, finish) = (answer.usage, &answer.finish);

@@ -1,4 +1,4 @@
-//! Decisions that come in.
+//! Received decisions.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use super::{Drive, Halt};
 use crate::clock::{Clock, sleep_until};
 use crate::run::RunStatus;
 
-/// A decision that is the answer, and who is told once it is durable.
+/// An accepted decision. The envelope gets the reply once the decision is durable.
 pub(super) struct Taken {
     pub(super) accepted: Accepted,
     pub(super) envelope: Envelope,
 }
 
-/// What happens beside the thing that is awaited.
+/// An event while the loop awaits another operation.
 #[expect(clippy::large_enum_variant, reason = "it is handed on at once, and never kept")]
 pub(super) enum Beside {
-    /// A tool answered.
+    /// A tool returned.
     Finished(Finished),
-    /// A tool says how far it is.
+    /// A tool reported progress.
     Progress(Progress),
-    /// A decision came in, or a suspension lapsed.
+    /// A decision arrived, or a suspension expired.
     Decision,
 }
 
 impl Drive<'_, '_> {
-    /// The next thing that happens: decisions among them only if one would be taken. Where several do at once the order is
-    /// always this one.
+    /// The next event. Decisions count only if one would be accepted now. The order of precedence among simultaneous
+    /// events is fixed.
     pub(super) async fn beside(&mut self, passes: Option<&Passes<'_>>) -> Result<Beside, Halt> {
         let decisions = passes.is_some_and(|passes| self.takes_decisions(passes));
         let lapse = if decisions { self.next_lapse() } else { None };
@@ -46,7 +46,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// When the next suspension lapses.
+    /// The next expiry time, if this loop expires suspensions.
     pub(super) fn next_lapse(&self) -> Option<u64> {
         match self.io.judging {
             Judging::InStore => None,
@@ -54,18 +54,19 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// May a decision be taken? A run that is to end replays nothing, and what comes in stays for whoever reads the run; where
+    /// Returns whether a decision may be processed now. A run that is to end replays nothing; later decisions stay
+    /// for the next loop. If
     /// calls are replayed one by one, a decision waits for the replay of the one before.
     pub(super) fn takes_decisions(&self, passes: &Passes<'_>) -> bool {
         self.stop.is_none() && (self.is_concurrent() || !passes.are_under_way())
     }
 
-    /// The decision that is taken next in an activation. Between activations it is [`next_accepted`](Self::next_accepted).
+    /// The next decision within an activation. Between activations, [`next_accepted`](Self::next_accepted) applies.
     pub(super) fn next_taken(&mut self, passes: &Passes<'_>) -> Option<Taken> {
         if self.takes_decisions(passes) { self.next_accepted() } else { None }
     }
 
-    /// The next decision that is the answer. Those that change nothing are told so.
+    /// The next accepted decision. Refused decisions get their replies.
     pub(super) fn next_accepted(&mut self) -> Option<Taken> {
         let now_ms = self.config.clock.now_ms();
         loop {
@@ -88,7 +89,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// What a decision is the answer to.
+    /// Matches a decision to its question, and checks it.
     fn accepted(&self, envelope: &Envelope, now_ms: u64) -> Result<Accepted, Reply> {
         let incoming = &envelope.incoming;
         if envelope.is_posted() {
@@ -102,11 +103,12 @@ impl Drive<'_, '_> {
             Ok(asked)
         })?;
         fits(&asked.suspension, incoming, schemas)?;
-        // Since it was asked the call may have been given up.
+        // The call may have been cancelled since it asked.
         self.state.answer(&asked, incoming, now_ms).ok_or(Reply::Stale)
     }
 
-    /// The loop begins to take decisions. After an activation that was cut off the list is made anew: its last moves are not in it.
+    /// Opens the inbox for this loop. After an interrupted activation the list of questions is rebuilt, because it
+    /// lacks the last changes.
     pub(super) fn open_inbox(&mut self, anew: bool) {
         self.is_open = true;
         let (state, redactor) = (&*self.state, &self.redactor);
@@ -117,12 +119,12 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Shows holders of a handle how these calls are now, and the decisions that were made durable, which are on these
-    /// suspensions.
+    /// Publishes the current state of these calls to holders of a handle, and the decisions on these suspensions,
+    /// which are now durable.
     pub(super) fn publish(&mut self, calls: &[usize], decided: &[String]) {
         let (state, redactor) = (&*self.state, &self.redactor);
         let Some(inbox) = self.io.inbox.as_deref() else { return };
-        // A redactor is the user's code: it is not called under the lock of the list.
+        // A redactor is user code, and must not run under the lock of the list.
         let now: Vec<_> = calls.iter().map(|call| now(state, redactor, *call)).collect();
         inbox.changed(|board| {
             let is_other = now.into_iter().fold(false, |is_other, call| board.call(call) | is_other);
@@ -133,7 +135,7 @@ impl Drive<'_, '_> {
         });
     }
 
-    /// Shows what was committed now.
+    /// Publishes the changes of the last commit.
     pub(super) fn publish_all(&mut self, decided: &[String]) {
         self.asks = false;
         // Its room is used again.
@@ -147,16 +149,17 @@ impl Drive<'_, '_> {
         self.unpublished = moved;
     }
 
-    /// The loop ends: a message that it did not take is refused, and a run that is over answers each decision.
+    /// Settles the inbox at the end of the loop. A pending message is refused. A run that is over replies to each
+    /// decision.
     pub(super) fn settle_inbox(&mut self) {
-        // An end that is not committed is none yet: a restored run may ask again.
+        // An uncommitted end is not final: a restored run may ask again.
         let is_over = self.state.run.get().status() == RunStatus::Done && !self.state.interrupted;
         if is_over && !self.is_open {
             self.open_inbox(false);
         }
         let taken = self.first.take();
         let Some(inbox) = self.io.inbox.as_deref_mut() else { return };
-        // It was accepted, and the activation ended before it was committed.
+        // This decision was accepted, and the activation ended before its commit.
         if let Some(taken) = taken {
             inbox.put_back(taken.envelope);
         }
@@ -168,7 +171,7 @@ impl Drive<'_, '_> {
     }
 }
 
-/// How a call is now.
+/// The current state of a call.
 fn now<'s>(state: &'s RunState, redactor: &Redactor, place: usize) -> CallNow<'s> {
     let call = &state.calls[place];
     let mut now = call.now(&state.id, place);

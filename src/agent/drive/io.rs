@@ -1,4 +1,4 @@
-//! What a loop is connected to.
+//! The connections of a loop.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,24 +10,26 @@ use super::super::decide::{Inbox, Judging};
 use super::super::event::EventSink;
 use super::super::{Unwatched, Watch};
 
-/// What a loop begins with.
+/// The input of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
-    /// The user wrote: a new run begins; one that waits goes on with it, and the calls it waited for are given up.
+    /// A message of the user. It begins a new run. A waiting run continues with the message, and its waiting calls
+    /// are cancelled.
     Message(Arc<str>),
-    /// A run that waits goes on with the next decision; one that was interrupted goes on from where it was.
+    /// No new message. A waiting run continues with the next decision. An interrupted run continues from the point of
+    /// its interruption.
     Resume,
 }
 
 impl Input {
-    /// The user wrote this.
+    /// Creates a message of the user.
     pub fn message(text: impl Into<Arc<str>>) -> Self {
         Input::Message(text.into())
     }
 }
 
-/// What a loop is connected to: all of it is optional.
+/// The connections of a loop. All of them are optional.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -55,13 +57,13 @@ impl Input {
 /// assert_eq!(run_loop(&agent, &mut state, Input::message("hi"), io).await?.reason, TerminationReason::NaturalEnd);
 /// assert_eq!(committer.restore()?.steps(), 1);
 ///
-/// // Cancelled, the run ends before it asks anything.
+/// // A cancelled token ends the run before it asks the model.
 /// token.cancel();
 /// let mut state = RunState::new("r2");
 /// let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new().cancelled_by(token)).await?;
 /// assert_eq!((outcome.reason, state.steps()), (TerminationReason::Cancelled, 0));
 ///
-/// // Without a committer there is nothing to come back to.
+/// // Without a commit, there is no run to restore.
 /// assert_eq!(MemoryCommitter::default().restore().unwrap_err().to_string(), "nothing was committed");
 /// # Ok(())
 /// # }
@@ -77,7 +79,7 @@ pub struct Io<'a> {
 }
 
 impl<'a> Io<'a> {
-    /// Connected to nothing.
+    /// Creates a set without connections.
     pub fn new() -> Self {
         Io {
             committer: None,
@@ -90,52 +92,54 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Makes state durable with this.
+    /// Sets the committer, which makes the state durable. Default: none.
     #[must_use]
     pub fn committer(mut self, committer: &'a mut dyn StateCommitter) -> Self {
         self.committer = Some(committer);
         self
     }
 
-    /// Takes decisions from here.
+    /// Sets the inbox, which receives decisions. Default: none.
     #[must_use]
     pub fn inbox(mut self, inbox: &'a mut Inbox) -> Self {
         self.inbox = Some(inbox);
         self
     }
 
-    /// Tells events to this.
+    /// Sets the sink of events. Default: none.
     #[must_use]
     pub fn events(mut self, events: &'a dyn EventSink) -> Self {
         self.events = Some(events);
         self
     }
 
-    /// Decisions come from a store that has judged them: whether they are in time and fit what was asked for. The loop takes
-    /// each that answers what its call waits on, however late, and gives up no call by itself. So a loop and a person in
-    /// another process never disagree about who was first.
+    /// Declares that the decisions come from a store that has checked their expiry and results. The loop accepts each
+    /// decision that answers an open question, however late, and expires no calls itself. So the loop and another
+    /// process never disagree about the first decision. Default: the loop checks decisions.
     #[must_use]
     pub fn judged_in_store(mut self) -> Self {
         self.judging = Judging::InStore;
         self
     }
 
-    /// The loop returns once the run waits, also where the agent would have it wait in place
-    /// ([`WhenSuspended`](super::super::WhenSuspended)): what drives many runs has no place for those that wait.
+    /// Makes the loop return once the run waits, even if the agent's setting is to wait in place
+    /// ([`WhenSuspended`](super::super::WhenSuspended)). A driver of many runs needs this. Default: the agent's
+    /// setting applies.
     #[must_use]
     pub fn parking(mut self) -> Self {
         self.parks = true;
         self
     }
 
-    /// Cancels the run when this is cancelled: whatever is awaited then is dropped, but a commit.
+    /// Sets the cancellation token. Once it is cancelled, the run is cancelled, and all pending operations but a
+    /// commit are dropped.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
         self.cancelled = token;
         self
     }
 
-    /// Tells transitions to this.
+    /// Sets the observers of transitions. Default: none.
     #[must_use]
     pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
         self.watch = watch;

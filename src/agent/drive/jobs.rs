@@ -1,4 +1,4 @@
-//! Tools that execute.
+//! Executions of tools.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -14,27 +14,26 @@ use crate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
 use crate::tool_execution::{ExecuteTool, ToolExecution};
 use crate::tool_result::ToolResult;
 
-/// A call that executes, with the typed values that wait for its result. They travel with it: dropped together, none is
-/// left behind.
+/// An executing call, with its typed state. Both travel with the future and are dropped together.
 pub(super) struct Job {
     pub(super) call: usize,
     pub(super) execution: ToolExecution<ExecuteTool>,
-    /// The pass of the gate that replays it, if one does.
+    /// The pass of the gate, if the call is a replay.
     pub(super) replay: Option<ResumeToolCall<ExecuteReplayedTool>>,
 }
 
-/// A call whose tool answered.
+/// A call whose tool has returned.
 pub(super) struct Finished {
     pub(super) job: Job,
     pub(super) result: ToolResult,
     pub(super) patches: Patches,
 }
 
-/// The tools that execute now. They are polled by the loop and by nobody else: dropped with it, they stop.
+/// The executing tools. Only the loop polls them: if the loop is dropped, they stop.
 #[derive(Default)]
 pub(super) struct Jobs {
     running: FuturesUnordered<BoxFuture<'static, Finished>>,
-    /// Those that finished while something else was awaited.
+    /// The calls that finished while the loop awaited another operation.
     finished: VecDeque<Finished>,
 }
 
@@ -47,7 +46,7 @@ impl Jobs {
         self.running.push(Box::pin(execute(job, tool, cx)));
     }
 
-    /// The next that finishes; for ever none while nothing executes.
+    /// The next finished call. It waits forever if no tool executes.
     pub(super) async fn next(&mut self) -> Finished {
         if let Some(finished) = self.finished.pop_front() {
             return finished;
@@ -58,7 +57,7 @@ impl Jobs {
         }
     }
 
-    /// Awaits something else while tools execute.
+    /// Awaits a future while tools execute.
     pub(super) async fn beside<T>(&mut self, other: impl Future<Output = T>) -> T {
         let mut other = std::pin::pin!(other);
         while !self.running.is_empty() {
@@ -70,7 +69,7 @@ impl Jobs {
         other.await
     }
 
-    /// Drops all that executes.
+    /// Drops all executions.
     pub(super) fn drop_all(&mut self) {
         self.running.clear();
         self.finished.clear();
@@ -78,7 +77,7 @@ impl Jobs {
 }
 
 async fn execute(job: Job, tool: Arc<dyn Tool>, mut cx: ToolContext) -> Finished {
-    // Making the future may panic, too, where it is written by hand.
+    // In a hand-written implementation, the creation of the future may panic too.
     match AssertUnwindSafe(async { tool.call(&mut cx).await }).catch_unwind().await {
         Ok(result) => {
             let result = checked(result);
@@ -98,7 +97,7 @@ async fn execute(job: Job, tool: Arc<dyn Tool>, mut cx: ToolContext) -> Finished
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")

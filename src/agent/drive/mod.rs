@@ -1,4 +1,4 @@
-//! The loop: activations of a run, one after the other, until it is over or waits.
+//! The loop: consecutive activations of a run, until it is over or waits.
 
 mod activation;
 mod doubt;
@@ -39,21 +39,22 @@ pub use io::{Input, Io};
 pub use outcome::{ActivationError, Outcome, Unfinished};
 pub use stream::{RunStream, run_loop_stream};
 
-/// Words of a tool on how far it is that may be on their way before it has to wait.
+/// Capacity of the channel for progress reports of tools. A tool waits while it is full.
 const PROGRESS: usize = 64;
 
-/// Drives a run until it is over or, where the agent or [its `Io`](Io::parking) parks, until it waits (document 000, `run_loop`).
+/// Drives a run until it is over, or until it waits if the agent or [its `Io`](Io::parking) parks.
 ///
-/// Decisions are taken in at the gates; in [`ExecutionMode::Concurrent`] also while calls execute. For decisions while the
-/// model speaks see [`run_loop_stream`].
+/// Decisions are processed at the gates; in [`ExecutionMode::Concurrent`], also while calls execute. With
+/// [`run_loop_stream`] they are also processed while the model answers.
 ///
 /// # Errors
-/// [`ActivationError::NotStartable`] when the run is not one for this input, [`ActivationError::Lost`] when a panic lost a machine of
-/// it, and [`ActivationError::Unfinished`] when its end could not be committed. All other failures end the run, with [`TerminationReason::Error`].
+/// [`ActivationError::NotStartable`] when the run's status does not allow this input, [`ActivationError::Lost`] when
+/// a panic lost a state machine of the run, and [`ActivationError::Unfinished`] when the end could not be committed.
+/// All other failures end the run with [`TerminationReason::Error`].
 ///
 /// # Cancel safety
-/// Dropped at any await it loses nothing that was committed. The state is then that of an interrupted run, in memory and in
-/// the store, and [`Input::Resume`] goes on from there: what was executing is in doubt.
+/// The future may be dropped at any await, and no committed state is lost. The run is then an interrupted run, in
+/// memory and in the store. [`Input::Resume`] continues it; the calls that were executing are in doubt.
 pub async fn run_loop(
     agent: &Agent,
     state: &mut RunState,
@@ -64,9 +65,9 @@ pub async fn run_loop(
     Drive::new(agent, state, io, events, false).run(input).await
 }
 
-/// Cancels a run that waits, and the calls that it waits for, in one commit (document 003: `Waiting` to `Done`).
+/// Cancels a waiting run, and its waiting calls, in one commit. The run goes from `Waiting` to `Done`.
 ///
-/// A run that is executing is cancelled by the token of its [`Io`].
+/// A run in `Running` is cancelled with the token of its [`Io`].
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -119,7 +120,7 @@ pub async fn run_loop(
 /// assert_eq!(run_loop(&agent, &mut state, Input::message("pay"), Io::new()).await?.waiting, ["a"]);
 /// assert_eq!(cancel_run(&agent, &mut state, Io::new()).await?.reason, TerminationReason::Cancelled);
 ///
-/// // It is over: there is nothing to cancel.
+/// // The run is over, so `cancel_run` refuses.
 /// let refused = cancel_run(&agent, &mut state, Io::new()).await.unwrap_err();
 /// assert!(refused.to_string().starts_with("the run is Done: it is over; start a new run"), "{refused}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -128,11 +129,11 @@ pub async fn run_loop(
 /// ```
 ///
 /// # Errors
-/// [`ActivationError::NotCommitted`] when the commit failed: called again, this commits again.
+/// [`ActivationError::NotCommitted`] when the commit failed. A second call repeats the commit.
 /// [`ActivationError::NotStartable`] for a run that does not wait.
 ///
 /// # Cancel safety
-/// Dropped, it can be called again.
+/// If the future is dropped, the function can be called again.
 pub async fn cancel_run(agent: &Agent, state: &mut RunState, io: Io<'_>) -> Result<Outcome, ActivationError> {
     state.lost().map_or(Ok(()), |lost| Err(ActivationError::Lost(lost)))?;
     let events = io.events;
@@ -142,43 +143,44 @@ pub async fn cancel_run(agent: &Agent, state: &mut RunState, io: Io<'_>) -> Resu
     ended
 }
 
-/// One loop over one run. It is the only one that changes the run's state.
+/// One loop over one run. Only the loop changes the state of its run.
 struct Drive<'d, 'io> {
     config: &'d Config,
     state: &'d mut RunState,
     io: Io<'io>,
     events: Option<&'d dyn EventSink>,
-    /// Does the committer keep events?
+    /// Whether the committer stores events.
     keeps_events: bool,
-    /// Who reads them, where they are those of a stream.
+    /// The reader of the events, if the loop is a stream.
     reader: Option<&'d stream::Told>,
-    /// Are decisions taken in while the model speaks and tools execute?
+    /// Whether decisions are processed while the model answers and tools execute.
     live: bool,
     redactor: Redactor,
     jobs: Jobs,
-    /// Calls that were in doubt when this activation began.
+    /// The calls that were in doubt when this activation began.
     in_doubt: Vec<usize>,
-    /// The flow of the activation, to which executions belong.
+    /// The flow of the activation. Executions belong to it.
     flow: Option<FlowId>,
     progress: mpsc::Sender<Progress>,
     progressed: mpsc::Receiver<Progress>,
-    /// Calls that moved since the last commit: what they ask is shown with the next.
+    /// The calls that changed since the last commit. The next commit publishes their questions.
     unpublished: Vec<usize>,
-    /// Does one of them ask?
+    /// Whether one of these calls asks a question.
     asks: bool,
-    /// The decision that an activation begins with, until it is replayed.
+    /// The decision that the activation begins with, until its replay.
     first: Option<intake::Taken>,
-    /// Do holders of a handle see the questions of this run?
+    /// Whether the list of questions is published to holders of a handle.
     is_open: bool,
-    /// Tokens that the activation used.
+    /// The tokens used by this activation.
     used: Usage,
-    /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
+    /// The termination reason requested by a plugin, a gate or a stop condition. Once it is set, no decision is
+    /// accepted.
     stop: Option<FinalReason>,
-    /// What went wrong where it could not end the run any more.
+    /// The errors that occurred too late to end the run.
     problems: Vec<String>,
 }
 
-/// Why an activation does not go on.
+/// The reason why an activation stopped early.
 #[derive(Debug)]
 enum Halt {
     /// The run was cancelled.
@@ -233,7 +235,7 @@ impl<'d, 'io> Drive<'d, 'io> {
 
     async fn run(mut self, input: Input) -> Result<Outcome, ActivationError> {
         self.state.lost().map_or(Ok(()), |lost| Err(ActivationError::Lost(lost)))?;
-        // What an activation that was cut off has not committed is shown with its first commit.
+        // The first commit publishes the uncommitted changes of an interrupted activation.
         if !self.state.interrupted {
             self.open_inbox(false);
         }
@@ -254,7 +256,7 @@ impl<'d, 'io> Drive<'d, 'io> {
         Ok(outcome)
     }
 
-    /// What the input means for the run as it is.
+    /// Begins the first activation, according to the input and the status of the run.
     async fn first(&mut self, input: Input) -> Result<Outcome, ActivationError> {
         let status = self.state.run.get().status();
         let refused = |hint| Err(ActivationError::NotStartable { status, hint });
@@ -284,7 +286,8 @@ impl<'d, 'io> Drive<'d, 'io> {
                 Input::Resume => self.cancel_waiting().await,
             };
         }
-        // An activation that was cut off in its last commit owes that first: who listens was not told that it waits.
+        // An activation was interrupted in its last commit. That commit comes first, because the sinks have not
+        // received its events.
         let told = if self.state.interrupted { Some(self.commit_end().await?) } else { None };
         match input {
             Input::Message(text) => self.supersede(text).await,
@@ -299,7 +302,7 @@ impl<'d, 'io> Drive<'d, 'io> {
         self.io.cancelled.is_cancelled()
     }
 
-    /// Are several calls replayed at once?
+    /// Returns whether several calls may be replayed concurrently.
     fn is_concurrent(&self) -> bool {
         self.config.mode == ExecutionMode::Concurrent
     }
@@ -309,25 +312,26 @@ impl<'d, 'io> Drive<'d, 'io> {
         self.live || self.is_concurrent()
     }
 
-    /// Makes the commit that is due. What executes goes on meanwhile.
+    /// Commits. Executions continue meanwhile.
     ///
     /// # Errors
-    /// When the committer failed, or what the calls wrote contradicts itself.
+    /// Fails if the committer fails, or if the writes of the calls conflict.
     async fn commit(&mut self, due: Due) -> Result<crate::checkpoint::Receipt, Halt> {
         self.apply_patches()?;
         self.write(due, None).await.map_err(Halt::failed)
     }
 
-    /// The same where nothing is left to apply, and a failure does not end the run: it has ended. The commit of an `end` tells it.
+    /// Commits without patches. A failure does not end the run, because the run has ended. `end` is part of the last
+    /// commit, which emits it.
     ///
     /// # Errors
-    /// When the committer failed.
+    /// Fails if the committer fails.
     async fn write(
         &mut self,
         due: Due,
         end: Option<(&TerminationReason, Usage)>,
     ) -> Result<crate::checkpoint::Receipt, CommitError> {
-        // The results of its calls are committed with it, or the end.
+        // The commit of the call results, or of the end, includes this one.
         let is_put_off = self.config.durability == Durability::Step
             && due.trigger() == Trigger::AssistantTurnCommitted
             && self.io.committer.is_some();
@@ -339,7 +343,7 @@ impl<'d, 'io> Drive<'d, 'io> {
         let receipt = match &mut self.io.committer {
             None => crate::checkpoint::without_committer(due),
             Some(committer) => {
-                // A process that goes on from the store gives none of these numbers again.
+                // A process that continues from the store must not use these event numbers again.
                 self.state.following = following;
                 if self.keeps_events {
                     self.state.pending_events.offer(events.clone());

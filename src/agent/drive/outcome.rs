@@ -1,4 +1,4 @@
-//! How a loop ended, or why it did not.
+//! Outcomes and errors of a loop.
 
 use std::error::Error;
 use std::fmt;
@@ -13,17 +13,18 @@ use crate::run::RunStatus;
 use crate::run_flow::{CommitFinished, RunFlow};
 use crate::termination::TerminationReason;
 
-/// How a loop ended.
+/// The outcome of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Why its last activation ended.
+    /// The reason why the last activation ended.
     pub reason: TerminationReason,
-    /// The calls that wait, as they are named in traces.
+    /// The names of the waiting calls in traces.
     pub waiting: Vec<String>,
-    /// Tokens that its last activation used, none where no activation ran; [`RunState::usage`](crate::agent::RunState::usage) has those of all.
+    /// The tokens used by the last activation; zero if no activation ran.
+    /// [`RunState::usage`](crate::agent::RunState::usage) has the total of all activations.
     pub used: Usage,
-    /// What went wrong where it could not change the end any more: errors of plugins in `RunEnd`.
+    /// The errors that occurred too late to change the outcome, such as errors of plugins in `RunEnd`.
     pub problems: Vec<String>,
 }
 
@@ -38,23 +39,24 @@ impl Outcome {
     }
 }
 
-/// Why a loop did not begin, or did not come to its end.
+/// The error of a loop that did not begin, or did not complete.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ActivationError {
-    /// The run is not in a status from which this input leads on.
+    /// The run's status does not allow this input.
     NotStartable {
-        /// The status it is in.
+        /// The status of the run.
         status: RunStatus,
-        /// What can be done with it.
+        /// A possible remedy.
         hint: &'static str,
     },
-    /// A panic in a transition lost a machine of the run, in an earlier loop. Nothing was done: read the run from its store.
+    /// In an earlier loop, a panic in a transition lost a state machine of the run. This loop changed nothing. The
+    /// run must be read from its store.
     Lost(Lost),
-    /// An end outside of an activation could not be committed: that of a run that was cancelled while it waited, or whose
-    /// loop was dropped in its last commit. The same again commits it.
+    /// An end outside of an activation could not be committed. Such an end belongs to a run that was cancelled while
+    /// it waited, or whose loop was dropped during its last commit. A repeated call commits it.
     NotCommitted(CommitError),
-    /// The end could not be committed. The activation stands at its last state, so that it can be committed again.
+    /// The end could not be committed. The activation is kept in its last state, so that the commit can be repeated.
     Unfinished(Box<Unfinished>),
 }
 
@@ -79,7 +81,7 @@ impl fmt::Display for ActivationError {
 
 impl Error for ActivationError {}
 
-/// An activation whose end could not be committed.
+/// An activation with an uncommitted end.
 #[derive(Debug)]
 pub struct Unfinished {
     pub(super) flow: RunFlow<CommitFinished>,
@@ -89,12 +91,12 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Why the last try failed.
+    /// The error of the last attempt.
     pub fn error(&self) -> &CommitError {
         &self.error
     }
 
-    /// Commits the end again, and tells of it: connected to the same things, or to others.
+    /// Commits the end again, and emits its events. The connections may differ from those of the loop.
     ///
     /// ```
     /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -114,7 +116,7 @@ impl Unfinished {
     ///     }
     /// }
     ///
-    /// /// Has no room for the end of a run.
+    /// /// Fails on the commit of the run's end.
     /// struct Full(MemoryCommitter);
     ///
     /// #[async_trait]
@@ -135,7 +137,7 @@ impl Unfinished {
     /// let Err(ActivationError::Unfinished(unfinished)) = ended else { panic!("the end cannot be committed") };
     /// assert!(unfinished.error().to_string().contains("the disk is full"));
     ///
-    /// // Somebody made room.
+    /// // The commit succeeds once the disk has room again.
     /// let io = Io::new().committer(&mut store.0);
     /// let outcome = unfinished.retry(&agent, &mut state, io).await.map_err(ActivationError::Unfinished)?;
     /// assert_eq!((outcome.reason, state.run().status()), (TerminationReason::NaturalEnd, RunStatus::Done));
@@ -145,11 +147,11 @@ impl Unfinished {
     /// ```
     ///
     /// # Errors
-    /// Itself, when it failed again.
+    /// The activation itself, when the commit failed again.
     ///
     /// # Cancel safety
-    /// Dropped, the activation is lost, and its run is an interrupted one: [`Input::Resume`](super::Input::Resume) commits its
-    /// end.
+    /// If the future is dropped, the activation is lost and the run is an interrupted one.
+    /// [`Input::Resume`](super::Input::Resume) commits its end.
     pub async fn retry(
         self,
         agent: &Agent,
@@ -167,7 +169,7 @@ impl Unfinished {
 }
 
 impl Drive<'_, '_> {
-    /// The last commit of an activation, behind which it is over.
+    /// Makes the last commit of an activation. The activation is over after it.
     pub(super) async fn finish(&mut self, flow: RunFlow<CommitFinished>) -> Result<Outcome, Box<Unfinished>> {
         let (problems, used) = (std::mem::take(&mut self.problems), std::mem::take(&mut self.used));
         let receipt = match self.write(flow.due(), Some((flow.reason(), used))).await {

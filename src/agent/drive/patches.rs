@@ -1,12 +1,12 @@
-//! What calls write, and when it counts (document 000, "commit").
+//! Writes of calls, and the time of their application.
 
 use super::super::event::EventKind;
 use super::{Drive, Halt};
 
 impl Drive<'_, '_> {
-    /// Applies what calls wrote since the last commit.
+    /// Applies the writes of calls since the last commit.
     ///
-    /// Says whether a key has another value now.
+    /// Returns whether the value of any key changed.
     pub(super) fn apply_patches(&mut self) -> Result<bool, Halt> {
         match self.state.apply_round() {
             Ok(changed) => {
@@ -21,7 +21,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// What the calls of another round write is another matter.
+    /// Ends the round of writes. Writes in different rounds do not conflict.
     pub(super) fn forget_patches(&mut self) {
         self.state.end_round();
     }

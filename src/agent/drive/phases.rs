@@ -1,4 +1,4 @@
-//! The phases, and the plugins that are asked in them (document 003, "Phase Enum").
+//! The phases of a step, and their plugins.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +26,7 @@ use super::{Drive, Halt};
 use crate::termination::{FinalReason, TerminationReason};
 use crate::turn::Turn;
 
-/// Asks one plugin in the phase, and does what it asked for beside its answer. What executes goes on meanwhile.
+/// Calls one plugin in the phase, and applies its side effects. Executions continue meanwhile.
 macro_rules! one_plugin {
     ($self:ident, $phase:expr, $step:expr, $plugin:expr, |$cx:ident| $ask:expr) => {{
         let (phase, plugin) = ($phase, $plugin.as_ref());
@@ -41,7 +41,7 @@ macro_rules! one_plugin {
     }};
 }
 
-/// Asks each plugin that wants to be asked in the phase; each sees what those before it wrote.
+/// Calls each plugin that subscribes to the phase. Each plugin sees the writes of the plugins before it.
 macro_rules! each_plugin {
     ($self:ident, $phase:expr, $step:expr, |$plugin:ident, $cx:ident| $ask:expr) => {{
         let (phase, step, config) = ($phase, $step, $self.config);
@@ -53,7 +53,7 @@ macro_rules! each_plugin {
 
 type Answer<T> = Result<Result<T, PluginError>, Box<dyn Any + Send>>;
 
-/// What a plugin answered, or why the run does not go on.
+/// The answer of a plugin, or the reason why the run stops.
 fn read<T>(plugin: &dyn Plugin, phase: Phase, answer: Option<Answer<T>>) -> Result<T, Halt> {
     let name = plugin.name();
     match answer {
@@ -66,7 +66,7 @@ fn read<T>(plugin: &dyn Plugin, phase: Phase, answer: Option<Answer<T>>) -> Resu
     }
 }
 
-/// What a plugin is asked with. It borrows nothing of what executes, which goes on while the plugin thinks.
+/// The context of a plugin call. It borrows nothing from executions, because these continue meanwhile.
 fn context<'c>(
     state: &'c RunState,
     config: &Config,
@@ -90,7 +90,7 @@ fn context<'c>(
 }
 
 impl Drive<'_, '_> {
-    /// Does what a plugin asked for beside its answer.
+    /// Applies the side effects of a plugin: its patches and its stop request.
     fn heed(&mut self, plugin: &dyn Plugin, patches: Patches, stop: Option<FinalReason>) -> Result<(), Halt> {
         if !patches.is_empty() {
             let changed = self.state.apply(plugin.name(), &patches).map_err(Halt::failed)?;
@@ -108,9 +108,9 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// The request of a step, as the plugins want it.
+    /// The request of a step, after all plugins have changed it.
     pub(super) async fn prepare(&mut self, step: u32) -> Result<InferenceRequest, Halt> {
-        // What executed until now is committed, and the calls of this step read it.
+        // Earlier writes are committed, and the calls of this step read them.
         self.forget_patches();
         self.tell(|_| EventKind::StepStarted { step });
         each_plugin!(self, Phase::StepStart, step, |plugin, cx| plugin.step_start(cx));
@@ -129,7 +129,7 @@ impl Drive<'_, '_> {
         Ok(request)
     }
 
-    /// The tools that the request offers, where a plugin chose.
+    /// The tools that the request offers, if a plugin changed the selection.
     pub(super) fn chosen_for(&self, request: &InferenceRequest) -> Option<Arc<[Arc<ToolSpec>]>> {
         (!Arc::ptr_eq(&request.tools, &self.config.tools.specs)).then(|| Arc::clone(&request.tools))
     }
@@ -145,7 +145,7 @@ impl Drive<'_, '_> {
         }
         let turn = turn();
         each_plugin!(self, Phase::AfterInference, step, |plugin, cx| plugin.after_inference(cx, turn, usage));
-        // What a plugin put there is held to what a model's arguments are.
+        // Values from plugins have the same limits as values from models.
         for call in turn.calls.iter_mut().filter(|call| is_too_deep(&call.arguments)) {
             (call.arguments, call.unreadable) = (Value::Null, Some(too_deep_arguments()));
         }
@@ -191,7 +191,7 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// Nothing ends a run that ends: what goes wrong here is told, and the run ends as it does.
+    /// Calls the plugins at the end of a run. Their errors are emitted, and do not change the end.
     pub(super) async fn run_end(&mut self, reason: &TerminationReason) {
         let (phase, config) = (Phase::RunEnd, self.config);
         for plugin in config.plugins_of(phase) {
@@ -208,8 +208,9 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Asks whether the run is to stop behind the last step, unless it is to end already. `ends_naturally` says that its answer
-    /// has no calls, and that none waits. A run that has no step yet is not asked, whatever was said on its thread before it.
+    /// Asks the plugins whether the run stops after the last step, unless a stop was requested already.
+    /// `ends_naturally` is true if the answer has no calls and no call waits. A run without a step is not asked, even
+    /// if its thread has earlier answers.
     pub(super) fn ask_to_stop(&mut self, ends_naturally: bool) -> Result<(), Halt> {
         let own = &self.state.history()[self.state.base..];
         let Some(answer) = own.iter().rev().find_map(Message::answer) else { return Ok(()) };

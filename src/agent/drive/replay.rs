@@ -1,4 +1,4 @@
-//! The resume gate: decisions are drained, and their calls replayed (document 000, "RESUME_TOOL_CALL").
+//! The resume gate. It takes the decisions that have arrived, and replays their calls.
 
 use serde_json::Value;
 
@@ -15,19 +15,19 @@ use crate::resume_tool_call::{
 use crate::tool_call::{AnyToolCall, CancelCause, Replay, Resume};
 use crate::tool_execution::{Effect, StartPermit};
 
-/// The passes through a gate, and how they are committed.
+/// The passes through a gate, and their commit mode.
 pub(super) struct Passes<'g> {
     gate: &'g mut Gate,
     each: bool,
 }
 
 impl<'g> Passes<'g> {
-    /// Committed together, once the gate is drained.
+    /// Passes with one common commit, once the gate is drained.
     fn together(gate: &'g mut Gate) -> Self {
         Passes { gate, each: false }
     }
 
-    /// Each committed by itself: those that a window lets through.
+    /// Passes with a commit each: the passes of a window.
     pub(super) fn each_committed(gate: &'g mut Gate) -> Self {
         Passes { gate, each: true }
     }
@@ -36,35 +36,35 @@ impl<'g> Passes<'g> {
         Passes { gate: self.gate, each: self.each }
     }
 
-    /// Is a call replayed now?
+    /// Returns whether a call is being replayed.
     pub(super) fn are_under_way(&self) -> bool {
         self.gate.under_way() > 0
     }
 }
 
 impl Drive<'_, '_> {
-    /// Drains a gate inside the loop: pass after pass until one finds no decision, and the calls behind those that were
-    /// answered go on.
+    /// Drains a gate inside the loop. Passes follow each other until one finds no decision. The calls that waited for
+    /// the replayed calls continue as well.
     ///
     /// # Errors
-    /// When a decision could not be made durable. It is not replayed then.
+    /// Fails if a decision could not be made durable. It is not replayed then.
     pub(super) async fn drain(&mut self, flow: &mut dyn Starts, mut gate: Gate) -> Result<Drained, Halt> {
         let mut replayed = false;
         loop {
             let mut passes = Passes::together(&mut gate);
             replayed |= self.replay_all(flow, &mut passes).await?;
-            // What goes on here is committed with what was replayed here, and with nothing else.
+            // Calls that continue here are committed together with the replays of this gate only.
             if !replayed || !self.go_on_beside(flow, &mut passes, false).await? {
                 return self.last_look(gate);
             }
         }
     }
 
-    /// The same at the start of an activation, where calls go on that a crash cut off, too. Says whether a call moved that was
-    /// not replayed. The decision that the activation begins with is replayed first.
+    /// Drains the gate at the start of an activation. The decision that the activation begins with is replayed first.
+    /// Calls that a crash interrupted continue as well. Returns whether any call moved without a replay.
     ///
     /// # Errors
-    /// As [`drain`](Self::drain).
+    /// See [`drain`](Self::drain).
     pub(super) async fn drain_at_start(
         &mut self,
         flow: &mut dyn Starts,
@@ -87,7 +87,8 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Replays all that is decided: in sequence, or what is there and comes in meanwhile at once. Says whether there was any.
+    /// Replays all decided calls: one by one, or concurrently, with decisions that arrive meanwhile. Returns whether
+    /// any call was replayed.
     async fn replay_all(&mut self, flow: &mut dyn Starts, passes: &mut Passes<'_>) -> Result<bool, Halt> {
         let mut any = false;
         loop {
@@ -101,20 +102,20 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Commits what calls ask while others execute, so that it can be decided meanwhile: a question that is not committed is not
-    /// shown.
+    /// Commits questions while other calls execute, so that approvers can answer meanwhile. An uncommitted question
+    /// is not shown.
     ///
     /// # Errors
-    /// When that commit failed.
+    /// Fails if that commit fails.
     pub(super) async fn show_questions(&mut self, flow: &mut dyn Starts) -> Result<(), Halt> {
         if self.asks && self.io.inbox.is_some() && self.stop.is_none() {
-            // No state waits for it: the questions are in the next commit as well.
+            // No state needs this receipt: the next commit contains the questions as well.
             drop(self.commit(flow.questions_due()).await?);
         }
         Ok(())
     }
 
-    /// Takes the decisions that may be taken now; says whether there was any.
+    /// Processes the decisions that may be processed now. Returns whether any decision was processed.
     pub(super) async fn take_decisions(&mut self, passes: &mut Passes<'_>) -> Result<bool, Halt> {
         let mut any = false;
         while let Some(taken) = self.next_taken(passes) {
@@ -124,8 +125,8 @@ impl Drive<'_, '_> {
         Ok(any)
     }
 
-    /// Calls go on behind those that were answered; decisions are taken in meanwhile where that is so in a round. Else they
-    /// wait, and are looked for once more before what waits is looked at.
+    /// Continues the calls that waited for the replayed calls. If the loop processes decisions during rounds, it does
+    /// so meanwhile. Otherwise the decisions wait, and the gate looks for them once more before the run waits.
     async fn go_on_beside(
         &mut self,
         flow: &mut dyn Starts,
@@ -139,7 +140,7 @@ impl Drive<'_, '_> {
         self.go_on_with_round(flow, interrupted, meanwhile).await
     }
 
-    /// The last pass through a gate, which finds nothing.
+    /// The last pass through a gate, which finds no decision.
     fn last_look(&self, mut gate: Gate) -> Result<Drained, Halt> {
         let pass = gate.pass(self.observer_of_pass(&gate));
         gate.drained(pass.find_nothing(FindNothing)).map_err(|(_, _, error)| Halt::failed(error))
@@ -150,7 +151,7 @@ impl Drive<'_, '_> {
         self.observer("resume_tool_call", |state| format!("gate_{}.{number}.{pass}", state.flows))
     }
 
-    /// One pass that found a decision: the decision is made durable, and its call is given up or executes.
+    /// Begins a pass for a decision. The decision is made durable, and its call is cancelled or replayed.
     pub(super) async fn begin_replay(&mut self, passes: &mut Passes<'_>, taken: Taken) -> Result<(), Halt> {
         let Taken { accepted: Accepted { call, decision }, envelope } = taken;
         let observer = self.observer_of_pass(passes.gate);
@@ -162,7 +163,8 @@ impl Drive<'_, '_> {
         let cause = if decision.is_expiry() { CancelCause::Expired } else { CancelCause::Denied };
         let cancel = self.state.cancel_of(call, (reason, cause), false);
         let resume = Resume::new(decision.clone());
-        // A decision to resume moves its call before the commit, so that a crash in its replay leaves it in doubt.
+        // A decision to resume moves its call before the commit, so that a crash during the replay leaves the call in
+        // doubt.
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::Suspended(call) if resumes => match call.resume(resume) {
                 Ok(call) => call.into(),
@@ -177,7 +179,7 @@ impl Drive<'_, '_> {
         let receipt = match self.commit(pass.due()).await {
             Ok(receipt) => receipt,
             Err(halt) => {
-                // The end of the run answers it: its commit may have the decision too.
+                // The commit of the run's end may still include the decision, so the reply comes then.
                 if let Some(inbox) = self.io.inbox.as_deref_mut() {
                     inbox.put_back(envelope);
                 }
@@ -199,7 +201,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Replays a `Resuming` call through the whole pipeline, gate and all (document 003, "Resume replay").
+    /// Replays a `Resuming` call through all phases, including its gate.
     async fn replay(
         &mut self,
         passes: &mut Passes<'_>,
@@ -213,8 +215,8 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The same without a pass, for a call in doubt. Gives the pass back when the call has settled; else it travels with
-    /// the tool that executes.
+    /// Replays a call. A call in doubt has no pass. Returns the pass once the call has settled; otherwise the pass
+    /// travels with the execution.
     pub(super) async fn replay_call(
         &mut self,
         call: usize,
@@ -238,7 +240,8 @@ impl Drive<'_, '_> {
         };
         match gated {
             Gated::Passed(passed) => match passed.open(started)? {
-                // A supplied result settles the call where it is; only a tool that executes makes it `Running` again.
+                // A supplied result settles the call in its current state. The call becomes `Running` again only if
+                // its tool executes.
                 Opened::Supplied(execution, result) => {
                     self.supply(call, execution, result).await?;
                     Ok(pass)
@@ -256,7 +259,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The replayed call has settled, or waits again.
+    /// Ends the replay of a call that has settled or waits again.
     pub(super) async fn end_replay(
         &mut self,
         passes: &mut Passes<'_>,
@@ -283,7 +286,7 @@ impl Drive<'_, '_> {
         let changed = self.apply_patches()?;
         let pass = pass.compare(Compare::new(changed)).close(Close);
         if passes.each {
-            // A window's pass has no gate behind it whose commit would hold what it did.
+            // A pass of a window has no later gate commit, so it is committed by itself.
             let receipt = self.commit(pass.due()).await?;
             return passes.gate.rejoin_committed(pass, &receipt).map_err(|(_, error)| Halt::failed(error));
         }

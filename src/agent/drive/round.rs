@@ -1,4 +1,4 @@
-//! The calls of an answer (document 003, the two phases: gates first, then execution).
+//! The calls of an answer: first all gates, then the executions.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::termination::{FinalReason, TerminationReason};
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
 impl Drive<'_, '_> {
-    /// Gates all calls of the round, then executes those that may be.
+    /// Takes all calls of the round through their gates, then executes the permitted ones.
     pub(super) async fn tool_round(&mut self, flow: &mut RunFlow<ToolRound>) -> Result<(), Halt> {
         let mut gate = self.takes_in_rounds().then(|| flow.window());
         let calls = self.state.calls.of_step(flow.record().step());
@@ -21,8 +21,8 @@ impl Drive<'_, '_> {
         self.go_on_in_window(flow, gate.as_mut()).await
     }
 
-    /// Goes on with the calls behind those that were answered in a window, before the state that has it is left: what was
-    /// replayed there has no other gate behind which they could.
+    /// Continues the calls that waited for calls replayed in a window. This comes before the flow leaves the window's
+    /// state, because no later gate would continue them.
     pub(super) async fn go_on_in_window(
         &mut self,
         flow: &mut dyn Starts,
@@ -38,8 +38,9 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// Takes `New` calls through their gates, in order, and executes those that may be: in sequence until one asks for a
-    /// decision (the rest stay `New`), or all at once.
+    /// Takes `New` calls through their gates, in order, and executes the permitted ones. In sequential mode, the
+    /// first call that asks for a decision stops the others, which stay `New`. In the other modes, the calls execute
+    /// concurrently.
     async fn run_calls(
         &mut self,
         flow: &mut dyn Starts,
@@ -81,7 +82,7 @@ impl Drive<'_, '_> {
         matches!(self.stop.as_ref().map(FinalReason::get), Some(TerminationReason::Blocked(_)))
     }
 
-    /// Waits until nothing executes. Decisions are taken in meanwhile if there are passes for them.
+    /// Waits until no tool executes. Decisions are processed meanwhile if `passes` are given.
     pub(super) async fn finish_jobs(
         &mut self,
         flow: &mut dyn Starts,
@@ -92,7 +93,8 @@ impl Drive<'_, '_> {
             let held_back = passes.as_ref().is_some_and(|passes| !self.takes_decisions(passes));
             let beside = self.beside(passes.as_ref()).await?;
             self.handle(beside, passes.as_mut().map(Passes::again)).await?;
-            // What waited for a replay has its turn, although nothing else executes for which this would go on.
+            // A decision may have waited for the replay that has just ended. It is processed even if no further tool
+            // executes.
             if let Some(passes) = passes.as_mut().filter(|_| held_back) {
                 self.take_decisions(passes).await?;
             }
@@ -100,7 +102,7 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// Takes in what happened beside something else.
+    /// Processes a concurrent event.
     pub(super) async fn handle(&mut self, beside: Beside, passes: Option<Passes<'_>>) -> Result<(), Halt> {
         match beside {
             Beside::Progress(progress) => {
@@ -119,11 +121,12 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Goes on with the calls that a suspension or a crash left of rounds: those in doubt, if the run was interrupted, and
-    /// those that never started. Says whether one moved. Decisions are taken in meanwhile if there are passes for them.
+    /// Continues the calls that a suspension or a crash left unfinished: the calls in doubt, if the run was
+    /// interrupted, and the calls that never started. Returns whether a call moved. Decisions are processed meanwhile
+    /// if `passes` are given.
     ///
-    /// In sequence, behind a call that asked for a decision while it executed the rest stays `New`, as in the round. So does
-    /// all where the user wrote since: they moved on from that answer, and its calls are over.
+    /// In sequential mode, the calls after a call that asked during its execution stay `New`, as in the round. After
+    /// a new message of the user, the calls of the earlier answer stay `New` for good.
     pub(super) async fn go_on_with_round(
         &mut self,
         flow: &mut dyn Starts,
@@ -150,7 +153,8 @@ impl Drive<'_, '_> {
         Ok(moved)
     }
 
-    /// Does a call of the step wait that executed before it did? One that its gate suspended holds up no other.
+    /// Returns whether a call of the step waits after it executed. A call that was suspended at its gate stops no
+    /// other call.
     fn is_held_up(&self, step: u32) -> bool {
         self.state.calls.of_step(step).any(|call| match self.state.calls[call].machine.get() {
             AnyToolCall::Suspended(call) => {

@@ -1,4 +1,4 @@
-//! The loop as a stream of its events.
+//! The loop as a stream of events.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,12 +15,14 @@ use super::super::event::{AgentEvent, EventSink};
 use super::super::state::RunState;
 use super::{ActivationError, Drive, Input, Io, Outcome};
 
-/// Drives a run as [`run_loop`](super::run_loop) does, and gives its events while it goes on (document 000,
-/// `run_loop_stream`). Decisions are taken in as they come: while the model speaks, and while tools execute. Where calls are not
-/// replayed at once ([`ExecutionMode`](crate::agent::ExecutionMode)), each waits for the replay of the one before.
+/// Drives a run as [`run_loop`](super::run_loop) does, and returns its events as a stream. Decisions are processed as
+/// they arrive: while the model answers, and while tools execute. If the
+/// [`ExecutionMode`](crate::agent::ExecutionMode) is not concurrent, each decision waits for the replay of the
+/// previous one.
 ///
-/// The stream drives the run: it goes on while somebody asks for events, and no faster. Those who must not hold it up give a
-/// [`ReconnectableEventSink`](super::super::event::ReconnectableEventSink) to [`run_loop`](super::run_loop).
+/// Reading the stream drives the run, so a slow reader slows the run down. For readers that must not slow the run
+/// down, [`run_loop`](super::run_loop) with a [`ReconnectableEventSink`](super::super::event::ReconnectableEventSink)
+/// is available.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -52,7 +54,7 @@ use super::{ActivationError, Drive, Input, Io, Outcome};
 /// assert_eq!(text, "good morning");
 /// assert_eq!(events.into_outcome().expect("it was read to its end")?.reason, TerminationReason::NaturalEnd);
 ///
-/// // A run that cannot go on tells nothing, and says why at its end.
+/// // A run that cannot continue gives no events, and an error as its outcome.
 /// let mut events = run_loop_stream(&agent, &mut state, Input::Resume, Io::new());
 /// assert!(events.next().await.is_none());
 /// let error = events.into_outcome().expect("it was read to its end").unwrap_err();
@@ -62,7 +64,7 @@ use super::{ActivationError, Drive, Input, Io, Outcome};
 /// ```
 ///
 /// # Cancel safety
-/// As `run_loop`: dropped, the run is an interrupted one.
+/// If the stream is dropped, the run is an interrupted run, as with `run_loop`.
 pub fn run_loop_stream<'a>(
     agent: &Agent,
     state: &'a mut RunState,
@@ -72,7 +74,7 @@ pub fn run_loop_stream<'a>(
     let told = Arc::new(Told::default());
     let also = io.events.take();
     let sink = Arc::clone(&told);
-    // Its own, so that the stream need not be gone before the agent is.
+    // A clone, so that the agent may be dropped before the stream.
     let agent = agent.clone();
     let drive = async move {
         let tee = Tee { told: &sink, also, is_gone: AtomicBool::new(false) };
@@ -83,7 +85,7 @@ pub fn run_loop_stream<'a>(
     RunStream { told, drive: Some(Box::pin(drive)), ended: None }
 }
 
-/// The events of a run while it is driven; then its outcome.
+/// The events of a run during its execution, followed by its outcome.
 #[must_use = "the run goes on while the stream is asked for events"]
 pub struct RunStream<'a> {
     told: Arc<Told>,
@@ -91,15 +93,16 @@ pub struct RunStream<'a> {
     ended: Option<Result<Outcome, ActivationError>>,
 }
 
-/// Told events that a loop goes on telling before those who ask for them read some.
+/// The number of unread events at which the loop yields to the reader.
 const MOST_UNREAD: usize = 128;
 
-/// Events that were told and not yet given on. The loop is not polled before they are gone, and it lets them be read where a model
-/// that never waits has said a good many. So they are not many more than one round tells, however long the run.
+/// Events that were emitted and not read yet. The loop is not polled while unread events remain. It also yields to
+/// the reader when a model without pauses has emitted [`MOST_UNREAD`] events. So the number of unread events stays
+/// bounded, however long the run is.
 #[derive(Default)]
 pub(super) struct Told {
     events: Mutex<VecDeque<Arc<AgentEvent>>>,
-    /// Nobody asks for events any more.
+    /// Whether the reader has stopped reading events.
     is_deaf: AtomicBool,
 }
 
@@ -110,7 +113,7 @@ impl Told {
 }
 
 impl Drive<'_, '_> {
-    /// Lets those read who ask for the events of a stream, if many wait for them.
+    /// Yields to the reader of the stream if many events are unread.
     pub(super) async fn let_read(&mut self) {
         let unread = |told: &Told| told.events.lock().unwrap_or_else(PoisonError::into_inner).len();
         if self.reader.is_none_or(|told| unread(told) < MOST_UNREAD) {
@@ -131,7 +134,7 @@ impl Drive<'_, '_> {
 struct Tee<'a> {
     told: &'a Told,
     also: Option<&'a dyn EventSink>,
-    /// Has it panicked?
+    /// Whether `also` has panicked.
     is_gone: AtomicBool,
 }
 
@@ -151,18 +154,18 @@ impl EventSink for Tee<'_> {
 }
 
 impl RunStream<'_> {
-    /// How the run ended, once the stream has: none while it has events to give.
+    /// The outcome of the run; `None` while the stream has events left.
     pub fn into_outcome(self) -> Option<Result<Outcome, ActivationError>> {
         self.ended
     }
 
-    /// Drives the run to its end, without looking at further events.
+    /// Drives the run to its end, and discards the remaining events.
     ///
     /// # Errors
-    /// Those of [`run_loop`](super::run_loop).
+    /// The errors of [`run_loop`](super::run_loop).
     ///
     /// # Cancel safety
-    /// As `run_loop`.
+    /// See `run_loop`.
     pub async fn outcome(mut self) -> Result<Outcome, ActivationError> {
         if let Some(ended) = self.ended.take() {
             return ended;

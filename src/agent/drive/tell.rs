@@ -1,4 +1,4 @@
-//! What those who listen are told.
+//! Emission of events.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,17 +15,18 @@ use crate::kernel::Observer;
 use crate::termination::TerminationReason;
 use crate::tool_call::AnyToolCall;
 
-/// The calls that a model has begun in the answer it is giving, with the names that they will have.
+/// The calls that the model has begun in the current answer, with the names that they will have.
 #[derive(Default)]
 pub(super) struct StreamedCalls(Vec<(u32, Arc<str>)>);
 
 impl Drive<'_, '_> {
-    /// Are events made? Without a sink, and with a committer that keeps none, they are numbered all the same.
+    /// Returns whether events are created. Without a sink, and with a committer that stores no events, they are only
+    /// numbered.
     fn makes_events(&self) -> bool {
         self.events.is_some() || self.keeps_events
     }
 
-    /// The event of that number.
+    /// Creates an event with this number.
     pub(super) fn event(&self, seq: u64, kind: EventKind) -> AgentEvent {
         AgentEvent::new(
             seq,
@@ -37,7 +38,7 @@ impl Drive<'_, '_> {
         )
     }
 
-    /// Tells an event.
+    /// Emits an event.
     pub(super) fn tell(&mut self, kind: impl FnOnce(&Self) -> EventKind) {
         self.state.events += 1;
         if !self.makes_events() {
@@ -50,7 +51,7 @@ impl Drive<'_, '_> {
         self.emit(&event);
     }
 
-    /// Tells a piece of an answer. Pieces are kept together.
+    /// Emits a piece of an answer. The stored form joins consecutive pieces.
     fn tell_piece(&mut self, step: u32, text: &str, kind: impl FnOnce() -> EventKind) {
         self.state.events += 1;
         let seq = self.state.events;
@@ -66,7 +67,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The events of a commit: they are in it, and are told once it is made.
+    /// The events of a commit. They are part of the commit, and are emitted once it is made.
     pub(super) fn events_of_commit(
         &self,
         trigger: Trigger,
@@ -92,24 +93,24 @@ impl Drive<'_, '_> {
         kinds.map(|(kind, seq)| Arc::new(self.event(seq, kind))).collect()
     }
 
-    /// How many events of its own a commit has, also where none are made.
+    /// The number of events in [`events_of_commit`](Self::events_of_commit), also if no events are created.
     pub(super) fn count_of_commit(&self, is_end: bool) -> u64 {
         let of_decision = |(call, _): &(usize, Decision)| 1 + u64::from(self.is_settled(*call));
         let decided: u64 = self.state.untold.iter().map(of_decision).sum();
         u64::from(self.io.committer.is_some()) + decided + u64::from(is_end)
     }
 
-    /// Gives an event to the sink.
+    /// Passes an event to the sink.
     pub(super) fn emit(&mut self, event: &Arc<AgentEvent>) {
         let Some(events) = self.events else { return };
         if catch_unwind(AssertUnwindSafe(|| events.emit(event))).is_err() {
             self.problems.push("an event sink panicked: it is told nothing more".to_owned());
-            // A stream goes on with its own reader, and leaves out the sink beside it.
+            // In a stream, the reader stays and only the additional sink is dropped.
             self.events = self.events.filter(|_| self.reader.is_some());
         }
     }
 
-    /// The observer of a machine, which has its name only if somebody watches.
+    /// Returns the observer of a machine. The name of the machine is computed only if observers are set.
     pub(super) fn observer(
         &self,
         lifecycle: &'static str,
@@ -148,7 +149,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The calls of an answer are complete.
+    /// Emits the complete calls of an answer.
     pub(super) fn tell_ready(&mut self, step: u32) {
         for call in self.state.calls.of_step(step) {
             self.tell(|drive| {
@@ -165,7 +166,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// What went wrong, without what must not be seen.
+    /// Emits an error, redacted.
     pub(super) fn tell_error(&mut self, message: &str) {
         self.tell(|drive| EventKind::Error { message: drive.redactor.text_of_end(message) });
     }
@@ -176,7 +177,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Tells all that tools said of how far they are.
+    /// Emits all pending progress reports of tools.
     pub(super) fn tell_progressed(&mut self) {
         while let Ok(progress) = self.progressed.try_recv() {
             self.tell_progress(&progress);
@@ -212,7 +213,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Does a call wait, or is it over?
+    /// Returns whether a call waits or has ended.
     fn is_settled(&self, call: usize) -> bool {
         !matches!(
             self.state.calls[call].machine.get(),
@@ -220,9 +221,9 @@ impl Drive<'_, '_> {
         )
     }
 
-    /// A call waits, or is over.
+    /// Emits a call that waits or has ended.
     pub(super) fn tell_settled(&mut self, call: usize) {
-        // Of a decision that could not be kept, and of what came of it, the next commit tells.
+        // If the decision on the call is not durable yet, the next commit emits the decision and its outcome.
         if !self.is_settled(call) || self.state.untold.iter().any(|(of, _)| *of == call) {
             return;
         }
@@ -235,7 +236,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// What is told of a call that waits, or is over.
+    /// The event for a call that waits or has ended.
     fn settled(&self, call: usize) -> Option<EventKind> {
         let called = &self.state.calls[call];
         let outcome = match called.machine.get() {
@@ -268,7 +269,7 @@ impl Drive<'_, '_> {
         })
     }
 
-    /// All that waits.
+    /// All waiting calls.
     fn interrupts(&self) -> Vec<Interrupt> {
         self.state.calls.suspended().filter_map(|call| self.interrupt(call)).collect()
     }

@@ -1,4 +1,4 @@
-//! A run that waits (document 003, `wait_for_resume_or_cancel`).
+//! A run that waits in place.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use crate::run::{AnyRun, Finish, Resume};
 use crate::termination::TerminationReason;
 use crate::tool_call::CancelCause;
 
-/// What to do with a run that is over.
+/// The remedy for a run that is over.
 pub(super) const OVER: &str = "it is over; start a new run, on its thread if it is to go on from there";
-/// What to do with a run whose end is not in the store.
+/// The remedy for a run whose end is not in the store.
 pub(super) const END_OWED: &str = "it is over, and its end is not committed: resume it, which commits it";
 
-/// What ends a wait.
+/// The cause that ended a wait.
 enum Awaited {
     Cancelled,
     Something,
 }
 
 impl Drive<'_, '_> {
-    /// Can anything end the wait but a cancellation?
+    /// Returns whether anything except a cancellation can end the wait.
     pub(super) fn can_wait(&self) -> bool {
         self.io.inbox.is_some() || self.next_lapse().is_some()
     }
 
-    /// Waits for what lets the run go on, and goes on. A decision on one of several calls replays that one, and the run waits
-    /// for the others again.
+    /// Waits until the run can continue, and continues it. A decision on one of several calls replays that call only,
+    /// and the run waits for the others again.
     pub(super) async fn wait_and_go_on(&mut self) -> Result<Outcome, ActivationError> {
         loop {
             if self.is_cancelled() {
@@ -65,7 +65,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The next activation, which begins with an accepted decision.
+    /// Begins the next activation with an accepted decision.
     pub(super) async fn resume(&mut self, taken: Taken) -> Result<Outcome, ActivationError> {
         let resume = Resume::decided(&*self.state.calls[taken.accepted.call].name, &taken.accepted.decision);
         self.resume_run(resume);
@@ -73,7 +73,7 @@ impl Drive<'_, '_> {
         self.activate().await
     }
 
-    /// The next activation, which begins with what the user wrote: the calls that wait are given up (A20).
+    /// Begins the next activation with a message of the user. The waiting calls are cancelled.
     pub(super) async fn supersede(&mut self, text: Arc<str>) -> Result<Outcome, ActivationError> {
         self.give_up_calls("superseded by a new message", CancelCause::Superseded);
         self.state.say(Message::User(text));
@@ -88,24 +88,24 @@ impl Drive<'_, '_> {
         });
     }
 
-    /// Gives up all calls that wait or execute, and tells of it.
+    /// Cancels all calls that wait or execute, and emits their events.
     fn give_up_calls(&mut self, reason: &str, cause: CancelCause) {
         for call in self.state.cancel_open_calls((reason, cause), &self.in_doubt) {
             self.note_settled(call);
         }
     }
 
-    /// Gives up all calls of a run that ends for this reason.
+    /// Cancels all calls of a run that ends for this reason.
     pub(super) fn end_calls(&mut self, reason: &TerminationReason) {
         self.give_up_calls(&format!("the run ended: {reason}"), CancelCause::RunEnded);
     }
 
-    /// Cancels a run that waits, and its calls, in one commit (A17).
+    /// Cancels a waiting run and its calls in one commit.
     pub(super) async fn cancel_waiting(&mut self) -> Result<Outcome, ActivationError> {
         self.cancel_behind(None).await
     }
 
-    /// The same behind what the user wrote: the thread has it, whatever comes of the run.
+    /// Cancels a waiting run after a message of the user. The thread keeps the message in any case.
     pub(super) async fn cancel_behind(&mut self, text: Option<Arc<str>>) -> Result<Outcome, ActivationError> {
         let status = self.state.run.get().status();
         let refused = |hint| Err(ActivationError::NotStartable { status, hint });
@@ -132,14 +132,15 @@ impl Drive<'_, '_> {
         self.commit_end().await
     }
 
-    /// Commits the end that the run has come to outside of an activation, or in one that was cut off in its last commit.
+    /// Commits an end that was reached outside of an activation, or in an activation that was interrupted in its last
+    /// commit.
     pub(super) async fn commit_end(&mut self) -> Result<Outcome, ActivationError> {
         let (due, reason) = match self.state.run.get() {
             AnyRun::Done(run) => (run.due(), run.reason().clone()),
             AnyRun::Waiting(run) => (run.due(), TerminationReason::Suspended),
             AnyRun::Running(_) => unreachable!("a run that executes has no end to commit"),
         };
-        // Until it is committed it is owed, whoever drives the run next.
+        // Until the end is committed, it is due for every later driver of the run.
         self.state.interrupted = true;
         let used = self.used;
         let receipt = self.write(due, Some((&reason, used))).await.map_err(ActivationError::NotCommitted)?;
@@ -155,7 +156,7 @@ impl Drive<'_, '_> {
         Ok(Outcome { reason, waiting: self.state.waiting(), used, problems })
     }
 
-    /// What belongs to one activation alone.
+    /// Resets the state of one activation.
     pub(super) fn reset(&mut self) {
         self.stop = None;
         self.used = Usage::default();
