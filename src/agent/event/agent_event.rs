@@ -1,4 +1,4 @@
-//! An event with its place.
+//! An event of a run, with its number and time.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::EventKind;
 
-/// Something that happened in a run. As JSON it is one object on one line, whose `type` says what happened:
+/// An event of a run. Its JSON form is one object on one line; the field `type` names the kind of event:
 ///
 /// ```
 /// use runstate::agent::event::{AgentEvent, EventKind};
@@ -24,31 +24,33 @@ use super::kind::EventKind;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// A reader ignores fields that it does not know.
+/// Readers ignore unknown fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentEvent {
-    /// Its number in its run. Numbers rise by one from event to event, over all activations; an event that stands for several has the
-    /// first of their numbers, and says the [last](Self::last). What a process told after
-    /// its last commit, and that a crash made undone, has numbers that the next process gives again: a receiver that comes back
-    /// says [which event it saw](super::Seen), and is told of a gap if that was such a one.
+    /// The number of the event in its run. Numbers increase by one per event, over all activations. An event that
+    /// stands for several events has the first of their numbers, and gives the [last](Self::last) one.
+    ///
+    /// A crash undoes the events after the last commit, and the next process uses their numbers again. A receiver
+    /// that reconnects names [the event it saw last](super::Seen). If a crash undid that event, the receiver gets a
+    /// gap.
     pub seq: u64,
-    /// When, in milliseconds on the run's clock.
+    /// The time, in milliseconds on the run's clock.
     pub at_ms: u64,
-    /// The run.
+    /// The id of the run.
     #[serde(with = "super::arc_text")]
     pub run: Arc<str>,
-    /// The thread of the run.
+    /// The id of the run's thread.
     #[serde(with = "super::arc_text")]
     pub thread: Arc<str>,
     /// The activation of the run, from 1.
     pub activation: u32,
-    /// What happened.
+    /// The kind of event.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
 impl AgentEvent {
-    /// An event.
+    /// Creates an event.
     pub fn new(
         seq: u64,
         at_ms: u64,
@@ -60,8 +62,8 @@ impl AgentEvent {
         AgentEvent { seq, at_ms, run: run.into(), thread: thread.into(), activation, kind }
     }
 
-    /// The number of the last event that this one stands for: its own, but for [`EventKind::AnswerPieces`] and
-    /// [`EventKind::ToolCallsProgress`].
+    /// The number of the last event that this one stands for. It is the event's own number, except for
+    /// [`EventKind::AnswerPieces`] and [`EventKind::ToolCallsProgress`].
     ///
     /// ```
     /// use runstate::agent::event::{AgentEvent, EventKind};

@@ -1,4 +1,4 @@
-//! Shared texts as JSON.
+//! Serialization of shared texts.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! How large an event is.
+//! The size of an event.
 
 use std::io::{Result, Write};
 
 use super::agent_event::AgentEvent;
 
-/// Its length as a line of JSON, which is written nowhere.
+/// The length of the event as a line of JSON in bytes. The line is not stored.
 pub(super) fn length(event: &AgentEvent) -> usize {
     struct Count(usize);
     impl Write for Count {

@@ -16,8 +16,8 @@ use super::agent_event::AgentEvent;
 use super::delivery::{Delivery, Gap};
 use super::sink::EventSink;
 
-/// A sink and its receiver, with room for so many events between them. Without room, events are lost, counted, and told to the
-/// receiver in their place.
+/// Creates a bounded channel: a sink and its receiver. `capacity` is the number of events in the channel. While the
+/// channel is full, events are lost and counted. The receiver gets the count in their place.
 ///
 /// ```
 /// use runstate::agent::event::*;
@@ -39,14 +39,14 @@ use super::sink::EventSink;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn channel(capacity: NonZeroUsize) -> (ChannelSink, ChannelReceiver) {
-    // More than that, tokio does not take.
+    // The limit of the tokio channel.
     let (to, from) = mpsc::channel(capacity.get().min(Semaphore::MAX_PERMITS));
     let missed = Missed::default();
     let receiver = ChannelReceiver { from, missed: missed.clone(), last: None, held: None };
     (ChannelSink { to, missed }, receiver)
 }
 
-/// The sending side of a [`channel`]. A receiver that is gone is no matter.
+/// The sending side of a [`channel`]. Without a receiver, events are dropped.
 #[derive(Debug)]
 pub struct ChannelSink {
     to: mpsc::Sender<Sent>,
@@ -58,27 +58,27 @@ pub struct ChannelSink {
 pub struct ChannelReceiver {
     from: mpsc::Receiver<Sent>,
     missed: Missed,
-    /// The number of the last event that was given.
+    /// The number of the last event that was returned.
     last: Option<u64>,
-    /// An event whose gap was given.
+    /// An event whose gap was returned.
     held: Option<Arc<AgentEvent>>,
 }
 
 #[derive(Debug)]
 struct Sent {
-    /// Events that were lost before this one, and after the one before it.
+    /// The number of events lost between the previous event and this one.
     missed: u64,
     event: Arc<AgentEvent>,
 }
 
-/// Events that were lost and not told yet. Its lock is held while an event is sent, so that who finds the channel empty
-/// under the lock knows that they come after all that was sent; it is never held over an await.
+/// The number of lost events that are not reported yet. The lock is held while an event is sent. So if the channel is
+/// empty under the lock, the lost events come after all sent ones. The lock is never held over an await.
 #[derive(Debug, Clone, Default)]
 struct Missed(Arc<Mutex<u64>>);
 
 impl Missed {
     fn lock(&self) -> MutexGuard<'_, u64> {
-        // A count is whole whenever the lock is free.
+        // A count is valid whenever the lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -95,10 +95,10 @@ impl EventSink for ChannelSink {
 }
 
 impl ChannelReceiver {
-    /// The next delivery; none once the sink is gone and everything was given.
+    /// Returns the next delivery; `None` once the sink is dropped and all deliveries were returned.
     ///
     /// # Cancel safety
-    /// Cancel safe: what was not returned is returned by the next call.
+    /// Cancel safe: a delivery that was not returned is returned by the next call.
     pub async fn recv(&mut self) -> Option<Delivery> {
         poll_fn(|context| self.poll_recv(context)).await
     }
@@ -117,7 +117,7 @@ impl ChannelReceiver {
                 0 => Poll::Ready(None),
                 missed => Poll::Ready(Some(self.gap(missed))),
             },
-            // There is room again, and perhaps nothing is sent for days: what was lost is told now.
+            // The channel has room again, and the next event may be days away. The gap is reported now.
             Poll::Pending => {
                 let mut lost = self.missed.lock();
                 if *lost == 0 || !self.from.is_empty() {

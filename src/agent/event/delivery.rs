@@ -1,10 +1,10 @@
-//! What a receiver gets.
+//! Deliveries of events to a receiver.
 
 use std::sync::Arc;
 
 use super::agent_event::AgentEvent;
 
-/// What a receiver gets: the events in order, and a word in their place where some are missing.
+/// A delivery to a receiver. Events come in order, and a gap takes the place of missing events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delivery {
     /// An event.
@@ -13,11 +13,12 @@ pub enum Delivery {
     Gap(Gap),
 }
 
-/// Events that a receiver did not get. A front end that meets one reads the run's state anew.
+/// A gap: events that the receiver did not get. A front end then reads the run's state again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// The number of the last event before the gap; none where it is the first.
+    /// The number of the last event before the gap; `None` if no event came before.
     pub after: Option<u64>,
-    /// How many are missing; none where that is not known, because the receiver names an event that was never here.
+    /// The number of missing events; `None` if it is unknown because the receiver named an event that this sink does
+    /// not know.
     pub missed: Option<u64>,
 }

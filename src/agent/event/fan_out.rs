@@ -1,4 +1,4 @@
-//! Several sinks for one.
+//! A sink that forwards to several sinks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::agent_event::AgentEvent;
 use super::sink::EventSink;
 
-/// Gives each event to several sinks, in their order. They share the event.
+/// Sink that passes each event to several sinks, in their order. The sinks share the event.
 #[derive(Clone, Default)]
 pub struct FanOut(Vec<Arc<dyn EventSink>>);
 
 impl FanOut {
-    /// To these.
+    /// Creates a sink that forwards to these sinks.
     pub fn new(sinks: Vec<Arc<dyn EventSink>>) -> Self {
         FanOut(sinks)
     }

@@ -1,4 +1,4 @@
-//! What happens.
+//! Kinds of events.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,29 +11,29 @@ use crate::run::RunStatus;
 use crate::termination::TerminationReason;
 use crate::tool_call::CancelCause;
 
-/// What happened. A `call` is named as in traces: `call_1`, and `call_1#2` when the model uses the id again, so that no
-/// two calls of a run share a name.
+/// The kind of an event. A `call` has its name in traces: `call_1`, and `call_1#2` when the model uses the id again.
+/// So no two calls of a run share a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
     /// An activation began.
     RunStarted {
-        /// Steps that earlier activations took.
+        /// The steps of earlier activations.
         steps: u32,
     },
-    /// An activation ended: the last event of it. Where the status is `Waiting`, `waiting` says for what.
+    /// An activation ended. This is its last event. For the status `Waiting`, `waiting` lists the open questions.
     RunFinished {
-        /// Why.
+        /// The reason.
         reason: TerminationReason,
-        /// What the run is now.
+        /// The new status of the run.
         status: RunStatus,
-        /// What must be decided before the run goes on.
+        /// The questions that must be decided before the run continues.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         waiting: Vec<Interrupt>,
-        /// Tokens that the run used, over all activations.
+        /// The tokens used by the run, over all activations.
         usage: Usage,
-        /// Tokens that this activation used. One that a crash cut off is not in the next.
+        /// The tokens used by this activation. Tokens of an activation that a crash cut off are not in the next one.
         #[serde(default)]
         used: Usage,
     },
@@ -47,35 +47,36 @@ pub enum EventKind {
         /// The step.
         step: u32,
     },
-    /// The model was asked.
+    /// The model was asked for an answer.
     InferenceStarted {
         /// The step.
         step: u32,
     },
-    /// The model has answered.
+    /// The model's answer is complete.
     InferenceFinished {
         /// The step.
         step: u32,
-        /// Tokens that the answer took.
+        /// The tokens used by the answer.
         usage: Usage,
-        /// Why the model stopped.
+        /// The reason why the model stopped.
         finish: FinishReason,
     },
-    /// More of what the model says.
+    /// A piece of the model's text.
     TextDelta {
         /// The step.
         step: u32,
         /// The piece.
         text: String,
     },
-    /// Consecutive pieces of an answer, as they are [kept](crate::agent::StateCommitter::keeps_events): text, beginnings of calls and
-    /// pieces of arguments. The arguments are in [`ToolCallReady`](Self::ToolCallReady). Sinks get the pieces in its place.
+    /// Consecutive pieces of an answer, in their [stored](crate::agent::StateCommitter::keeps_events) form: text,
+    /// beginnings of calls and pieces of arguments. [`ToolCallReady`](Self::ToolCallReady) has the complete
+    /// arguments. Sinks get the single pieces instead.
     AnswerPieces {
         /// The step.
         step: u32,
         /// The number of the last piece. The event has the number of the first.
         last: u64,
-        /// The text of all of them.
+        /// The joined text of all pieces.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
     },
@@ -85,12 +86,12 @@ pub enum EventKind {
         step: u32,
         /// The call.
         call: String,
-        /// The id that the model gave it.
+        /// The id that the model gave the call.
         id: String,
         /// The tool.
         tool: String,
     },
-    /// More of the arguments of a call. Not told where there is a redactor, which could not look at pieces.
+    /// A piece of a call's arguments. Not emitted with a redactor, because a redactor cannot judge pieces.
     ToolCallArguments {
         /// The call.
         call: String,
@@ -103,138 +104,140 @@ pub enum EventKind {
         call: String,
         /// The tool.
         tool: String,
-        /// The arguments; where they cannot be read, their raw text.
+        /// The arguments; the raw text if they cannot be read.
         arguments: Value,
-        /// Why they cannot be read, where they cannot: the call fails.
+        /// The reason why the arguments cannot be read. Such a call fails.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unreadable: Option<String>,
     },
-    /// A call asks for a decision. It can be decided once its question is committed, which the next [`Checkpoint`](Self::Checkpoint)
-    /// tells: a question that a crash could undo is not shown by [`DecisionHandle::pending`](crate::agent::DecisionHandle::pending).
+    /// A call asks for a decision. The question can be decided once it is committed, which the next
+    /// [`Checkpoint`](Self::Checkpoint) reports. [`DecisionHandle::pending`](crate::agent::DecisionHandle::pending)
+    /// does not show a question that a crash could undo.
     ToolCallSuspended {
-        /// What must be decided.
+        /// The question.
         interrupt: Interrupt,
     },
     /// A decision on a call was accepted.
     ToolCallResumed {
         /// The call.
         call: String,
-        /// The suspension that it answers.
+        /// The id of the suspension.
         suspension_id: String,
-        /// The decision.
+        /// The id of the decision.
         decision_id: String,
-        /// What it says.
+        /// The action of the decision.
         action: DecisionAction,
-        /// Who decided.
+        /// The actor that decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         actor: Option<String>,
     },
-    /// A tool tells how far it is.
+    /// A tool reported progress.
     ToolCallProgress {
         /// The call.
         call: String,
-        /// In the words of the tool.
+        /// The progress, in a form that the tool chooses.
         progress: Value,
     },
-    /// Consecutive words of tools on how far they are, as they are kept. Sinks get each of them.
+    /// Consecutive progress reports, in their stored form. Sinks get the single reports instead.
     ToolCallsProgress {
-        /// The number of the last one. The event has the number of the first.
+        /// The number of the last report. The event has the number of the first.
         last: u64,
-        /// The newest of each call.
+        /// The newest report of each call.
         progress: Vec<CallProgress>,
     },
     /// A call has ended.
     ToolCallDone {
         /// The call.
         call: String,
-        /// What came of it.
+        /// The outcome.
         #[serde(flatten)]
         outcome: CallOutcome,
     },
-    /// Keys of plugins and tools have other values than before.
+    /// Values of plugins' and tools' keys changed.
     StateSnapshot {
-        /// Which, by scope and name.
+        /// The changed keys, by scope and name.
         changed: Vec<StateKey>,
     },
-    /// Two calls of a round set one key differently; what was written since the last commit is not applied, and the run ends.
+    /// Two calls of a round set one key to different values. The writes since the last commit are not applied, and
+    /// the run ends.
     StateConflict {
-        /// Which.
+        /// The conflict.
         conflict: Conflict,
     },
-    /// State was made durable.
+    /// A commit made the state durable.
     Checkpoint {
-        /// What made it due.
+        /// The trigger of the commit.
         trigger: Trigger,
         /// The number of the commit in its run.
         commit: u64,
     },
     /// The runtime failed; `RunFinished` follows.
     Error {
-        /// How.
+        /// The error message.
         message: String,
     },
 }
 
-/// What must be decided before a call goes on: enough to ask a person, and to answer.
+/// An open question of a call. It has all data to ask an approver, and to answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interrupt {
     /// The call.
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// The digest of the question that a decision is for.
+    /// The digest of the question, for decisions.
     #[serde(alias = "args_digest")]
     pub digest: String,
-    /// What is asked. Its `id` is the interrupt's.
+    /// The suspension. Its `id` identifies the question.
     pub suspension: Suspension,
 }
 
-/// How far the tool of a call is.
+/// The progress of a call's tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallProgress {
     /// The call.
     pub call: String,
-    /// In the words of the tool.
+    /// The progress, in a form that the tool chooses.
     pub progress: Value,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status")]
 pub enum CallOutcome {
-    /// It has an output.
+    /// The call has an output.
     Succeeded {
         /// The output.
         output: Value,
-        /// What there is to know about it.
+        /// A warning about the output.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         warning: Option<String>,
     },
-    /// It has an error.
+    /// The call failed.
     Failed {
         /// The error.
         error: String,
     },
-    /// It was given up.
+    /// The call was cancelled.
     Cancelled {
-        /// Why, for the model to read.
+        /// The reason, for the model.
         reason: String,
-        /// Why, for programs.
+        /// The cause, for programs.
         #[serde(default)]
         cause: CancelCause,
     },
 }
 
-/// A key whose value changed. The value itself is not told.
+/// A key whose value changed. The event does not include the value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateKey {
-    /// Its scope.
+    /// The scope of the key.
     pub scope: Scope,
-    /// Its name.
+    /// The name of the key.
     pub key: String,
-    /// Is it kept in checkpoints?
+    /// Whether the key is stored in checkpoints.
     pub persistent: bool,
-    /// Was it removed?
+    /// Whether the key was removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removed: bool,
 }

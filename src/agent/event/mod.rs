@@ -1,10 +1,9 @@
-//! What happens in a run, told while it happens (document 000, "Run Execution Flow", stream mode; document 003, "Protocol Adapter:
-//! SSE Reconnection").
+//! Events of a run, emitted as they happen.
 //!
-//! A run numbers its [`AgentEvent`]s and gives them to an [`EventSink`], which never blocks and never fails: what a receiver
-//! does not take, it is told of, and the run goes on. [`channel`] is a bounded channel to one receiver; [`FanOut`] gives to
-//! several sinks; a [`ReconnectableEventSink`] keeps the last events, so that a front end that comes back gets those it
-//! missed. A [`Redactor`] hides what must not reach events.
+//! A run numbers its [`AgentEvent`]s and passes them to an [`EventSink`]. A sink never blocks and never fails. If a
+//! receiver cannot take an event, the receiver gets a gap and the run continues. [`channel`] is a bounded channel to
+//! one receiver. [`FanOut`] forwards to several sinks. A [`ReconnectableEventSink`] keeps the last events, so that a
+//! front end that reconnects gets the events it missed. A [`Redactor`] hides confidential data from events.
 //!
 //! ```
 //! use runstate::agent::event::*;
@@ -24,7 +23,7 @@
 //! let Some(Delivery::Event(event)) = page.recv().await else { panic!() };
 //! assert_eq!(event.seq, 2);
 //!
-//! // It reads no more, and the two events that are kept are soon others: it is told first.
+//! // The page stops reading, and newer events replace the two kept ones. The page gets a gap first.
 //! (3..=6).for_each(|seq| tell(seq, "…"));
 //! assert_eq!(page.recv().await, Some(Delivery::Gap(Gap { after: Some(2), missed: Some(2) })));
 //! let Some(Delivery::Event(event)) = page.recv().await else { panic!() };

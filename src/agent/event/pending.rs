@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::agent_event::AgentEvent;
 use super::kind::{CallProgress, EventKind};
 
-/// The events of a run since its last commit. Consecutive pieces of an answer are one of them.
+/// The events of a run since its last commit. Consecutive pieces of an answer are joined into one event.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct PendingEvents {
     events: Vec<Arc<AgentEvent>>,
-    /// Events of the commit itself, while it is made.
+    /// The events of the commit itself, during the commit.
     of_commit: Vec<Arc<AgentEvent>>,
-    /// Was a commit tried with these events? A later piece is not joined to them: the store may have them as they are.
+    /// Whether a commit was attempted with these events. Later pieces are not joined to them, because the store may
+    /// have them already.
     is_offered: bool,
 }
 
@@ -23,7 +24,7 @@ impl PendingEvents {
         self.events.push(event);
     }
 
-    /// Joins a piece of an answer to the pieces right before it, if there are any.
+    /// Joins a piece of an answer to the pieces directly before it. Returns `false` if there are none.
     pub(in crate::agent) fn join(&mut self, seq: u64, text: &str) -> bool {
         let Some(EventKind::AnswerPieces { last, text: joined, .. }) = self.last() else { return false };
         *last = seq;
@@ -31,7 +32,8 @@ impl PendingEvents {
         true
     }
 
-    /// Puts the progress of a call in the place of an older one right before it. A tool that tells much keeps no more than that.
+    /// Replaces the previous progress of a call, if progress is the last event. So frequent reports take no extra
+    /// space.
     pub(in crate::agent) fn join_progress(&mut self, seq: u64, call: &str, progress: &Value) -> bool {
         let Some(EventKind::ToolCallsProgress { last, progress: calls }) = self.last() else { return false };
         *last = seq;
@@ -42,30 +44,30 @@ impl PendingEvents {
         true
     }
 
-    /// The last event, where it can still be changed.
+    /// The last event, if it may still be changed.
     fn last(&mut self) -> Option<&mut EventKind> {
         let last = self.events.last_mut().filter(|_| !self.is_offered)?;
         Arc::get_mut(last).map(|event| &mut event.kind)
     }
 
-    /// A commit is tried, with these events of its own.
+    /// Begins a commit with these events of its own.
     pub(in crate::agent) fn offer(&mut self, of_commit: Vec<Arc<AgentEvent>>) {
         self.is_offered = true;
         self.of_commit = of_commit;
     }
 
-    /// The commit failed.
+    /// Ends a failed commit.
     pub(in crate::agent) fn refused(&mut self) {
         self.of_commit.clear();
     }
 
-    /// All are durable.
+    /// Ends a successful commit.
     pub(in crate::agent) fn committed(&mut self) {
         self.events.clear();
         self.of_commit.clear();
     }
 
-    /// All of the commit, in the order of their numbers.
+    /// All events of the commit, in number order.
     pub(in crate::agent) fn all(&self) -> impl Iterator<Item = &AgentEvent> {
         self.events.iter().chain(&self.of_commit).map(|event| &**event)
     }

@@ -1,4 +1,4 @@
-//! Who reads the kept events.
+//! The receiver of kept events.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,32 +12,33 @@ use super::delivery::{Delivery, Gap};
 use super::reconnect::Shared;
 use super::replay_buffer::Start;
 
-/// Reads what a [`ReconnectableEventSink`](super::ReconnectableEventSink) keeps, from the place where it was attached.
-/// Dropping it is no matter to the run.
+/// Receiver of the events that a [`ReconnectableEventSink`](super::ReconnectableEventSink) keeps. It begins at the
+/// event where it was attached. The run is not affected when it is dropped.
 pub struct EventReceiver {
     shared: Arc<Shared>,
-    /// Which receiver this is.
+    /// The number of this receiver.
     receiver: u64,
-    /// The place of the next event.
+    /// The position of the next event.
     at: u64,
-    /// What is told before it.
+    /// The gap to report before it.
     gap: Option<Gap>,
-    /// The number of the last event it saw.
+    /// The number of the last event that was returned.
     last: Option<u64>,
 }
 
 impl EventReceiver {
     pub(super) fn new(shared: Arc<Shared>, receiver: u64, start: Start, last_seen: Option<u64>) -> Self {
-        // A number that was never here says nothing about those that come.
+        // An unknown number gives no information about later events.
         let known = start.gap.is_none_or(|gap| gap.missed.is_some());
         let last = last_seen.filter(|_| known);
         EventReceiver { shared, receiver, at: start.at, gap: start.gap, last }
     }
 
-    /// The next delivery; none once another receiver was attached, or the sink is closed and everything was given.
+    /// Returns the next delivery; `None` once another receiver is attached, or once the sink is closed and all events
+    /// were returned.
     ///
     /// # Cancel safety
-    /// Cancel safe: what was not returned is returned by the next call.
+    /// Cancel safe: a delivery that was not returned is returned by the next call.
     pub async fn recv(&mut self) -> Option<Delivery> {
         poll_fn(|context| self.poll_recv(context)).await
     }
@@ -62,7 +63,7 @@ impl EventReceiver {
             attached.waker = Some(context.waker().clone());
             return Poll::Pending;
         };
-        // A numbering that starts over does not follow on what was seen.
+        // A new numbering does not continue the previous one.
         if let Some(last) = self.last.filter(|last| event.seq <= *last) {
             self.last = None;
             return Poll::Ready(Some(Delivery::Gap(Gap { after: Some(last), missed: None })));

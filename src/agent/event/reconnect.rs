@@ -1,4 +1,4 @@
-//! Events for a front end that comes and goes.
+//! An event sink with reconnection.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -12,49 +12,50 @@ use super::replay_buffer::ReplayBuffer;
 use super::seen::Seen;
 use super::sink::EventSink;
 
-/// Keeps the last events of a run for a receiver that may be slow, go, and come back (document 003, "Protocol Adapter: SSE
-/// Reconnection"). See the [module](super) for an example.
+/// Sink that keeps the last events of a run for a receiver that may be slow, disconnect and reconnect. See the
+/// [module](super) for an example.
 ///
-/// There is no channel: a receiver reads the kept events at its own pace, so nobody waits for it. One that falls behind what
-/// is kept is given a [`Gap`](super::Gap). The numbers of its events rise; an event whose number does not is the first
-/// of a new numbering, and what was kept before it is dropped, with a gap for who had not read it.
+/// The receiver reads the kept events at its own pace, so a slow receiver blocks no other component. A receiver that
+/// falls too far behind gets a [`Gap`](super::Gap). Event numbers increase. An event whose number does not increase
+/// starts a new numbering: the earlier events are dropped, and a receiver that had not read them gets a gap.
 ///
-/// The newest event is always kept, even one that is larger than the bound in bytes.
+/// The newest event is always kept, even if it exceeds the size limit.
 pub struct ReconnectableEventSink {
     shared: Arc<Shared>,
-    /// Is there a bound in bytes?
+    /// Whether a size limit is set.
     measures: bool,
 }
 
-/// What the sink and its receivers share. The lock is held for a few steps, and never over an await.
+/// The state shared by the sink and its receivers. The lock is held for a few operations only, and never over an
+/// await.
 pub(super) struct Shared(Mutex<Attached>);
 
 pub(super) struct Attached {
     pub(super) buffer: ReplayBuffer,
-    /// Counts the receivers: the last one is attached, those before it have ended.
+    /// The number of receivers so far. The last receiver is attached; the earlier ones have ended.
     pub(super) receiver: u64,
-    /// Wakes the attached receiver, when it waits.
+    /// The waker of the attached receiver, while it waits.
     pub(super) waker: Option<Waker>,
     pub(super) closed: bool,
 }
 
 impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, Attached> {
-        // Nothing in a locked part can panic halfway.
+        // The locked sections cannot panic halfway.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ReconnectableEventSink {
-    /// Keeps at most so many events.
+    /// Creates a sink that keeps at most `most_events` events.
     pub fn new(most_events: NonZeroUsize) -> Self {
         let buffer = ReplayBuffer::new(most_events);
         let attached = Attached { buffer, receiver: 0, waker: None, closed: false };
         ReconnectableEventSink { shared: Arc::new(Shared(Mutex::new(attached))), measures: false }
     }
 
-    /// The same, which keeps at most so many bytes, as its events are long as lines of JSON. Each event is written out
-    /// once to measure it.
+    /// Sets a limit for the total size of the kept events, in bytes of their JSON lines. Default: none. Each event is
+    /// serialized once more to measure it.
     #[must_use]
     pub fn bounded_to_bytes(mut self, most: NonZeroUsize) -> Self {
         self.measures = true;
@@ -62,9 +63,10 @@ impl ReconnectableEventSink {
         self
     }
 
-    /// Attaches a receiver that saw events up to `last_seen`, or none. It gets all events since then in order and without a
-    /// second time. If some of those are not kept any more, or that event never was here (one that a process told before it
-    /// crashed, or of another run), it is told of a [`Gap`](super::Gap) first, and gets what there is.
+    /// Attaches a receiver that saw the events up to `last_seen`, or none. It gets each later event once, in order.
+    /// If some of these events are not kept any more, the receiver gets a [`Gap`](super::Gap) first, and then the
+    /// kept events. The same applies if the sink does not know the event `last_seen`: an event of a crashed process,
+    /// or of another run.
     ///
     /// ```
     /// use runstate::agent::event::{AgentEvent, Delivery, EventKind, EventSink, Gap, ReconnectableEventSink, Seen};
@@ -73,7 +75,7 @@ impl ReconnectableEventSink {
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
-    /// // A page saw two events; the process died, the second was never committed, and another process tells it anew.
+    /// // A page saw two events. The process crashed before it committed the second. Another process uses its number.
     /// let sink = ReconnectableEventSink::new(NonZeroUsize::new(8).unwrap());
     /// let kind = EventKind::TextDelta { step: 1, text: "other words".into() };
     /// sink.emit(&Arc::new(AgentEvent::new(2, 9_000, "r1", "t1", 2, kind)));
@@ -84,7 +86,7 @@ impl ReconnectableEventSink {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     ///
-    /// The receiver that was attached before ends.
+    /// The previously attached receiver ends.
     pub fn reconnect(&self, last_seen: Option<Seen>) -> EventReceiver {
         let mut attached = self.shared.lock();
         attached.receiver += 1;
@@ -100,8 +102,8 @@ impl ReconnectableEventSink {
         receiver
     }
 
-    /// No more events will come: receivers, later ones too, end once they have read what is kept. So does dropping
-    /// the sink. An event that comes nevertheless is kept and given like any other.
+    /// Declares the end of the events. Receivers, later ones included, end once they have read the kept events.
+    /// Dropping the sink has the same effect. An event that is emitted later is still kept and delivered.
     pub fn close(&self) {
         let mut attached = self.shared.lock();
         attached.closed = true;
@@ -123,7 +125,7 @@ impl EventSink for ReconnectableEventSink {
     }
 }
 
-/// Outside of the lock, since a waker runs code of others.
+/// Wakes a receiver. It is called outside of the lock, because a waker runs foreign code.
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();

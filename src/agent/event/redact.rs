@@ -1,4 +1,4 @@
-//! What must not reach events and traces.
+//! Redaction of events and traces.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,13 +10,16 @@ use super::kind::CallOutcome;
 use crate::decision::Suspension;
 use crate::termination::{StoppedReason, TerminationReason};
 
-/// Hides what must not reach events and traces.
+/// A redaction of values before they reach events and traces.
 ///
-/// Contract: it is asked for every value of a call, and for what is said of the end of a run, before it leaves the runtime in an
-/// event or a trace, and what it gives back is what leaves. Tools, models, decisions and stores see the values themselves. It may be asked for the same value
-/// several times, should then say the same, and must not block. If it panics, [`Redactor::PANICKED`] leaves instead of the
-/// value. Pieces of arguments ([`ToolCallArguments`](super::EventKind::ToolCallArguments)) are withheld wherever there is a
-/// redactor, since it could not know what a piece belongs to; the complete arguments follow, redacted.
+/// The runtime calls `redact` for every value of a call and for the texts at the end of a run, before the value
+/// leaves in an event or a trace. The returned value leaves instead. Tools, models, decisions and stores use the
+/// original values.
+///
+/// The runtime may call `redact` several times for one value. An implementation should return equal results for equal
+/// values, and must not block. If it panics, [`Redactor::PANICKED`] leaves instead of the value. With a redactor,
+/// pieces of arguments ([`ToolCallArguments`](super::EventKind::ToolCallArguments)) are withheld, because their
+/// context is unknown. The complete arguments follow, redacted.
 ///
 /// ```
 /// use runstate::agent::event::{Redact, Redacted, Redactor, Which};
@@ -38,78 +41,80 @@ use crate::termination::{StoppedReason, TerminationReason};
 /// let arguments = json!({ "user": "ada", "password": "1815" });
 /// assert_eq!(redactor.arguments("log_in", "call_1", &arguments), json!({ "user": "ada", "password": "***" }));
 ///
-/// // Other tools, as this one has it, go through.
+/// // The arguments of all other tools pass unchanged.
 /// assert_eq!(redactor.arguments("sign_up", "call_2", &arguments), arguments);
 /// ```
 pub trait Redact: Send + Sync {
-    /// What may be seen of `value`.
+    /// Returns the public form of `value`.
     fn redact(&self, what: Redacted<'_>, value: &Value) -> Value;
 }
 
-/// Where a value belongs.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redacted<'a> {
-    /// The tool; empty where the value is of the run.
+    /// The tool; empty for a value of the run.
     pub tool: &'a str,
-    /// The call, as it is named in traces; empty where the value is of the run.
+    /// The name of the call in traces; empty for a value of the run.
     pub call: &'a str,
-    /// What the value is of it.
+    /// The kind of the value.
     pub which: Which,
 }
 
-/// What a value is of its call, or of the run.
+/// The kind of a value of a call or of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Which {
-    /// Its arguments; a text, where they could not be read.
+    /// The arguments of the call. Arguments that cannot be read are a text.
     Arguments,
-    /// Its output.
+    /// The output of the call.
     Output,
-    /// Its error, its warning, or why it was given up: a text.
+    /// The error, the warning or the reason for the cancellation of the call, as a text.
     Error,
-    /// A word on how far it is.
+    /// A progress report of the call.
     Progress,
-    /// What it waits for: an object with `message` and `parameters`. A message that comes back as no text is written as JSON.
+    /// The suspension of the call: an object with `message` and `parameters`. A returned message that is not a text
+    /// is written as JSON.
     Suspension,
-    /// Why a run is blocked, stopped or failed: a text, which may be that of a gate, of a plugin or of a tool.
+    /// The reason why a run is blocked, stopped or failed, as a text. The text may come from a gate, a plugin or a
+    /// tool.
     End,
 }
 
-/// Hides with a [`Redact`], or shows all. Cheap to clone.
+/// The redaction of an agent: a [`Redact`], or none. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Redactor(Option<Arc<dyn Redact>>);
 
 impl Redactor {
-    /// What leaves in place of a value when its redactor panics.
+    /// The replacement for a value whose redaction panicked.
     pub const PANICKED: &str = "[withheld: the redactor panicked]";
 
-    /// Hides with this.
+    /// Creates a redactor with this redaction.
     pub fn new(redact: Arc<dyn Redact>) -> Self {
         Redactor(Some(redact))
     }
 
-    /// Shows all.
+    /// Creates a redactor that changes no values.
     pub fn show_all() -> Self {
         Redactor(None)
     }
 
-    /// Are pieces of arguments withheld?
+    /// Returns whether pieces of arguments are withheld.
     pub fn withholds_deltas(&self) -> bool {
         self.0.is_some()
     }
 
-    /// What may be seen of the arguments of a call.
+    /// Redacts the arguments of a call.
     pub fn arguments(&self, tool: &str, call: &str, arguments: &Value) -> Value {
         self.value(Redacted { tool, call, which: Which::Arguments }, arguments)
     }
 
-    /// What may be seen of a tool's progress.
+    /// Redacts a progress report.
     pub fn progress(&self, tool: &str, call: &str, progress: &Value) -> Value {
         self.value(Redacted { tool, call, which: Which::Progress }, progress)
     }
 
-    /// What may be seen of what a call came to.
+    /// Redacts the outcome of a call.
     pub fn outcome(&self, tool: &str, call: &str, outcome: CallOutcome) -> CallOutcome {
         if self.0.is_none() {
             return outcome;
@@ -127,7 +132,7 @@ impl Redactor {
         }
     }
 
-    /// What may be seen of what a call waits for: its message and its parameters are redacted, the rest is for programs.
+    /// Redacts the message and the parameters of a suspension. The other fields are for programs, and stay.
     pub fn suspension(&self, tool: &str, call: &str, suspension: &Suspension) -> Suspension {
         let mut seen = suspension.clone();
         if self.0.is_some() {
@@ -144,7 +149,7 @@ impl Redactor {
         seen
     }
 
-    /// What may be seen of why a run ended: its kind and its code stay, what is said in words is redacted.
+    /// Redacts the text in a termination reason. Its kind and its code stay.
     pub fn reason(&self, reason: &TerminationReason) -> TerminationReason {
         match reason {
             TerminationReason::Blocked(why) => TerminationReason::Blocked(self.text_of_end(why)),
@@ -161,7 +166,7 @@ impl Redactor {
         }
     }
 
-    /// What may be seen of what is said of the end of a run.
+    /// Redacts a text about the end of a run.
     pub(in crate::agent) fn text_of_end(&self, text: &str) -> String {
         if self.0.is_none() {
             return text.to_owned();
@@ -173,7 +178,7 @@ impl Redactor {
         let Some(redact) = &self.0 else {
             return value.clone();
         };
-        // A redactor that fails must not show what it was there to hide, nor end the run.
+        // A failed redactor must neither reveal the value nor end the run.
         catch_unwind(AssertUnwindSafe(|| redact.redact(what, value)))
             .unwrap_or_else(|_| Value::from(Self::PANICKED))
     }
@@ -183,7 +188,7 @@ impl Redactor {
     }
 }
 
-/// A text as it is, nothing as nothing, and all else as JSON.
+/// Converts a value to a text. A text stays as it is, `null` becomes empty, and any other value becomes JSON.
 fn written(value: Value) -> String {
     match value {
         Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! The last events of a run.
+//! The buffer of a run's last events.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -8,16 +8,16 @@ use super::agent_event::AgentEvent;
 use super::delivery::Gap;
 use super::seen::Seen;
 
-/// The last events, bounded. The newest is always there, so that a bound in bytes which is less than one event is a bound
-/// of one event.
+/// The last events, up to a limit. The newest event is always kept, so a size limit below the size of one event keeps
+/// one event.
 ///
-/// A place is a count of events from the first on, whatever their numbers: places have no holes.
+/// A position counts all events from the first one, whatever their numbers are. Positions have no gaps.
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     kept: VecDeque<Kept>,
-    /// The first event of this numbering, kept or not.
+    /// The first event of the current numbering, kept or not.
     first: Option<Seen>,
-    /// The place of the oldest that is kept.
+    /// The position of the oldest kept event.
     oldest: u64,
     bytes: usize,
     most_events: NonZeroUsize,
@@ -30,11 +30,11 @@ struct Kept {
     bytes: usize,
 }
 
-/// Where a receiver begins.
+/// The start of a receiver.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) at: u64,
-    /// What it is told first.
+    /// The gap to report first.
     pub(super) gap: Option<Gap>,
 }
 
@@ -54,7 +54,8 @@ impl ReplayBuffer {
         self.most_bytes = Some(most);
     }
 
-    /// Takes the next event, so many bytes long. What it has no room for any more is given back, to be dropped where nobody waits.
+    /// Adds the next event, with its size in bytes. Returns the removed events. The caller drops them outside of the
+    /// lock.
     #[must_use]
     pub(super) fn push(&mut self, event: &Arc<AgentEvent>, bytes: usize) -> Vec<Arc<AgentEvent>> {
         let mut gone = Vec::new();
@@ -79,7 +80,7 @@ impl ReplayBuffer {
             || self.most_bytes.is_some_and(|most| self.bytes > most.get())
     }
 
-    /// The place of the oldest event that is kept.
+    /// The position of the oldest kept event.
     pub(super) fn oldest(&self) -> u64 {
         self.oldest
     }
@@ -89,10 +90,11 @@ impl ReplayBuffer {
         self.kept.get(index).map(|kept| &kept.event)
     }
 
-    /// Where a receiver begins that saw events up to this one, or none.
+    /// The start of a receiver that saw the events up to `last_seen`, or none.
     pub(super) fn after(&self, last_seen: Option<Seen>) -> Start {
         let Some(seen) = last_seen else {
-            // From the very first on: if that is gone, it is behind like any other that is slow.
+            // The start is the very first event. If that event is gone, the receiver gets a gap as any slow receiver
+            // does.
             return Start { at: 0, gap: None };
         };
         let is_foreign = self.is_foreign(seen);
@@ -113,8 +115,8 @@ impl ReplayBuffer {
         Start { at: self.oldest + u64::try_from(index).unwrap_or(u64::MAX), gap: None }
     }
 
-    /// Is it an event that another process told, under a number that is another's here? Then it is older than the first of
-    /// these, or was told at another time than the one that has its number.
+    /// Returns whether another process emitted this event, and its number belongs to another event here. Such an
+    /// event is older than the first one here, or has another time than the event with its number.
     fn is_foreign(&self, seen: Seen) -> bool {
         let is_of_before = self.first.is_some_and(|first| seen.seq >= first.seq && seen.at_ms < first.at_ms);
         let index = self.kept.partition_point(|kept| kept.event.seq < seen.seq);

@@ -1,4 +1,4 @@
-//! Where a receiver was when it went.
+//! The position of a receiver that reconnects.
 
 use std::error::Error;
 use std::fmt;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::agent_event::AgentEvent;
 
-/// The last event that a receiver saw: its number, and when it was told.
+/// The last event that a receiver saw: its number and its time.
 ///
-/// The number alone is not enough. What a process told behind its last commit is undone when it crashes, and the process that
-/// goes on gives those numbers to other events, later: by the time one is told from the other.
+/// The number alone is not enough. A crash undoes the events after the last commit, and the next process uses their
+/// numbers for other events. The time distinguishes them.
 ///
-/// As text it fits the id of a server-sent event, which a browser sends back as `Last-Event-ID`:
+/// The text form fits the id of a server-sent event, which a browser sends back as `Last-Event-ID`:
 ///
 /// ```
 /// use runstate::agent::event::{AgentEvent, EventKind, Seen};
@@ -27,9 +27,9 @@ use super::agent_event::AgentEvent;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Seen {
-    /// The event's number in its run.
+    /// The number of the event in its run.
     pub seq: u64,
-    /// When it was told, in milliseconds on the run's clock.
+    /// The time of the event, in milliseconds on the run's clock.
     pub at_ms: u64,
 }
 
@@ -60,7 +60,7 @@ impl FromStr for Seen {
     }
 }
 
-/// A text that says no place among events.
+/// Error: a text that is not a position among events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenError(String);
 

@@ -1,16 +1,17 @@
-//! Where events go.
+//! Event sinks.
 
 use std::sync::Arc;
 
 use super::agent_event::AgentEvent;
 
-/// Takes events. It must return at once: it neither waits nor does I/O, since the run goes on behind it.
+/// A consumer of events. `emit` must return immediately, without waiting and without I/O, because the run waits for
+/// it.
 ///
-/// What it cannot take, it drops and tells its receiver of. One that panics is told nothing more, and the run goes on; its
-/// [`Outcome`](crate::agent::Outcome) says so. A run emits its events in the order of their
-/// numbers, never two at a time.
+/// A sink drops the events that it cannot take, and reports a gap to its receiver. A sink that panics gets no further
+/// events. The run continues, and its [`Outcome`](crate::agent::Outcome) reports the panic. A run emits its events in
+/// number order, never two at a time.
 pub trait EventSink: Send + Sync {
-    /// Takes an event.
+    /// Consumes an event.
     fn emit(&self, event: &Arc<AgentEvent>);
 }
 
@@ -26,7 +27,7 @@ impl<S: EventSink + ?Sized> EventSink for &S {
     }
 }
 
-/// Nobody listens.
+/// Sink that drops all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoEvents;
 
