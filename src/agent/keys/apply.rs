@@ -1,4 +1,4 @@
-//! The patches of a round, at its commit.
+//! Application of a round's patches at its commit.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,15 +20,16 @@ use super::view::StateView;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyState {
-    /// Of the run.
+    /// The values of the run.
     #[serde(default, skip_serializing_if = "Values::has_nothing_to_store")]
     pub run: Values,
-    /// Of the thread.
+    /// The values of the thread.
     #[serde(default, skip_serializing_if = "Values::has_nothing_to_store")]
     pub thread: Values,
 }
 
-/// What a round changed: keys whose value, or whose being persistent, is another than before. By scope and name.
+/// The keys that a round changed, sorted by scope and name. A key counts as changed if its value or its persistence
+/// changed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changed(Vec<ChangedKey>);
 
@@ -36,22 +37,22 @@ pub struct Changed(Vec<ChangedKey>);
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ChangedKey {
-    /// Its scope.
+    /// The scope of the key.
     pub scope: Scope,
-    /// Its name.
+    /// The name of the key.
     pub key: Arc<str>,
-    /// Its value now; none when it was removed.
+    /// The new value; `None` if the key was removed.
     pub value: Option<Arc<Value>>,
-    /// Is it kept in checkpoints?
+    /// Whether the value is stored in checkpoints.
     pub persistent: bool,
-    /// Was it, until now?
+    /// Whether the value was stored in checkpoints before.
     pub was_persistent: bool,
 }
 
-/// Two calls of one round set one key differently. Nothing of what was to be applied is.
+/// A conflict: two calls of one round set one key to different values. None of the patches is applied.
 ///
-/// In a run that is what the round wrote since its last commit. A round may have several: what a call wrote is committed with its
-/// result, and stays.
+/// In a run, these are the patches since the last commit of the round. A round may have several commits. The writes
+/// of a call are committed together with its result, and are not undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -61,24 +62,25 @@ pub struct Conflict {
     pub scope: Scope,
     /// The call that comes first in the round.
     pub first: String,
-    /// The call that differs from it.
+    /// The other call, with a different value.
     pub second: String,
 }
 
 impl KeyState {
-    /// What is committed now, to read from.
+    /// A view of the committed values.
     pub fn view(&self) -> StateView {
         StateView::new(self.run.clone(), self.thread.clone())
     }
 
-    /// Applies the patches of a round, each with the name of its call, in call order: all of them or, on a conflict, none.
+    /// Applies the patches of a round, each with the name of its call, in call order. If there is a conflict, none is
+    /// applied.
     ///
-    /// Two calls that set a key to the same value, or both remove it, agree. A name that stands in the round more than once
-    /// is one call, whose later patches overrule its earlier ones.
+    /// Two calls that set a key to the same value, or both remove it, do not conflict. A name that occurs in the
+    /// round several times is one call, and its later patches override its earlier ones.
     ///
     /// # Errors
-    /// [`Conflict`] when two calls of the round leave one key different values, one of them removes what the other sets, or they
-    /// differ about its being persistent.
+    /// [`Conflict`] when two calls of the round set one key to different values, when one removes a key that another
+    /// sets, or when they set it with different persistence.
     pub fn apply<N: AsRef<str>>(&mut self, round: &[(N, Patches)]) -> Result<Changed, Conflict> {
         let round = || round.iter().map(|(call, patches)| (call.as_ref(), patches));
         Self::agree(round())?;
@@ -87,7 +89,7 @@ impl KeyState {
         Ok(changed)
     }
 
-    /// Do the patches of a round agree, each with the name of its call, in call order?
+    /// Checks the patches of a round for conflicts. Each patch has the name of its call, and they are in call order.
     pub(in crate::agent) fn agree<'p>(
         round: impl Iterator<Item = (&'p str, &'p Patches)> + Clone,
     ) -> Result<(), Conflict> {
@@ -95,7 +97,8 @@ impl KeyState {
         merge(round, Scope::Thread).map(drop)
     }
 
-    /// Applies patches that [agree](KeyState::agree), and says what they changed. Those that do not change nothing of their scope.
+    /// Applies patches without a [conflict](KeyState::agree), and records the changes. A scope without any patches is
+    /// not touched.
     pub(in crate::agent) fn write<'p>(
         &mut self,
         round: impl Iterator<Item = (&'p str, &'p Patches)> + Clone,
@@ -106,7 +109,7 @@ impl KeyState {
         Ok(())
     }
 
-    /// Puts back what a delta commit wrote ([`Changed::to_store`]): deltas from the first on give the state as it was stored.
+    /// Applies one stored change ([`Changed::to_store`]). All changes from the first one on restore the stored state.
     ///
     /// # Errors
     /// [`KeyError::TooDeep`] when the value nests deeper than 96 levels. Nothing is changed then.
@@ -164,8 +167,8 @@ impl Changed {
         self.0.iter()
     }
 
-    /// What a delta commit has to write: names of persistent keys with their values, and without one those that are
-    /// to be deleted, because they were removed or are not persistent any more.
+    /// The changes for a delta commit: the names of persistent keys with their values. A key without a value is to be
+    /// deleted, because it was removed or is not persistent any more.
     ///
     /// ```
     /// use runstate::agent::keys::{Key, KeyState, Patches, Scope};
@@ -194,12 +197,12 @@ impl Changed {
         })
     }
 
-    /// Did nothing change?
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds what changed later.
+    /// Adds later changes.
     pub(in crate::agent) fn extend(&mut self, later: &Changed) {
         self.0.extend(later.0.iter().cloned());
     }

@@ -1,4 +1,4 @@
-//! Why a value was not read or written.
+//! Errors of reading and writing values.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::super::depth::MOST_LEVELS;
 use super::key::{Key, Scope};
 
-/// Why a value was not read or written. Nothing was changed.
+/// The reason why a value was not read or written. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -14,27 +14,27 @@ pub enum KeyError {
     Type {
         /// The name of the key.
         key: String,
-        /// Its scope.
+        /// The scope of the key.
         scope: Scope,
         /// The type of the key.
         expected: &'static str,
-        /// What the value is instead.
+        /// The actual type or value.
         got: String,
     },
-    /// The value has no form in JSON, or one that cannot be read back, such as a number that is none.
+    /// The value has no JSON form, or none that can be read back, such as `NaN`.
     Unwritable {
         /// The name of the key.
         key: String,
-        /// Its scope.
+        /// The scope of the key.
         scope: Scope,
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// The value nests deeper than 96 levels.
     TooDeep {
         /// The name of the key.
         key: String,
-        /// Its scope.
+        /// The scope of the key.
         scope: Scope,
     },
 }

@@ -1,4 +1,4 @@
-//! Names with types.
+//! Typed names of values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-/// What a value belongs to.
+/// The owner of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// One run: it is gone with it.
+    /// The run. Its values end with it.
     Run,
-    /// The thread, which outlives its runs, as its messages do.
+    /// The thread. Its values outlive its runs, as its messages do.
     Thread,
 }
 
@@ -25,10 +25,11 @@ impl fmt::Display for Scope {
     }
 }
 
-/// The name of a value of type `T`, in a scope. A key that is not [`persistent`](Key::persistent) is kept in memory alone.
+/// The name of a value of type `T`, in a scope. Without [`persistent`](Key::persistent), the value is kept in memory
+/// only.
 ///
-/// A name has one type and is persistent or not. That is for those who make keys to keep to: a value of another type is
-/// told when it is read, and of two writers that differ about `persistent` the last one counts.
+/// A name should have one type and one persistence. The library cannot enforce this. A value of another type is an
+/// error when it is read. If two writers differ about `persistent`, the last one counts.
 ///
 /// ```
 /// use runstate::agent::keys::{Key, Scope};
@@ -36,7 +37,7 @@ impl fmt::Display for Scope {
 /// const BUDGET: Key<u64> = Key::run("budget").persistent();
 /// assert_eq!((BUDGET.name(), BUDGET.scope(), BUDGET.is_persistent()), ("budget", Scope::Run, true));
 ///
-/// // A name that is known at run time only:
+/// // A key whose name is known at run time only:
 /// let key: Key<serde_json::Value> = Key::named(format!("plugin.{}", 7), Scope::Thread);
 /// assert_eq!(key.name(), "plugin.7");
 /// ```
@@ -44,44 +45,44 @@ pub struct Key<T> {
     name: Cow<'static, str>,
     scope: Scope,
     persistent: bool,
-    /// A key has no value of its own: it is `Send` whatever `T` is.
+    /// A key holds no value, so it is `Send` for every `T`.
     value: PhantomData<fn(T) -> T>,
 }
 
 impl<T> Key<T> {
-    /// A key of the run.
+    /// Creates a key of the run.
     pub const fn run(name: &'static str) -> Self {
         Key { name: Cow::Borrowed(name), scope: Scope::Run, persistent: false, value: PhantomData }
     }
 
-    /// A key of the thread.
+    /// Creates a key of the thread.
     pub const fn thread(name: &'static str) -> Self {
         Key { name: Cow::Borrowed(name), scope: Scope::Thread, persistent: false, value: PhantomData }
     }
 
-    /// A key whose name is not known while compiling.
+    /// Creates a key whose name is known at run time only.
     pub fn named(name: impl Into<String>, scope: Scope) -> Self {
         Key { name: Cow::Owned(name.into()), scope, persistent: false, value: PhantomData }
     }
 
-    /// The same, kept in checkpoints.
+    /// Makes the key persistent: its value is stored in checkpoints. Default: not persistent.
     #[must_use]
     pub const fn persistent(mut self) -> Self {
         self.persistent = true;
         self
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What its value belongs to.
+    /// The scope.
     pub const fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Is its value kept in checkpoints?
+    /// Returns whether the value is stored in checkpoints.
     pub const fn is_persistent(&self) -> bool {
         self.persistent
     }

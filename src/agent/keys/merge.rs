@@ -1,4 +1,4 @@
-//! One wish for each key, or a conflict.
+//! The merge of patches: one new value per key, or a conflict.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -8,15 +8,15 @@ use super::apply::Conflict;
 use super::key::Scope;
 use super::patches::{Patches, To};
 
-/// What a key shall become, and who wants it.
+/// The requested change of a key, and the requesting calls.
 struct Wish<'a> {
     to: &'a To,
     first: &'a str,
-    /// Another call that wants the same.
+    /// Another call with the same request.
     also: Option<&'a str>,
 }
 
-/// What the calls of a round together want of one scope. Without patches there is nothing to own.
+/// The merged changes of a round in one scope. Without patches, nothing is allocated.
 pub(super) fn merge<'p>(
     round: impl Iterator<Item = (&'p str, &'p Patches)>,
     scope: Scope,
@@ -41,7 +41,7 @@ pub(super) fn merge<'p>(
                         second: call.to_owned(),
                     });
                 }
-                // Overruled by the same call, which alone wanted it.
+                // The same call overrides its own earlier change.
                 None => wish.to = to,
                 Some(_) if wish.first != call => wish.also = Some(call),
                 Some(_) => {}

@@ -1,9 +1,9 @@
-//! State that plugins and tools keep (document 003, "Checkpoint Triggers": "persistent state keys"; document 000, "commit").
+//! State of plugins and tools.
 //!
-//! A [`Key`] is typed and belongs to a run or to a thread, which outlives its runs. A [`StateView`] reads what is committed. What a
-//! tool or a plugin writes is collected in its [`Patches`] and reaches nobody else until the patches of the whole round are
-//! applied at its commit ([`KeyState::apply`]): all of them in call order, or, when two calls of the round set one key
-//! differently, none.
+//! A [`Key`] is typed and belongs to a run or to a thread. A thread outlives its runs. A [`StateView`] reads
+//! committed values. The writes of a tool or a plugin are collected in [`Patches`]. Other tools do not see them
+//! before the patches of the whole round are applied at its commit ([`KeyState::apply`]). They are applied in call
+//! order. If two calls of the round set one key to different values, none is applied.
 //!
 //! ```
 //! use runstate::agent::keys::{Key, KeyState, Patches};
@@ -21,7 +21,7 @@
 //! assert_eq!(changed.iter().count(), 1);
 //! assert_eq!(state.view().get(&SEEN)?, Some(vec!["notes.md".to_owned()]));
 //!
-//! // Two calls of one round that disagree: nothing is applied, and the error names both.
+//! // Two calls of one round conflict: nothing is applied, and the error names both.
 //! let (mut one, mut two) = (Patches::new(), Patches::new());
 //! one.set(&SEEN, &vec!["a".to_owned()])?;
 //! two.set(&SEEN, &vec!["b".to_owned()])?;

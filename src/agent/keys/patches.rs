@@ -1,4 +1,4 @@
-//! What a tool or a plugin writes.
+//! The writes of a tool or a plugin.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::key::{Key, Scope};
 use super::values::read;
 use super::view::StateView;
 
-/// What one call, or one plugin in one phase, wants changed. Empty, it owns no memory.
+/// The changes requested by one call, or by one plugin in one phase. An empty set allocates no memory.
 ///
 /// ```
 /// use runstate::agent::keys::{Key, KeyError, Patches, StateView};
@@ -25,7 +25,7 @@ use super::view::StateView;
 /// patches.set(&COUNT, &(count + 1))?;
 /// assert_eq!(patches.get(&COUNT, &view)?, Some(1)); // its own writes come first
 ///
-/// // What could not be read back is not written.
+/// // A value that cannot be read back is refused.
 /// const SHARE: Key<f64> = Key::run("share");
 /// assert!(matches!(patches.set(&SHARE, &f64::NAN), Err(KeyError::Unwritable { .. })));
 /// assert_eq!(patches.get(&SHARE, &view)?, None);
@@ -37,7 +37,7 @@ pub struct Patches {
     pub(super) thread: BTreeMap<Arc<str>, To>,
 }
 
-/// What becomes of a key.
+/// The change of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum To {
     Set { value: Arc<Value>, persistent: bool },
@@ -45,33 +45,33 @@ pub(super) enum To {
 }
 
 impl Patches {
-    /// Nothing is wanted yet.
+    /// Creates an empty set of changes.
     pub const fn new() -> Self {
         Patches { run: BTreeMap::new(), thread: BTreeMap::new() }
     }
 
-    /// Sets a key. Of several writes to one key the last one counts.
+    /// Sets a key. A later write to the key replaces an earlier one.
     ///
     /// # Errors
-    /// [`KeyError::Unwritable`] when the value has no form in JSON from which it could be read again;
-    /// [`KeyError::TooDeep`] when it nests deeper than 96 levels. The key keeps what it had.
+    /// [`KeyError::Unwritable`] when the value has no JSON form that can be read back; [`KeyError::TooDeep`] when it
+    /// nests deeper than 96 levels. The key is unchanged then.
     pub fn set<T: Serialize + DeserializeOwned>(&mut self, key: &Key<T>, value: &T) -> Result<(), KeyError> {
         let value = serde_json::to_value(value).map_err(|error| KeyError::unwritable(key, &error))?;
         if is_too_deep(&value) {
             return Err(KeyError::too_deep(key));
         }
-        // A float that is no number is written as null, for one: better told to its writer than to all readers.
+        // For example, `NaN` is written as null. The error is better reported to the writer than to all readers.
         T::deserialize(&value).map_err(|error| KeyError::unwritable(key, &error))?;
         self.put(key, To::Set { value: Arc::new(value), persistent: key.is_persistent() });
         Ok(())
     }
 
-    /// Removes a key. One that is not there stays so.
+    /// Removes a key. A missing key stays missing.
     pub fn remove<T>(&mut self, key: &Key<T>) {
         self.put(key, To::Removed);
     }
 
-    /// The value of a key: as written here, or else as it was committed.
+    /// Returns the value of a key: the one written here, otherwise the committed one.
     ///
     /// # Errors
     /// [`KeyError::Type`] when the value has another type than the key.
@@ -83,12 +83,12 @@ impl Patches {
         }
     }
 
-    /// Is nothing wanted?
+    /// Returns whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.run.is_empty() && self.thread.is_empty()
     }
 
-    /// Forgets all of it: for a call whose execution came to nothing.
+    /// Removes all changes, for a call whose execution had no effect.
     pub fn clear(&mut self) {
         *self = Patches::new();
     }

@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! The JSON form of values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl<'de> Visitor<'de> for Stored {
 }
 
 impl KeyState {
-    /// Takes in what a commit stored.
+    /// Applies the values of a stored commit.
     pub(in crate::agent) fn store(
         &mut self,
         values: Vec<(Scope, String, Option<Value>)>,
@@ -80,7 +80,7 @@ impl KeyState {
     }
 }
 
-/// A stored value that nests deeper than one may.
+/// Error: a stored value nests deeper than the limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreError {
     name: String,

@@ -1,4 +1,4 @@
-//! What is committed in one scope.
+//! The committed values of one scope.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::error::KeyError;
 use super::key::Key;
 
-/// The committed values of one scope, by name. A clone shares them and costs a count.
+/// The committed values of one scope, by name. A clone shares the values.
 ///
-/// As JSON it is an object of its persistent values; values that are not persistent stay behind. Reading refuses values that nest
-/// deeper than 96 levels.
+/// The JSON form is an object of the persistent values. Other values are omitted. A value that nests deeper than 96
+/// levels is refused when it is read.
 ///
 /// ```
 /// use runstate::agent::keys::Values;
@@ -31,13 +31,13 @@ pub struct Values(pub(super) Arc<BTreeMap<Arc<str>, Committed>>);
 /// A committed value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Committed {
-    /// Shared, so that a commit beside a snapshot copies names and counts, not values.
+    /// Shared, so that a commit beside a live view copies pointers instead of values.
     pub(super) value: Arc<Value>,
     pub(super) persistent: bool,
 }
 
 impl Values {
-    /// The value of a key, whatever the key's scope: which scope this is, its holder knows.
+    /// Returns the value of a key. The scope of the key is ignored, because the caller has chosen the scope.
     ///
     /// # Errors
     /// [`KeyError::Type`] when the value has another type.
@@ -45,17 +45,17 @@ impl Values {
         self.value(key.name()).map(|value| read(key, value)).transpose()
     }
 
-    /// The value of that name, whatever its type.
+    /// The value of that name, in its JSON form.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name).map(|committed| &*committed.value)
     }
 
-    /// Is the value of that name kept in checkpoints? None where there is none.
+    /// Returns whether the value of that name is stored in checkpoints; `None` if there is no such value.
     pub fn is_persistent(&self, name: &str) -> Option<bool> {
         self.0.get(name).map(|committed| committed.persistent)
     }
 
-    /// Names and values, by name.
+    /// The names and values, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, committed)| (&**name, &*committed.value))
     }
@@ -64,7 +64,7 @@ impl Values {
         self.0.values().all(|committed| !committed.persistent)
     }
 
-    /// Are there none?
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What is committed, read.
+//! A view of committed values.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -7,7 +7,8 @@ use super::error::KeyError;
 use super::key::{Key, Scope};
 use super::values::Values;
 
-/// What was committed in both scopes when it was taken. It never changes; taking one, or a clone, costs two counts.
+/// The committed values of both scopes at one moment. A view never changes. A view or its clone costs two reference
+/// counts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StateView {
     pub(super) run: Values,
@@ -15,12 +16,12 @@ pub struct StateView {
 }
 
 impl StateView {
-    /// Of these values.
+    /// Creates a view of these values.
     pub fn new(run: Values, thread: Values) -> Self {
         StateView { run, thread }
     }
 
-    /// The value of a key, none where none was committed.
+    /// Returns the committed value of a key; `None` if there is none.
     ///
     /// # Errors
     /// [`KeyError::Type`] when the value has another type than the key.
@@ -28,7 +29,7 @@ impl StateView {
         self.of(key.scope()).get(key)
     }
 
-    /// The value of that name, whatever its type.
+    /// The value of that name, in its JSON form.
     pub fn value(&self, scope: Scope, name: &str) -> Option<&Value> {
         self.of(scope).value(name)
     }

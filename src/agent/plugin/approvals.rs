@@ -1,4 +1,4 @@
-//! The gate of tools that people must approve.
+//! The gate for tools that need an approval.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,21 +12,22 @@ use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict}
 use crate::actor::is_one_actor;
 use crate::decision::{Decision, Suspension};
 
-/// Which calls of a tool need an approval, of how many people, and how long the question stands.
+/// The approval policy of a tool: the calls that need an approval, the number of approvers, and the expiry of the
+/// question.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use runstate::agent::{Approval, ToolSpec};
 ///
-/// // Every call.
+/// // Every call needs an approval.
 /// let delete = ToolSpec::new("delete", "Deletes a file.").needs_approval(Approval::always());
 ///
-/// // Two people, for more than 100. Where `amount` is missing or no number, the predicate asks.
+/// // Two approvers, for more than 100. If `amount` is missing or not a number, the predicate requires approval.
 /// let large = Approval::when(|arguments| arguments["amount"].as_f64().is_none_or(|amount| amount > 100.0));
 /// let pay = ToolSpec::new("pay", "Pays.").needs_approval(large.by(2));
 ///
-/// // Every call of a run but its first ten. A question that stands for an hour lapses, and its call is cancelled.
+/// // Every call of a run except its first ten. The question expires after an hour, which cancels its call.
 /// let later = Approval::after(10).lapsing_after(Duration::from_secs(3600));
 /// let fetch = ToolSpec::new("fetch", "Reads a page.").needs_approval(later);
 ///
@@ -55,41 +56,43 @@ impl Approval {
         Approval { when, people: 1, message: None, lapses_after: None }
     }
 
-    /// Every call needs one.
+    /// Requires an approval for every call.
     pub fn always() -> Self {
         Self::of(When::Always)
     }
 
-    /// A call needs one if `predicate` says so of its arguments. If the predicate panics, the run ends with an error and the tool is
-    /// not executed. A call that was approved once stays in need of all its approvals, whatever the predicate says later.
+    /// Requires an approval for the calls whose arguments satisfy `predicate`. If the predicate panics, the run ends
+    /// with an error and the tool is not executed. After a first approval, the call needs all its approvals, even if
+    /// the predicate changes.
     pub fn when(predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
         Self::of(When::If(Arc::new(predicate)))
     }
 
-    /// Every call needs one but the first `calls` of the tool in a run, in the order in which the model asked for them. Calls that
-    /// failed or were refused count.
+    /// Requires an approval for every call except the first `calls` calls of the tool in a run, in the order of the
+    /// model's requests. Failed and refused calls count.
     pub fn after(calls: u32) -> Self {
         Self::of(When::After(calls))
     }
 
-    /// The same, of so many people: each is asked by a question of its own, and no actor is accepted twice
-    /// ([`Suspension::by_distinct_actors`]). 0 is taken for 1.
+    /// Sets the number of approvers. Default: 1. Each approver gets a separate question, and no actor is accepted
+    /// twice ([`Suspension::by_distinct_actors`]). 0 counts as 1.
     #[must_use]
     pub fn by(mut self, people: u32) -> Self {
         self.people = people.max(1);
         self
     }
 
-    /// The same, asked in these words. The arguments are shown beside them, and events show the words as they are: what a redactor
-    /// hides does not belong there.
+    /// Sets the text of the question. The arguments are shown beside it. A redactor gets the text as part of the
+    /// suspension, and not as arguments. So the text should not repeat confidential arguments. Default: a question
+    /// with the name of the tool.
     #[must_use]
     pub fn asking(mut self, message: impl Fn(&GateCall<'_>) -> String + Send + Sync + 'static) -> Self {
         self.message = Some(Arc::new(message));
         self
     }
 
-    /// The same, for a question that lapses so long after it was asked, on the agent's clock and to the millisecond. Its call is
-    /// cancelled then.
+    /// Sets the time until a question expires, measured on the agent's clock with a resolution of 1 ms. Its call is
+    /// cancelled then. Default: no expiry.
     #[must_use]
     pub fn lapsing_after(mut self, time: Duration) -> Self {
         self.lapses_after = Some(time);
@@ -104,9 +107,9 @@ impl Approval {
         }
     }
 
-    /// How many people have approved the call.
+    /// The number of approvers of the call.
     fn given(&self, call: &GateCall<'_>) -> u32 {
-        // What a tool or another plugin asked is another question, and an answer to it approves nothing here.
+        // A question of a tool or of another plugin is a different question. Its answer approves nothing here.
         let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(WORD));
         let given = match self.people {
             1 => ours.count(),
@@ -146,7 +149,7 @@ impl Approval {
     }
 }
 
-/// Two are equal if one was cloned from the other: predicates and words cannot be compared.
+/// Policies are equal if one was cloned from the other, because predicates and message functions cannot be compared.
 impl PartialEq for Approval {
     fn eq(&self, other: &Self) -> bool {
         let when = match (&self.when, &other.when) {
@@ -179,27 +182,27 @@ impl fmt::Debug for Approval {
     }
 }
 
-/// What stands behind the colon in the ids of its suspensions.
+/// The suffix after the colon in the ids of this gate's suspensions.
 const WORD: &str = "runstate.approval";
 
-/// The word of a question of foreign code. Words that begin with `runstate.` are the library's own gates': an answer to a tool, or to
-/// another plugin, is no approval.
+/// The id suffix of a question from foreign code. Suffixes that begin with `runstate.` belong to the library's gates:
+/// the answer to a tool or to another plugin is no approval.
 pub(in crate::agent) fn foreign_word(word: &str) -> &str {
     word.trim_start_matches("runstate.")
 }
 
-/// The word in the id of a suspension: names before it are escaped, and it has no slash.
+/// The suffix in the id of a suspension. Names before it are escaped, and the suffix has no slash.
 fn word(suspension: &str) -> Option<&str> {
     suspension.rsplit('/').next()?.split_once(':').map(|(_, word)| word)
 }
 
-/// How many actors answered questions of this gate.
+/// The number of actors that answered questions of this gate.
 pub(in crate::agent) fn approvers(decisions: &[Decision]) -> usize {
     let ours = decisions.iter().filter(|it| word(&it.suspension_id) == Some(WORD));
     people(ours.filter_map(|it| it.actor.as_deref()))
 }
 
-/// How many people these names are of.
+/// The number of distinct actors among these names.
 fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
     let mut people: Vec<&str> = Vec::new();
     for name in names {
@@ -210,14 +213,20 @@ fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
     people.len()
 }
 
-/// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
-/// asks by itself for those that [need an approval](crate::agent::ToolSpec::needs_approval).
+/// Plugin that asks approvers before tools execute. It is for tools whose [`ToolSpec`](crate::agent::ToolSpec) cannot
+/// be changed. For tools that [need an approval](crate::agent::ToolSpec::needs_approval), an agent asks without this
+/// plugin.
 ///
-/// A call goes on when it was approved, and is cancelled when a person says no. An approval is for the arguments that were shown:
-/// where a decision on another question replaces them, and those need an approval, the call is blocked. Each question is
-/// suspended under an id that ends in `:runstate.approval`: words that begin with `runstate.` are the library's, and no
-/// tool and no other plugin can ask under one. An answer to any other question approves nothing. So it is given to the agent itself: where
-/// another plugin passes its verdicts on, its questions are that plugin's, and the call is asked about again and again. Where several are about one tool, one approval counts for all, and the one that wants the most people decides.
+/// An approved call executes; a denied call is cancelled. An approval is for the arguments that were shown. If a
+/// decision on another question replaces them, and the new arguments need an approval, the call is blocked.
+///
+/// The suspension id of each question ends in `:runstate.approval`. Suffixes that begin with `runstate.` belong to
+/// the library, and no tool or other plugin can use them. The answer to any other question approves nothing. The
+/// plugin must therefore be passed to the agent directly. If another plugin forwards its verdicts, the questions
+/// belong to that plugin, and the call is asked about again and again.
+///
+/// If several policies apply to one tool, one approval counts for all of them, and the policy with the most approvers
+/// decides.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -273,7 +282,7 @@ fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
 /// }
 /// assert_eq!(state.thread().last_answer().unwrap().text, "paid");
 ///
-/// // A tool that the agent has not would be gated nowhere.
+/// // A tool unknown to the agent is refused, because no call would ever reach its gate.
 /// let typo = Approvals::new().tool("pya", Approval::always());
 /// let error = Agent::builder(Pays).tool(pay()).plugin(typo).build().unwrap_err();
 /// assert_eq!(error.to_string(), "the plugin \"approvals\" is about the tool \"pya\"; the agent has pay");
@@ -286,12 +295,13 @@ pub struct Approvals {
 }
 
 impl Approvals {
-    /// For no tool yet.
+    /// Creates a plugin without tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// For a tool more. [`build`](crate::agent::AgentBuilder::build) refuses an agent that has no tool of that name.
+    /// Adds a tool and its policy. [`build`](crate::agent::AgentBuilder::build) refuses an agent that has no tool of
+    /// that name.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>, approval: Approval) -> Self {
         self.of.entry(tool.into()).or_default().push(approval);

@@ -1,4 +1,4 @@
-//! Calls as plugins see them.
+//! Calls, as passed to plugins.
 
 use serde_json::Value;
 
@@ -21,54 +21,54 @@ pub struct GateCall<'a> {
 }
 
 impl GateCall<'_> {
-    /// The call, as it is named in traces.
+    /// The name of the call in traces.
     pub fn name(&self) -> &str {
         self.name
     }
 
-    /// The id that the model gave it.
+    /// The id that the model gave the call.
     pub fn id(&self) -> &str {
         self.id
     }
 
-    /// Its place in the run.
+    /// The position of the call in the run.
     pub fn key(&self) -> CallKey {
         self.key
     }
 
-    /// The tool it names.
+    /// The name of the tool.
     pub fn tool(&self) -> &str {
         self.tool
     }
 
-    /// What the tool would be called with.
+    /// The arguments for the tool.
     pub fn arguments(&self) -> &Value {
         self.arguments
     }
 
-    /// The decision that lets it go on, on a replay.
+    /// The decision to resume the call, on a replay.
     pub fn decision(&self) -> Option<&Decision> {
         self.decision
     }
 
-    /// All decisions that let it go on so far, the first one first.
+    /// All decisions to resume the call so far, in order.
     pub fn decisions(&self) -> &[&Decision] {
         self.decisions
     }
 
-    /// Are the [`arguments`](Self::arguments) others than those that the model gave, since a decision gave them
-    /// ([`ResumeMode::PassDecisionToTool`](crate::decision::ResumeMode::PassDecisionToTool))?
+    /// Returns whether a decision replaced the [`arguments`](Self::arguments) of the model
+    /// ([`ResumeMode::PassDecisionToTool`](crate::decision::ResumeMode::PassDecisionToTool)).
     pub fn is_replaced(&self) -> bool {
         self.is_replaced
     }
 
-    /// Which call of its tool in the run it is, from 1, in the order in which the model asked for them.
+    /// The number of the call among the calls of its tool in the run, from 1, in the order of the model's requests.
     pub fn number(&self) -> u32 {
         self.number
     }
 }
 
-/// A call whose outcome is known.
+/// A call with a known outcome.
 #[derive(Debug, Clone, Copy)]
 pub struct ExecutedCall<'a> {
     pub(in crate::agent) name: &'a str,
@@ -78,25 +78,25 @@ pub struct ExecutedCall<'a> {
 }
 
 impl ExecutedCall<'_> {
-    /// The call, as it is named in traces.
+    /// The name of the call in traces.
     pub fn name(&self) -> &str {
         self.name
     }
 
-    /// The tool it names.
+    /// The name of the tool.
     pub fn tool(&self) -> &str {
         self.tool
     }
 
-    /// How it came out.
+    /// The outcome.
     pub fn outcome(&self) -> ToolCallOutcome {
         self.outcome
     }
 
-    /// What the tool gave.
+    /// The output of the tool.
     ///
     /// # Errors
-    /// Why there is no output: the error, or what is asked for where it waits.
+    /// The error message, or the question of a call that waits.
     pub fn output(&self) -> Result<&Value, &str> {
         self.output
     }

@@ -1,4 +1,4 @@
-//! What a plugin is asked with.
+//! The context of a plugin call.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use super::super::keys::{Key, KeyError, Patches, StateView};
 use super::phase::Phase;
 use crate::termination::FinalReason;
 
-/// What a plugin is asked with.
+/// The context of a plugin call.
 #[derive(Debug)]
 pub struct PhaseContext<'a> {
     pub(in crate::agent) phase: Phase,
@@ -41,58 +41,61 @@ impl PhaseContext<'_> {
         self.thread
     }
 
-    /// Which activation of the run this is, from 1.
+    /// The number of the activation in the run, from 1.
     pub fn activation(&self) -> u32 {
         self.activation
     }
 
-    /// The step, from 1; 0 before the first. In [`Phase::StepStart`] and [`Phase::BeforeInference`] it is the one that begins.
+    /// The step, from 1; 0 before the first. In [`Phase::StepStart`] and [`Phase::BeforeInference`], it is the step
+    /// that begins.
     pub fn step(&self) -> u32 {
         self.step
     }
 
-    /// Milliseconds on the agent's clock.
+    /// The time, in milliseconds on the agent's clock.
     pub fn now_ms(&self) -> u64 {
         self.now_ms
     }
 
-    /// What was said so far.
+    /// The messages so far.
     pub fn history(&self) -> &History {
         self.history
     }
 
-    /// Cancelled with the run.
+    /// A token that is cancelled with the run.
     pub fn cancelled(&self) -> &CancellationToken {
         self.cancelled
     }
 
-    /// Ends the run for this reason before its next step; the first to ask is heard. In [`Phase::RunEnd`] it is too late.
+    /// Ends the run for this reason before its next step. The first reason counts. In [`Phase::RunEnd`] it has no
+    /// effect.
     pub fn end_run(&mut self, reason: FinalReason) {
         self.stop.get_or_insert(reason);
     }
 
-    /// Asks no model, and ends the run as `BehaviorRequested`. Before the inference of this step it does; later, the next.
+    /// Ends the run as `BehaviorRequested` without another request to the model. Before the inference of a step, that
+    /// step is skipped; later, the next one.
     pub fn skip_inference(&mut self) {
         self.end_run(FinalReason::BEHAVIOR_REQUESTED);
     }
 
-    /// What is kept under the key.
+    /// Returns the value of the key.
     ///
     /// # Errors
-    /// [`KeyError`] when the value under the key is no `T`.
+    /// [`KeyError`] when the value is not a `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Result<Option<T>, KeyError> {
         self.patches.get(key, &self.view)
     }
 
-    /// Keeps a value under the key; the next plugin sees it.
+    /// Sets the value of the key. The next plugin sees it.
     ///
     /// # Errors
-    /// [`KeyError`] when the value has no form in JSON or nests deeper than 96 levels.
+    /// [`KeyError`] when the value has no JSON form or nests deeper than 96 levels.
     pub fn set<T: Serialize + DeserializeOwned>(&mut self, key: &Key<T>, value: &T) -> Result<(), KeyError> {
         self.patches.set(key, value)
     }
 
-    /// Keeps nothing under the key any more.
+    /// Removes the value of the key.
     pub fn remove<T>(&mut self, key: &Key<T>) {
         self.patches.remove(key);
     }

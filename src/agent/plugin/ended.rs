@@ -1,9 +1,9 @@
-//! A step that has ended.
+//! A completed step.
 
 use super::super::stop::StopCounters;
 use crate::turn::Turn;
 
-/// A step that has ended, as [`Plugin::stops`](super::Plugin::stops) is asked with it.
+/// A completed step, as passed to [`Plugin::stops`](super::Plugin::stops).
 #[derive(Debug, Clone, Copy)]
 pub struct EndedStep<'a> {
     pub(in crate::agent) counters: &'a StopCounters,
@@ -13,7 +13,7 @@ pub struct EndedStep<'a> {
 }
 
 impl<'a> EndedStep<'a> {
-    /// What was counted since the run started, this step included.
+    /// The counters since the start of the run, this step included.
     pub fn counters(&self) -> &'a StopCounters {
         self.counters
     }
@@ -23,13 +23,13 @@ impl<'a> EndedStep<'a> {
         self.answer
     }
 
-    /// Milliseconds on the agent's clock.
+    /// The time, in milliseconds on the agent's clock.
     pub fn now_ms(&self) -> u64 {
         self.now_ms
     }
 
-    /// Does the run end here by itself, since the answer asks for no call and no call waits? Whoever stops it then only gives
-    /// another reason.
+    /// Returns whether the run ends naturally here, because the answer has no calls and no call waits. A plugin that
+    /// stops it then only gives another reason.
     pub fn ends_naturally(&self) -> bool {
         self.ends_naturally
     }

@@ -1,4 +1,4 @@
-//! What extends a run: plugins and the phases in which they are asked (document 003, "Phase Enum").
+//! Plugins, which extend runs, and the phases that call them.
 
 mod approvals;
 mod call;
@@ -27,11 +27,11 @@ pub use ended::EndedStep;
 pub use phase::{Phase, Phases};
 pub use verdict::Verdict;
 
-/// Extends runs.
+/// An extension of runs.
 ///
-/// An error, or a panic, ends the run with [`TerminationReason::Error`], and that end is committed. In
-/// [`run_end`](Plugin::run_end) there is nothing left to end: the error is reported, and the run ends as it does.
-/// For calls that people must approve there are [`Approvals`] already. A gate of another kind:
+/// An error or a panic ends the run with [`TerminationReason::Error`], and that end is committed. An error in
+/// [`run_end`](Plugin::run_end) is reported, and does not change the end. For calls that need an approval,
+/// [`Approvals`] exists already. An example of another gate:
 ///
 /// ```
 /// use runstate::agent::{
@@ -39,7 +39,7 @@ pub use verdict::Verdict;
 /// };
 /// use runstate::decision::Suspension;
 ///
-/// /// Asks a person before anything is deleted.
+/// /// Asks an approver before files are deleted.
 /// struct AskBeforeDelete;
 ///
 /// #[async_trait]
@@ -57,7 +57,7 @@ pub use verdict::Verdict;
 ///         _: &mut PhaseContext<'_>,
 ///         call: &GateCall<'_>,
 ///     ) -> Result<Verdict, PluginError> {
-///         // On the replay the decision is there. Without this look at it the call would wait again, and again.
+///         // A replay has a decision. Without this check, the call would wait again after each decision.
 ///         if call.tool() != "delete" || call.decision().is_some() {
 ///             return Ok(Verdict::Allow);
 ///         }
@@ -67,37 +67,39 @@ pub use verdict::Verdict;
 /// ```
 #[async_trait]
 pub trait Plugin: Any + Send + Sync {
-    /// What it is called in errors.
+    /// The name of the plugin in errors.
     fn name(&self) -> &str;
 
-    /// The phases that it wants to be asked in; the others cost nothing then. Asked once, when its agent is built.
+    /// The phases that call the plugin. Other phases cost nothing. The agent reads this once, when it is built.
+    /// Default: all phases.
     fn phases(&self) -> Phases {
         Phases::ALL
     }
 
-    /// Tools that it is about by their names: [`build`](crate::agent::AgentBuilder::build) refuses an agent without one of them. Asked
-    /// once, when the agent is built.
+    /// The names of tools that the plugin refers to. [`build`](crate::agent::AgentBuilder::build) refuses an agent
+    /// without one of them. The agent reads this once, when it is built. Default: none.
     fn tools(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// [`Phase::RunStart`].
+    /// Handles [`Phase::RunStart`].
     ///
     /// # Errors
-    /// Ends the run. So in each phase.
+    /// An error ends the run. This holds for every phase but [`run_end`](Plugin::run_end).
     ///
     /// # Cancel safety
-    /// The future is dropped when the run is cancelled. So in each phase but [`run_end`](Plugin::run_end).
+    /// The future is dropped when the run is cancelled. This holds for every phase but [`run_end`](Plugin::run_end).
     async fn run_start(&self, _cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
         Ok(())
     }
 
-    /// [`Phase::StepStart`].
+    /// Handles [`Phase::StepStart`].
     async fn step_start(&self, _cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
         Ok(())
     }
 
-    /// [`Phase::BeforeInference`]. [`PhaseContext::skip_inference`] asks no model, and ends the run.
+    /// Handles [`Phase::BeforeInference`]. [`PhaseContext::skip_inference`] ends the run without a request to the
+    /// model.
     async fn before_inference(
         &self,
         _cx: &mut PhaseContext<'_>,
@@ -106,7 +108,7 @@ pub trait Plugin: Any + Send + Sync {
         Ok(())
     }
 
-    /// [`Phase::AfterInference`]. The answer may be changed, its calls too.
+    /// Handles [`Phase::AfterInference`]. The plugin may change the answer and its calls.
     async fn after_inference(
         &self,
         _cx: &mut PhaseContext<'_>,
@@ -116,7 +118,8 @@ pub trait Plugin: Any + Send + Sync {
         Ok(())
     }
 
-    /// [`Phase::BeforeToolExecute`]. All plugins are asked, and the strongest verdict counts.
+    /// Handles [`Phase::BeforeToolExecute`]. All plugins are called, and the strongest verdict counts. Default:
+    /// [`Verdict::Allow`].
     async fn before_tool_execute(
         &self,
         _cx: &mut PhaseContext<'_>,
@@ -125,7 +128,7 @@ pub trait Plugin: Any + Send + Sync {
         Ok(Verdict::Allow)
     }
 
-    /// [`Phase::AfterToolExecute`].
+    /// Handles [`Phase::AfterToolExecute`].
     async fn after_tool_execute(
         &self,
         _cx: &mut PhaseContext<'_>,
@@ -134,22 +137,23 @@ pub trait Plugin: Any + Send + Sync {
         Ok(())
     }
 
-    /// [`Phase::StepEnd`].
+    /// Handles [`Phase::StepEnd`].
     async fn step_end(&self, _cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
         Ok(())
     }
 
-    /// Why the run stops behind the step that ended, if it does. All plugins are asked where [`Phase::StepEnd`] is over, whatever
-    /// their phases, in their order, and the first reason counts; one that a plugin gave [before](PhaseContext::end_run) comes
-    /// first. A run that is taken up behind a crash is asked about its last step once more, so this should change nothing.
+    /// Returns the reason to stop the run after the completed step; `None` if the run continues. All plugins are
+    /// asked after [`Phase::StepEnd`], in their order and whatever their phases are. The first reason counts. A
+    /// reason from [`PhaseContext::end_run`] takes precedence. After a crash, a resumed run asks about its last step
+    /// again, so this method should have no side effects.
     ///
-    /// [`StopConditions`](super::stop::StopConditions) are a plugin that has this alone.
+    /// [`StopConditions`](super::stop::StopConditions) are a plugin that implements this method only.
     ///
     /// ```
     /// use runstate::agent::{EndedStep, Plugin};
     /// use runstate::termination::{FinalReason, StoppedReason};
     ///
-    /// /// Stops a run that has written so many tokens.
+    /// /// Stops a run after a number of written tokens.
     /// struct MostWritten(u64);
     ///
     /// impl Plugin for MostWritten {
@@ -159,7 +163,7 @@ pub trait Plugin: Any + Send + Sync {
     ///
     ///     fn stops(&self, step: &EndedStep<'_>) -> Option<FinalReason> {
     ///         let written = step.counters().usage().output_tokens;
-    ///         // Where the run ends by itself there is nothing to stop.
+    ///         // A run that ends naturally needs no stop.
     ///         if written < self.0 || step.ends_naturally() {
     ///             return None;
     ///         }
@@ -171,13 +175,14 @@ pub trait Plugin: Any + Send + Sync {
         None
     }
 
-    /// Of how many calls, those of the step included, [`repeated_within`](super::stop::StopCounters::repeated_within) is to know; 0
-    /// where it is not asked, and at most 1,000. Asked once, when the agent is built.
+    /// The number of calls, those of the step included, that
+    /// [`repeated_within`](super::stop::StopCounters::repeated_within) must cover. At most 1,000. Default: 0, for a
+    /// plugin that does not use it. The agent reads this once, when it is built.
     fn window(&self) -> u32 {
         0
     }
 
-    /// [`Phase::RunEnd`].
+    /// Handles [`Phase::RunEnd`].
     async fn run_end(
         &self,
         _cx: &mut PhaseContext<'_>,
@@ -187,18 +192,18 @@ pub trait Plugin: Any + Send + Sync {
     }
 }
 
-/// A plugin and the phases that it wants to be asked in.
+/// A plugin and the phases that call it.
 pub(super) struct Extension {
     pub(super) plugin: Arc<dyn Plugin>,
     pub(super) phases: Phases,
 }
 
-/// Why a plugin failed.
+/// The error of a plugin.
 #[derive(Debug)]
 pub struct PluginError(Box<dyn Error + Send + Sync>);
 
 impl PluginError {
-    /// It failed because of this.
+    /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         PluginError(cause.into())
     }

@@ -1,30 +1,30 @@
-//! Where plugins are asked.
+//! Phases of a run.
 
 use std::fmt;
 
-/// Where plugins are asked, in the order of a run.
+/// A phase of a run. The variants are in the order of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Once, at the beginning of an activation.
+    /// The beginning of an activation, once.
     RunStart,
-    /// At the beginning of a step.
+    /// The beginning of a step.
     StepStart,
-    /// The last chance to change the request, or to ask no model.
+    /// Before the model is asked. A plugin may change the request, or skip the inference.
     BeforeInference,
-    /// The answer is there.
+    /// After the answer of the model.
     AfterInference,
-    /// Before the tool of a call executes; on a replay again.
+    /// Before the tool of a call executes, and again on a replay.
     BeforeToolExecute,
-    /// The outcome of a call is known.
+    /// After the outcome of a call is known.
     AfterToolExecute,
-    /// Once, at the end of a step; behind it [`Plugin::stops`](super::Plugin::stops) is asked.
+    /// The end of a step, once. [`Plugin::stops`](super::Plugin::stops) is called after it.
     StepEnd,
-    /// Once, at the end of an activation, whatever the reason.
+    /// The end of an activation, once, whatever the reason is.
     RunEnd,
 }
 
 impl Phase {
-    /// All of them, in order.
+    /// All phases, in order.
     pub const ALL: [Phase; 8] = [
         Phase::RunStart,
         Phase::StepStart,
@@ -43,7 +43,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Some of the phases.
+/// A set of phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phases(u8);
 
@@ -51,7 +51,7 @@ impl Phases {
     /// Every phase.
     pub const ALL: Phases = Phases(u8::MAX);
 
-    /// These.
+    /// Creates a set of these phases.
     pub const fn of(phases: &[Phase]) -> Self {
         let mut set = 0;
         let mut i = 0;
@@ -62,7 +62,7 @@ impl Phases {
         Phases(set)
     }
 
-    /// Is the phase among them?
+    /// Returns whether the set contains the phase.
     pub const fn contains(self, phase: Phase) -> bool {
         self.0 & (1 << phase as u8) != 0
     }

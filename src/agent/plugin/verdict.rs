@@ -1,23 +1,25 @@
-//! What becomes of a call at its gate.
+//! The verdict on a call at its gate.
 
 use serde_json::Value;
 
 use crate::decision::Suspension;
 
-/// What becomes of a call at its gate. Of several plugins' verdicts the strongest counts: block the run, block the call,
-/// suspend, set the result, allow; of two that are as strong, the one of the plugin that comes first.
+/// The verdict of a plugin on a call at its gate. The strongest verdict of all plugins counts. From the strongest to
+/// the weakest: block the run, block the call, suspend, set the result, allow. Of equal verdicts, the one of the
+/// earlier plugin counts.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Its tool executes.
+    /// The tool executes.
     Allow,
-    /// It has this result; its tool is not executed.
+    /// The call gets this result, and its tool does not execute.
     SetResult(Value),
-    /// It waits for a decision. An empty id is filled in.
+    /// The call waits for a decision. An empty suspension id is filled in.
     Suspend(Suspension),
-    /// It fails with this error, and the loop goes on.
+    /// The call fails with this error, and the loop continues.
     Block(String),
-    /// It fails with this error, no other call begins to execute, also none that was decided, and the run ends as `Blocked`.
+    /// The call fails with this error, and the run ends as `Blocked`. No other call begins to execute, not even a
+    /// decided one.
     BlockRun(String),
 }
 
@@ -32,7 +34,7 @@ impl Verdict {
         }
     }
 
-    /// The stronger of an earlier plugin's verdict and a later one's.
+    /// Returns the stronger of two verdicts. `self` is the verdict of the earlier plugin.
     ///
     /// ```
     /// use runstate::agent::Verdict;

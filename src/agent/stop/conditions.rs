@@ -1,4 +1,4 @@
-//! Conditions that were checked.
+//! Validated stop conditions.
 
 use std::fmt;
 
@@ -12,28 +12,29 @@ use crate::turn::Turn;
 /// The largest window in which calls are compared.
 pub(in crate::agent) const MOST_WINDOW: u32 = 1_000;
 
-/// The stop conditions of a run, in the order in which they are asked. There may be several of one kind.
+/// The stop conditions of a run, in the order of their evaluation. Several conditions of one kind are allowed.
 ///
-/// The default has none.
+/// Default: none.
 #[derive(Clone, Default)]
 pub struct StopConditions {
     conditions: Vec<Condition>,
-    /// Calls that must be remembered.
+    /// The number of calls to remember.
     pub(super) window: u32,
 }
 
 #[derive(Clone)]
 struct Condition {
     spec: StopConditionSpec,
-    /// Of a pattern.
+    /// The matcher of a pattern.
     matches: Option<Matcher>,
 }
 
 impl StopConditions {
-    /// Checks the conditions. Patterns are regular expressions where the feature `regex` is on, and refused where it is off.
+    /// Validates the conditions. With the feature `regex`, patterns are regular expressions. Without it, patterns are
+    /// refused.
     ///
     /// # Errors
-    /// [`StopConfigError`] for the first condition that could never hold, would always hold or cannot be read.
+    /// [`StopConfigError`] for the first condition that can never hold, always holds, or cannot be read.
     pub fn new(specs: Vec<StopConditionSpec>) -> Result<Self, StopConfigError> {
         #[cfg(feature = "regex")]
         return Self::with_patterns(specs, &super::regular::RegularExpressions);
@@ -41,18 +42,19 @@ impl StopConditions {
         return Self::without_patterns(specs);
     }
 
-    /// Checks the conditions, where a pattern is refused: what [`new`](StopConditions::new) does without the feature `regex`.
+    /// Validates the conditions, and refuses patterns. [`new`](StopConditions::new) does this without the feature
+    /// `regex`.
     ///
     /// # Errors
-    /// As [`new`](StopConditions::new).
+    /// See [`new`](StopConditions::new).
     pub fn without_patterns(specs: Vec<StopConditionSpec>) -> Result<Self, StopConfigError> {
         Self::checked(specs, None)
     }
 
-    /// Checks the conditions, whose patterns are of that language.
+    /// Validates the conditions, with this pattern language.
     ///
     /// # Errors
-    /// As [`new`](StopConditions::new).
+    /// See [`new`](StopConditions::new).
     pub fn with_patterns(
         specs: Vec<StopConditionSpec>,
         patterns: &dyn Patterns,
@@ -75,14 +77,15 @@ impl StopConditions {
         Ok(checked)
     }
 
-    /// The conditions as they were configured.
+    /// The configured conditions.
     pub fn specs(&self) -> impl Iterator<Item = &StopConditionSpec> {
         self.conditions.iter().map(|condition| &condition.spec)
     }
 
-    /// Asks the conditions at the end of a step: `last_turn` is its answer, `ends_anyway` says that the run ends with it
-    /// naturally. The first condition that holds gives the reason; where the run ends anyway, only a
-    /// [`ContentMatch`](StopConditionSpec::ContentMatch) is asked, since all others would stop what goes on.
+    /// Evaluates the conditions at the end of a step. `last_turn` is the answer of the step. `ends_anyway` is true if
+    /// the run ends naturally with it. The first condition that holds gives the reason. If the run ends anyway, only
+    /// [`ContentMatch`](StopConditionSpec::ContentMatch) is evaluated, because all other conditions stop runs that
+    /// would continue.
     pub fn check(
         &self,
         counters: &StopCounters,
@@ -102,7 +105,7 @@ impl StopConditions {
 }
 
 impl Condition {
-    /// What was measured, if it holds.
+    /// The measured value, if the condition holds.
     fn holds(&self, counters: &StopCounters, now_ms: u64, turn: &Turn) -> Option<String> {
         match &self.spec {
             StopConditionSpec::MaxRounds { rounds } => {
@@ -158,7 +161,7 @@ fn check_spec(
         StopConditionSpec::Timeout { seconds } => at_least("seconds", *seconds, 1),
         StopConditionSpec::TokenBudget { max_total } => at_least("max_total", *max_total, 1),
         StopConditionSpec::ConsecutiveErrors { max } => at_least("max", u64::from(*max), 1),
-        // One call repeats nothing.
+        // A single call cannot be a repetition.
         StopConditionSpec::LoopDetection { window } if *window <= MOST_WINDOW => {
             at_least("window", u64::from(*window), 2)
         }

@@ -1,4 +1,4 @@
-//! What the conditions look at.
+//! Counters for the stop conditions.
 
 use std::collections::VecDeque;
 
@@ -9,8 +9,9 @@ use super::conditions::StopConditions;
 use super::digest::CallDigest;
 use crate::turn::Turn;
 
-/// What was counted since a run started. It is stored with the run, so that a resumed run goes on counting, and it does
-/// not grow with the run: at most 1,000 digests of calls, as many as the longest window of the conditions.
+/// The counters of a run since its start. They are stored with the run, so that a resumed run continues to count.
+/// Their size is bounded: they contain the digests of at most 1,000 calls, according to the longest window of the
+/// conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopCounters {
@@ -18,10 +19,10 @@ pub struct StopCounters {
     rounds: u32,
     usage: Usage,
     failed_in_a_row: u32,
-    /// The tool of the last of them.
+    /// The tool of the last failed call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failed: Option<String>,
-    /// The last calls, the newest last.
+    /// The digests of the last calls, the newest last.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     recent: VecDeque<CallDigest>,
     /// The repetition in the last step that spans the fewest calls.
@@ -29,17 +30,17 @@ pub struct StopCounters {
     repeated: Option<Repeated>,
 }
 
-/// A call that was made again.
+/// A repeated call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Repeated {
     tool: String,
-    /// From the one call to the other, both counted.
+    /// The number of calls from the first occurrence to the second, both included.
     within: u32,
 }
 
 impl StopCounters {
-    /// A run starts at `started_at_ms`, in milliseconds on its clock.
+    /// Creates the counters of a run that starts at `started_at_ms`, in milliseconds on its clock.
     pub fn new(started_at_ms: u64) -> Self {
         StopCounters {
             started_at_ms,
@@ -52,18 +53,18 @@ impl StopCounters {
         }
     }
 
-    /// A step has its answer.
+    /// Counts a step with its answer.
     pub fn step(&mut self, conditions: &StopConditions, usage: &Usage, turn: &Turn) {
         self.used(usage);
         self.answered(conditions.window, turn);
     }
 
-    /// Tokens were used, whatever comes of them.
+    /// Counts tokens, also those of an answer that fails.
     pub(in crate::agent) fn used(&mut self, usage: &Usage) {
         self.usage += *usage;
     }
 
-    /// A step has its answer. Its calls are compared with those before them, within a window of so many.
+    /// Counts an answer. Its calls are compared with the previous ones. `window` is the number of calls to compare.
     pub(in crate::agent) fn answered(&mut self, window: u32, turn: &Turn) {
         self.rounds = self.rounds.saturating_add(1);
         self.repeated = None;
@@ -86,7 +87,8 @@ impl StopCounters {
         }
     }
 
-    /// A call has ended as Succeeded or Failed; in the order of their ending. Calls that wait or were cancelled are not told.
+    /// Counts a call that ended as Succeeded or Failed. The caller reports calls in the order of their ends, and
+    /// omits calls that wait or were cancelled.
     pub fn result(&mut self, tool: &str, failed: bool) {
         if failed {
             self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
@@ -97,22 +99,22 @@ impl StopCounters {
         }
     }
 
-    /// When the run started, in milliseconds on its clock.
+    /// The start of the run, in milliseconds on its clock.
     pub fn started_at_ms(&self) -> u64 {
         self.started_at_ms
     }
 
-    /// Steps taken.
+    /// The number of steps.
     pub fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// Tokens used.
+    /// The tokens used.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Failed calls since the last that succeeded.
+    /// The number of failed calls since the last successful one.
     pub fn failed_in_a_row(&self) -> u32 {
         self.failed_in_a_row
     }
@@ -121,8 +123,8 @@ impl StopCounters {
         self.last_failed.as_deref().unwrap_or_default()
     }
 
-    /// The tool of a call of the last step that was made before, within a window of so many calls, and how many of them lie from
-    /// the one to the other, both counted.
+    /// A repeated call of the last step: its tool, and the number of calls from the first occurrence to the second,
+    /// both included. `window` is the largest such number.
     pub fn repeated_within(&self, window: u32) -> Option<(&str, u32)> {
         let repeated = self.repeated.as_ref().filter(|repeated| repeated.within <= window)?;
         Some((&repeated.tool, repeated.within))

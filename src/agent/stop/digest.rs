@@ -1,4 +1,4 @@
-//! Calls, to compare.
+//! Digests of calls.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::turn::CallRequest;
 
-/// The first half of a SHA-256 of tool and arguments, whatever the order of the arguments' keys. As JSON it is 32
-/// hexadecimal digits: readers of JSON differ about large numbers.
+/// The first half of a SHA-256 of tool and arguments. The order of the arguments' keys has no influence. The JSON
+/// form is 32 hexadecimal digits, because JSON parsers differ about large numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CallDigest(u128);
 

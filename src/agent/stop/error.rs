@@ -1,61 +1,62 @@
-//! What is wrong with configured conditions.
+//! Errors of the configuration of stop conditions.
 
 use std::error::Error;
 use std::fmt;
 
 use super::patterns::PatternError;
 
-/// What is wrong with the conditions of a run. Each names the condition by its place in the list, from 1, and by its code.
+/// The error of a stop condition. Each variant names the condition by its position in the list, from 1, and by its
+/// code.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StopConfigError {
     /// A number is too small: the condition would always hold, or never.
     TooSmall {
-        /// Its place, from 1.
+        /// The position, from 1.
         place: usize,
-        /// Its code.
+        /// The code of the condition.
         code: &'static str,
         /// The field.
         field: &'static str,
-        /// What it is.
+        /// The configured value.
         got: u64,
-        /// The least it can be.
+        /// The smallest permitted value.
         least: u64,
     },
-    /// A number is too large: the condition would keep too much.
+    /// A number is too large: the condition would need too much memory.
     TooLarge {
-        /// Its place, from 1.
+        /// The position, from 1.
         place: usize,
-        /// Its code.
+        /// The code of the condition.
         code: &'static str,
         /// The field.
         field: &'static str,
-        /// What it is.
+        /// The configured value.
         got: u64,
-        /// The most it can be.
+        /// The largest permitted value.
         most: u64,
     },
     /// A text is empty.
     Empty {
-        /// Its place, from 1.
+        /// The position, from 1.
         place: usize,
-        /// Its code.
+        /// The code of the condition.
         code: &'static str,
         /// The field.
         field: &'static str,
     },
-    /// The pattern is none.
+    /// The pattern is invalid.
     Pattern {
-        /// Its place, from 1.
+        /// The position, from 1.
         place: usize,
         /// The pattern.
         pattern: String,
-        /// Why.
+        /// The reason.
         error: PatternError,
     },
-    /// There is nothing that reads patterns.
+    /// No pattern language is available.
     NoPatterns {
-        /// Its place, from 1.
+        /// The position, from 1.
         place: usize,
     },
 }

@@ -1,8 +1,8 @@
-//! When a run is stopped (document 003, "Stop Conditions"; evaluated where a step ends, behind [`StepEnd`](super::Phase::StepEnd)).
+//! Stop conditions of a run. They are evaluated at the end of each step, after [`StepEnd`](super::Phase::StepEnd).
 //!
-//! [`StopConditionSpec`] is configuration, [`StopConditions`] are specs that were checked, [`StopCounters`] are what they look
-//! at: fed with each step and each result, stored with the run, so that a resumed run goes on counting. The conditions are a
-//! [`Plugin`](super::Plugin), which an agent has any number of.
+//! [`StopConditionSpec`] is configuration. [`StopConditions`] are validated specs. [`StopCounters`] are their input:
+//! they count each step and each result, and are stored with the run, so that a resumed run continues to count. The
+//! conditions are a [`Plugin`](super::Plugin); an agent may have any number of them.
 //!
 //! ```
 //! use runstate::agent::answer::Usage;
@@ -22,7 +22,7 @@
 //! let stopped = conditions.check(&counters, 6_000, &turn, false).unwrap();
 //! assert_eq!(stopped.to_string(), "max_rounds:2 of 2 rounds");
 //!
-//! // A condition that could never fire, or always does, is a mistake.
+//! // A condition that can never hold, or always holds, is an error.
 //! let error = StopConditions::new(vec![StopConditionSpec::MaxRounds { rounds: 0 }]).unwrap_err();
 //! assert_eq!(error.to_string(), "stop condition 1, max_rounds: `rounds` is 0; expected at least 1");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

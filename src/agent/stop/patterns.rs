@@ -1,13 +1,13 @@
-//! The language of patterns.
+//! Pattern languages.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Does a text match? Made once from a pattern, asked at the end of each step; it must not block.
+/// A compiled pattern. It is compiled once and called at the end of each step. It must not block.
 pub type Matcher = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// A language of patterns, for [`ContentMatch`](super::StopConditionSpec::ContentMatch).
+/// A pattern language for [`ContentMatch`](super::StopConditionSpec::ContentMatch).
 ///
 /// ```
 /// use runstate::agent::stop::{Matcher, PatternError, Patterns, StopConditionSpec, StopConditions};
@@ -31,19 +31,19 @@ pub type Matcher = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 /// assert!(error.to_string().ends_with("a word has no spaces"), "{error}");
 /// ```
 pub trait Patterns {
-    /// Reads a pattern.
+    /// Compiles a pattern.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if the pattern is invalid.
     fn compile(&self, pattern: &str) -> Result<Matcher, PatternError>;
 }
 
-/// Why a pattern is none.
+/// The reason why a pattern is invalid.
 #[derive(Debug)]
 pub struct PatternError(Box<dyn Error + Send + Sync>);
 
 impl PatternError {
-    /// It is none because of this.
+    /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         PatternError(cause.into())
     }

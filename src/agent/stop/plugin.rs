@@ -1,17 +1,17 @@
-//! The conditions as a plugin.
+//! The stop conditions as a plugin.
 
 use super::super::plugin::{EndedStep, Phases, Plugin};
 use super::conditions::StopConditions;
 use crate::termination::FinalReason;
 
-/// Stop conditions are a plugin: [`AgentBuilder::stop`](crate::agent::AgentBuilder::stop) puts them behind all others, and
-/// [`AgentBuilder::plugin`](crate::agent::AgentBuilder::plugin) where they are to be asked.
+/// Stop conditions are a plugin. [`AgentBuilder::stop`](crate::agent::AgentBuilder::stop) puts them after all other
+/// plugins; [`AgentBuilder::plugin`](crate::agent::AgentBuilder::plugin) puts them at a chosen position.
 impl Plugin for StopConditions {
     fn name(&self) -> &str {
         "stop-conditions"
     }
 
-    /// None: they are asked behind them all.
+    /// No phases: the conditions are evaluated after all of them.
     fn phases(&self) -> Phases {
         Phases::of(&[])
     }

@@ -1,4 +1,4 @@
-//! Patterns as regular expressions.
+//! Regular expressions as patterns.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use regex::{Error, Regex};
 
 use super::patterns::{Matcher, PatternError, Patterns};
 
-/// Patterns are regular expressions of the crate `regex`: linear in the text, without look-around and back-references.
+/// Pattern language of the crate `regex`. Matching takes time linear in the text. Look-around and back-references are
+/// not supported.
 ///
 /// ```
 /// use runstate::agent::stop::{Patterns, RegularExpressions};
@@ -26,7 +27,7 @@ impl Patterns for RegularExpressions {
     fn compile(&self, pattern: &str) -> Result<Matcher, PatternError> {
         match Regex::new(pattern) {
             Ok(regex) => Ok(Arc::new(move |text| regex.is_match(text))),
-            // It draws the pattern, with a caret below; the last line says what is wrong.
+            // The error message shows the pattern with a caret below it. Its last line is the reason.
             Err(Error::Syntax(drawn)) => {
                 let what = drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
                 Err(PatternError::new(what))

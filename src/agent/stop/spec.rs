@@ -1,9 +1,8 @@
-//! The conditions as configuration.
+//! Configuration of stop conditions.
 
 use serde::{Deserialize, Serialize};
 
-/// A stop condition, as document 003 lists them ("Stop Conditions"). What is counted is counted over the whole run, all its
-/// activations; reached is as much as exceeded.
+/// A stop condition. Counts cover the whole run, over all its activations. A limit counts as reached at equality.
 ///
 /// ```
 /// use runstate::agent::stop::StopConditionSpec;
@@ -18,46 +17,45 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConditionSpec {
-    /// So many steps were taken.
+    /// The run has taken this many steps.
     MaxRounds {
-        /// The most steps; from 1.
+        /// The most steps; at least 1.
         rounds: u32,
     },
-    /// So much time has gone by since the run started, waiting included.
+    /// This much time has passed since the start of the run, including waits.
     Timeout {
-        /// The most seconds; from 1.
+        /// The time in seconds; at least 1.
         seconds: u64,
     },
-    /// So many tokens were used, read and written together.
+    /// The run has used this many tokens, read and written together.
     TokenBudget {
-        /// The most tokens; from 1.
+        /// The most tokens; at least 1.
         max_total: u64,
     },
-    /// So many tool calls in a row have failed, and none has succeeded since.
+    /// This many consecutive tool calls have failed.
     ConsecutiveErrors {
-        /// The most failed calls in a row; from 1.
+        /// The most consecutive failed calls; at least 1.
         max: u32,
     },
-    /// The step called this tool, whatever came of it.
+    /// The step called this tool, whatever the outcome was.
     StopOnTool {
         /// The name of the tool.
         tool_name: String,
     },
-    /// The text of the step's answer matches.
+    /// The text of the step's answer matches a pattern.
     ContentMatch {
-        /// The pattern, in the language of the [`Patterns`](super::Patterns) in use. It matches anywhere in the text.
+        /// The pattern, in the current [`Patterns`](super::Patterns) language. It matches anywhere in the text.
         pattern: String,
     },
-    /// The step made a call, with tool and arguments, that is among the calls before it: within a window of so many calls, itself
-    /// included.
+    /// The step repeated an earlier call: the tool and the arguments are equal, and both calls are within the window.
     LoopDetection {
-        /// The calls of the window; from 2 to 1,000.
+        /// The size of the window in calls, the repeated call included; from 2 to 1,000.
         window: u32,
     },
 }
 
 impl StopConditionSpec {
-    /// The code with which a run stops: the name of the variant as it is written in configuration.
+    /// The code of the termination reason. It is the name of the variant in configuration.
     pub fn code(&self) -> &'static str {
         match self {
             StopConditionSpec::MaxRounds { .. } => "max_rounds",
