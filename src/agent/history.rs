@@ -1,4 +1,4 @@
-//! What was said: the messages of a thread, as a model reads them.
+//! The messages of a thread, as a model reads them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use crate::tool_call::CallKey;
 use crate::turn::Turn;
 
-/// A message of a thread. Messages are shared, never copied: cloning one copies a pointer.
+/// A message of a thread. Messages are shared: a clone copies a pointer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
-    /// What the user wrote.
+    /// A message of the user.
     User(Arc<str>),
-    /// What the model answered.
+    /// An answer of the model.
     Assistant(Arc<Turn>),
-    /// The one result of a call of an answer.
+    /// The result of one call of an answer. Each call has one.
     Result(Arc<CallResult>),
-    /// In the place of a result that is not there yet. Never stored: the request to the model has it.
+    /// A placeholder for a missing result. It is part of requests to the model, and never stored.
     #[serde(skip)]
     Open(OpenCall),
 }
@@ -28,27 +28,27 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallResult {
-    /// The call's place in its run.
+    /// The position of the call in its run.
     pub key: CallKey,
     /// The id that the model gave the call.
     pub id: String,
-    /// What came of it.
+    /// The content of the result.
     pub content: ResultContent,
 }
 
-/// What came of a call.
+/// The content of a call's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ResultContent {
-    /// What the tool gave.
+    /// The tool returned an output.
     Output {
         /// The output.
         value: Value,
-        /// What there is to know about it.
+        /// A warning about the output.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         warning: Option<String>,
     },
-    /// Why there is no output: it failed, was cancelled, or was never executed.
+    /// The call failed, was cancelled, or was never executed. The text is the reason.
     Error(String),
 }
 
@@ -70,14 +70,14 @@ impl OpenCall {
         &self.turn.calls[self.ordinal as usize].id
     }
 
-    /// Why there is none yet.
+    /// The reason why the result is missing.
     pub fn why(&self) -> &'static str {
         self.why
     }
 }
 
 impl Message {
-    /// The answer, if it is one.
+    /// The answer, if this is an answer.
     pub fn answer(&self) -> Option<&Arc<Turn>> {
         match self {
             Message::Assistant(turn) => Some(turn),
@@ -86,10 +86,11 @@ impl Message {
     }
 }
 
-/// The messages of a thread in the order in which a model reads them: behind each answer exactly one result for each of
-/// its calls, in their order.
+/// The messages of a thread, in the order in which a model reads them. After each answer there is exactly one result
+/// for each of its calls, in call order.
 ///
-/// Cloning shares it. A clone that is kept while the run goes on costs one copy of the list, not of the messages.
+/// A clone shares the list. If a clone is kept while the run continues, the list is copied once; the messages are not
+/// copied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
     messages: Arc<Vec<Message>>,
@@ -104,12 +105,12 @@ impl Deref for History {
 }
 
 impl History {
-    /// Changes what one request shows: a plugin may. The thread is not changed.
+    /// Returns the list for changes. A plugin may change the messages of one request; the thread does not change.
     pub fn edit(&mut self) -> &mut Vec<Message> {
         Arc::make_mut(&mut self.messages)
     }
 
-    /// Adds a message; says at which place.
+    /// Adds a message. Returns its position.
     pub(super) fn push(&mut self, message: Message) -> usize {
         let messages = self.edit();
         messages.push(message);
@@ -120,12 +121,12 @@ impl History {
         self.edit()[place] = message;
     }
 
-    /// Is there no result at the place yet?
+    /// Returns whether the result at the position is missing.
     pub(super) fn is_open(&self, place: usize) -> bool {
         matches!(self.messages.get(place), Some(Message::Open(_)))
     }
 
-    /// What is stored of it.
+    /// The stored messages.
     pub(super) fn stored(&self) -> impl Iterator<Item = &Message> {
         self.messages.iter().filter(|message| !matches!(message, Message::Open(_)))
     }

@@ -1,9 +1,9 @@
-//! The driver of runs: it asks models, tools, people and stores, and hands what they give to typed values (documents 000
-//! and 003).
+//! The driver of runs. It calls models, tools and stores, asks approvers, and passes the results to typed values. It
+//! implements the two-layer loop.
 //!
-//! An [`Agent`] is what runs are driven with, a [`RunState`] is a run. [`run_loop`] drives one and gives its [`Outcome`];
-//! [`run_loop_stream`] gives its events while it goes on, and takes decisions in as they come. The order of things is not
-//! decided here: the states of [`run_flow`](crate::run_flow) offer no other.
+//! An [`Agent`] is the configuration of runs, and a [`RunState`] is a run. [`run_loop`] drives a run and returns its
+//! [`Outcome`]. [`run_loop_stream`] returns the events of a run as they happen, and processes decisions as they
+//! arrive. The order of operations is not decided here: the states of [`run_flow`](crate::run_flow) permit only one.
 //!
 //! ```
 //! use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -27,7 +27,7 @@
 //! assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
 //! assert_eq!(state.thread().last_answer().unwrap().text, "hello in step 1");
 //!
-//! // A run that is over is not started again.
+//! // A run that is over cannot be started again.
 //! let error = run_loop(&agent, &mut state, Input::message("again"), Io::new()).await.unwrap_err();
 //! assert_eq!(error.to_string(), "the run is Done: it is over; start a new run, on its thread if it is to go on from there");
 //! # Ok(())
@@ -85,18 +85,18 @@ pub(crate) use {
     tool::asked_in,
 };
 
-/// Who watches the machines of a run: a recorder gives each an [`Observer`].
+/// Factory of observers for the machines of a run. A trace recorder gives each machine an [`Observer`].
 pub trait Watch: Sync {
-    /// The observer of the machine of that lifecycle which traces call `instance`.
+    /// Returns the observer of a machine. `instance` is the name of the machine in traces.
     fn observer(&self, lifecycle: &'static str, instance: &str) -> Observer;
 
-    /// Does anybody watch? If not, no names are made for those that nobody sees.
+    /// Returns whether observers are used. If not, the names of machines are not computed.
     fn is_watching(&self) -> bool {
         true
     }
 }
 
-/// Nobody watches.
+/// Factory without observers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

@@ -1,4 +1,4 @@
-//! What answers.
+//! The model of an agent.
 
 use std::error::Error;
 use std::fmt;
@@ -13,10 +13,10 @@ use super::answer::ModelEvent;
 use super::history::History;
 use super::tool::ToolSpec;
 
-/// What a model says, as it says it.
+/// The events of a model's answer.
 pub type ModelStream<'a> = Pin<Box<dyn Stream<Item = ModelEvent> + Send + 'a>>;
 
-/// A model, or what stands in for one.
+/// A model, or a replacement for one.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -27,45 +27,46 @@ pub type ModelStream<'a> = Pin<Box<dyn Stream<Item = ModelEvent> + Send + 'a>>;
 /// impl Model for Polite {
 ///     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
 ///         let text = format!("hello in step {}", request.step);
-///         // Without the last event the answer would be an error: a line that was cut is no answer.
+///         // The finish event is required: an answer without it is incomplete, and an error.
 ///         let events = [ModelEvent::Text(text), ModelEvent::Finish(FinishReason::Stop)];
 ///         Box::pin(futures_util::stream::iter(events))
 ///     }
 /// }
 /// ```
 pub trait Model: Send + Sync {
-    /// Answers to the request, event by event.
+    /// Answers the request with a stream of events.
     ///
-    /// The stream is dropped when the run is cancelled. One that ends without [`ModelEvent::Finish`], or that panics, is a
-    /// failure, and the run ends with it.
+    /// If the run is cancelled, the stream is dropped. A stream that ends without [`ModelEvent::Finish`], or panics,
+    /// is a failure that ends the run.
     fn infer(&self, request: InferenceRequest) -> ModelStream<'_>;
 }
 
-/// What a model is asked (document 000, "LLM_CALL"). Plugins change it before it is sent.
+/// A request to a model. Plugins may change it before it is sent.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InferenceRequest {
-    /// The run.
+    /// The id of the run.
     pub run: Arc<str>,
-    /// The thread.
+    /// The id of the thread.
     pub thread: Arc<str>,
     /// The step of the run, from 1.
     pub step: u32,
     /// The system prompt.
     pub system: Option<Arc<str>>,
-    /// What was said so far.
+    /// The messages so far.
     pub history: History,
-    /// The tools that are offered.
+    /// The offered tools.
     pub tools: Arc<[Arc<ToolSpec>]>,
     /// Further parameters of the model, such as a temperature.
     pub parameters: Arc<Map<String, Value>>,
-    /// Cancelled with the run.
+    /// A token that is cancelled with the run.
     pub cancelled: CancellationToken,
 }
 
 impl InferenceRequest {
-    /// Offers only these of the tools that were offered. A call of another one fails, in this step's answer and in no other's;
-    /// whichever process gates it, since what a step offered is committed with its answer.
+    /// Restricts the offered tools to those for which `keep` is true. A call of another tool fails, in the answer of
+    /// this step only. The restriction is committed with the answer, so it applies in any process that executes the
+    /// calls.
     pub fn offer_only(&mut self, mut keep: impl FnMut(&ToolSpec) -> bool) {
         if self.tools.iter().any(|tool| !keep(tool)) {
             self.tools = self.tools.iter().filter(|tool| keep(tool)).cloned().collect();
@@ -78,12 +79,12 @@ impl InferenceRequest {
     }
 }
 
-/// Why a model did not answer.
+/// The reason why a model did not answer.
 #[derive(Debug)]
 pub struct ModelError(Box<dyn Error + Send + Sync>);
 
 impl ModelError {
-    /// It failed because of this.
+    /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         ModelError(cause.into())
     }

@@ -1,61 +1,60 @@
-//! How an agent works: in which order calls execute, when it waits, how often it is committed.
+//! Modes of an agent: the order of executions, the waiting policy, the durability.
 
 use serde::{Deserialize, Serialize};
 
-/// How the calls of a round are executed (document 003).
+/// The execution of the calls of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionMode {
-    /// One by one. The first that asks for a decision stops the round; the rest are executed once it was answered. Of several
-    /// decisions that are there each waits for the replay of the one before.
+    /// Calls execute one by one. A call that asks for a decision stops the round; the other calls execute after the
+    /// decision. If several decisions have arrived, each waits for the replay of the previous one.
     #[default]
     Sequential,
-    /// All at once. Decisions wait for the gate behind the round, and are replayed one by one.
+    /// Calls execute concurrently. Decisions wait for the gate after the round, and are replayed one by one.
     Parallel,
-    /// All at once; a decision on a call that waits is taken in at once, and its replay executes beside the others
-    /// (document 003, "Concurrent Execution Model"). At a gate several replays execute at once.
+    /// Calls execute concurrently. A decision on a waiting call is processed immediately, and its replay runs beside
+    /// the other executions. At a gate, several replays run concurrently.
     Concurrent,
 }
 
-/// When an activation waits for calls that are suspended.
+/// The condition for an activation to wait for suspended calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuspensionPolicy {
-    /// As long as any call waits (document 003).
+    /// The activation waits while any call is suspended.
     #[default]
     WaitForAll,
-    /// When all calls of a round wait; if any has a result, the model goes on with that, and reads of the others that
-    /// they wait (document 000). At the start of an activation, when a call asked anew; where one was cut off, also when the
-    /// model has nothing to read that came in since its last answer.
+    /// The activation waits if all calls of a round wait. If any call has a result, the model continues with it, and
+    /// reads that the other calls wait. At its start, an activation waits if a call asked a new question. An
+    /// activation after an interrupted one also waits if the model has no unread results.
     ContinueWhenAny,
 }
 
-/// What happens when an activation has ended because calls wait.
+/// The behaviour of a loop after an activation that ended because calls wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenSuspended {
-    /// The loop returns. A later one goes on, in this process or another (document 000).
+    /// The loop returns. A later loop continues the run, in this process or another.
     #[default]
     Park,
-    /// The loop waits for a decision, a cancellation or an expiry, and goes on with another activation
-    /// (document 003, `wait_for_resume_or_cancel`). A loop that is told to [park](super::Io::parking), such as that of a worker of
-    /// durable runs, parks all the same.
+    /// The loop waits for a decision, a cancellation or an expiry, and continues with another activation. A loop with
+    /// [`Io::parking`](super::Io::parking) parks anyway; the loops of workers of durable runs do.
     WaitInPlace,
 }
 
-/// How often a run is made durable.
+/// The commits that make a run durable.
 ///
-/// Each level commits before a tool executes that must not run twice, each decision before its replay, each question, and each end of
-/// an activation.
+/// Every level commits before the execution of a tool that must not run twice, each decision before its replay, each
+/// question, and the end of each activation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// At each commit that a run owes. A crash loses the answer that the model is giving, and leaves calls in doubt that
-    /// execute.
+    /// Every commit of the run. A crash loses the unfinished answer of the model, and leaves executing calls in
+    /// doubt.
     #[default]
     Commit,
-    /// Once a step, with the results of its calls. A crash loses the step: the model is asked again, is paid again and may answer
-    /// otherwise, and tools that may repeat are executed again, perhaps with other arguments and under other idempotency keys. For runs whose
-    /// tools may repeat without harm.
+    /// One commit per step, with the results of its calls. A crash loses the step. The model is asked again, which
+    /// costs tokens again and may give another answer. Repeatable tools execute again, perhaps with other arguments
+    /// and other idempotency keys. This level is for runs whose tools can be repeated without harm.
     Step,
 }

@@ -1,19 +1,20 @@
-//! Checking values against JSON Schemas.
+//! Validation against JSON Schemas.
 
 use serde_json::Value;
 
-/// Checks values against JSON Schemas: a tool's arguments before it executes, a decision's result before it is accepted.
+/// A validator for JSON Schemas. It checks the arguments of a tool before the tool executes, and the result of a
+/// decision before the decision is accepted.
 ///
-/// The library has no validator of its own. The crate `runstate-schema` has one; [`Unchecked`] is for those who want none.
+/// The library has no validator of its own. The crate `runstate-schema` has one. [`Unchecked`] disables validation.
 pub trait SchemaCheck: Send + Sync {
-    /// Does the value fit the schema?
+    /// Validates a value against a schema.
     ///
     /// # Errors
-    /// What does not fit, in words for the model or the person who gave the value; or what is wrong with the schema.
+    /// The reason why the value does not fit, as a text for the model or the approver; or the defect of the schema.
     fn check(&self, schema: &Value, value: &Value) -> Result<(), String>;
 }
 
-/// Takes every value: schemas are for the model to read and for nothing else.
+/// Validator that accepts every value. Schemas are then only information for the model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unchecked;
 

@@ -1,9 +1,10 @@
-//! A conversation that outlives its runs.
+//! A conversation, which outlives its runs.
 
 use super::history::{History, Message};
 use super::keys::Values;
 
-/// A conversation: its messages, and the state that plugins and tools keep for it. A run takes a thread and gives it back.
+/// A conversation: its messages, and the state of plugins and tools for it. A run takes a thread and returns it at
+/// its end.
 ///
 /// ```
 /// use runstate::agent::{RunState, Thread};
@@ -22,7 +23,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// A new conversation.
+    /// Creates an empty conversation.
     pub fn new(id: impl Into<std::sync::Arc<str>>) -> Self {
         Thread { id: id.into(), history: History::default(), values: Values::default() }
     }
@@ -32,12 +33,12 @@ impl Thread {
         &self.id
     }
 
-    /// Its messages.
+    /// The messages.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// The last thing that a model said in it.
+    /// The last answer of a model.
     pub fn last_answer(&self) -> Option<&std::sync::Arc<crate::turn::Turn>> {
         self.history.iter().rev().find_map(Message::answer)
     }

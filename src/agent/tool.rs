@@ -1,4 +1,4 @@
-//! What can be called.
+//! Tools.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::tool_call::{CallKey, CallRecord};
 use crate::tool_execution::{Effect, ExecuteTool, ToolExecution};
 use crate::tool_result::ToolResult;
 
-/// A tool.
+/// A tool that the model may call.
 ///
 /// ```
 /// use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
@@ -34,7 +34,7 @@ use crate::tool_result::ToolResult;
 ///     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
 ///         match cx.arguments()["n"].as_i64() {
 ///             Some(n) => ToolResult::Success((2 * n).into()),
-///             // The model reads the error, and the loop goes on.
+///             // The model reads the error, and the loop continues.
 ///             None => ToolResult::Error("expected a number in `n`".to_owned()),
 ///         }
 ///     }
@@ -45,18 +45,18 @@ use crate::tool_result::ToolResult;
 /// ```
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What the model is told of it. Asked once, when the agent is built.
+    /// The specification of the tool. The agent reads it once, when it is built.
     fn spec(&self) -> &ToolSpec;
 
-    /// Executes it. A panic is a failed call, and so is a result that nests deeper than 96 levels.
+    /// Executes the tool. A panic is a failed call, and so is a result that nests deeper than 96 levels.
     ///
     /// # Cancel safety
-    /// The future is dropped when the run is cancelled, wherever it stands. What must not be cut off belongs in a task of
-    /// its own.
+    /// The future is dropped when the run is cancelled, at any await. Work that must not be interrupted belongs in a
+    /// separate task.
     async fn call(&self, cx: &mut ToolContext) -> ToolResult;
 }
 
-/// What is known of a tool without calling it.
+/// The specification of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     name: String,
@@ -67,7 +67,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool of that name. Until it says otherwise it must not run twice.
+    /// Creates the specification of a tool that must not run twice.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         ToolSpec {
             name: name.into(),
@@ -78,22 +78,24 @@ impl ToolSpec {
         }
     }
 
-    /// The same, with the JSON Schema of its arguments, against which they are checked before it executes.
+    /// Sets the JSON Schema of the arguments. Arguments are validated before the tool executes. Default: none.
     #[must_use]
     pub fn with_schema(mut self, schema: Value) -> Self {
         self.schema = Some(schema);
         self
     }
 
-    /// The same, for a tool that only reads, or that does the same when it is called twice with one idempotency key.
+    /// Declares that the tool only reads, or that a second call with the same idempotency key has no further effect.
+    /// Default: the tool must not run twice.
     #[must_use]
     pub fn repeatable(mut self) -> Self {
         self.effect = Effect::Repeatable;
         self
     }
 
-    /// The same, for a tool that does not execute before people approve the call. The agent asks them; no plugin is needed. A gate
-    /// that a plugin has beside it holds as well. Said again, the last one counts.
+    /// Sets the approval policy. The tool does not execute before the call is approved. The agent asks the approvers
+    /// without a plugin; the gates of plugins apply in addition. A second call replaces the policy. Default: no
+    /// approval.
     ///
     /// ```
     /// use runstate::agent::{Approval, ToolSpec};
@@ -107,33 +109,33 @@ impl ToolSpec {
         self
     }
 
-    /// The name by which the model calls it.
+    /// The name of the tool.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it does, for the model.
+    /// The description for the model.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub fn schema(&self) -> Option<&Value> {
         self.schema.as_ref()
     }
 
-    /// Which of its calls people must approve, if any.
+    /// The approval policy, if there is one.
     pub fn approval(&self) -> Option<&Approval> {
         self.approval.as_ref()
     }
 
-    /// May it run twice?
+    /// Returns whether the tool may run twice.
     pub fn effect(&self) -> Effect {
         self.effect
     }
 }
 
-/// What a tool is executed with. Only an execution whose gate is open makes one.
+/// The context of an execution. Only an execution with an open gate creates one.
 #[derive(Debug)]
 pub struct ToolContext {
     run: Arc<str>,
@@ -149,16 +151,16 @@ pub struct ToolContext {
     patches: Patches,
 }
 
-/// What a tool says while it executes.
+/// A progress report of a tool.
 #[derive(Debug)]
 pub(super) struct Progress {
     pub(super) call: Arc<str>,
     pub(super) value: Value,
 }
 
-/// The names of a run and of its call as one text that no other two have.
+/// The names of a run and of its call as one unique text.
 pub(super) fn path(run: &str, call: &str) -> String {
-    // What cannot be seen is written in bytes too: a person can type the name, and tell it from each other one.
+    // Invisible characters are escaped as bytes too, so that a user can type the name and distinguish it from others.
     let plain = |name: &str| {
         let mut out = String::with_capacity(name.len());
         for c in name.chars() {
@@ -174,7 +176,7 @@ pub(super) fn path(run: &str, call: &str) -> String {
     format!("{}/{}", plain(run), plain(call))
 }
 
-/// The run, the call and the number of a question, as the id of its suspension has them; none for an id of another form.
+/// The run, the call and the number of a question, parsed from its suspension id; `None` for an id of another form.
 pub(super) fn parts(suspension: &str) -> Option<(String, String, u32)> {
     let name = |text: &str| {
         let (mut out, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
@@ -202,13 +204,13 @@ pub(super) fn parts(suspension: &str) -> Option<(String, String, u32)> {
     Some((name(run), name(call), number))
 }
 
-/// The run that asked under the id of a suspension; none for an id of another form.
+/// The run in a suspension id; `None` for an id of another form.
 #[cfg(feature = "store")]
 pub(crate) fn asked_in(suspension: &str) -> Option<String> {
     parts(suspension).map(|(run, _, _)| run)
 }
 
-/// What the executions of one run have in common.
+/// The data shared by the executions of one run.
 pub(super) struct Shared<'a> {
     pub(super) run: &'a Arc<str>,
     pub(super) thread: &'a Arc<str>,
@@ -218,7 +220,7 @@ pub(super) struct Shared<'a> {
 }
 
 impl ToolContext {
-    /// `execution` is the proof that the gate is open.
+    /// Creates a context. `execution` is the proof that the gate is open.
     pub(super) fn new(
         _execution: &ToolExecution<ExecuteTool>,
         shared: Shared<'_>,
@@ -252,65 +254,67 @@ impl ToolContext {
         &self.thread
     }
 
-    /// The call, as it is named in traces.
+    /// The name of the call in traces.
     pub fn call(&self) -> &str {
         &self.call
     }
 
-    /// The call's place in the run.
+    /// The position of the call in the run.
     pub fn key(&self) -> CallKey {
         self.key
     }
 
-    /// What the tool is called with: the model's arguments, or a decision's result in their place.
+    /// The arguments for the tool: those of the model, or the result of a decision that replaces them.
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// The decision that let the call go on, on a replay.
+    /// The decision to resume the call, on a replay.
     pub fn decision(&self) -> Option<&Decision> {
         self.decision.as_ref()
     }
 
-    /// The same for the same execution, in this process or after a crash, and of no other: `run/call/attempt`. A slash in the id of
+    /// The idempotency key of this execution: `run/call/attempt`. If the execution is repeated, in this process or
+    /// after a crash, the key is equal. No other execution has this key. A slash in the id of
     /// the run or of the call is written `%2F` and a per cent sign `%25`.
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}", path(&self.run, &self.call), self.attempt)
     }
 
-    /// Cancelled with the run. A tool that does not look at it is dropped all the same.
+    /// A token that is cancelled with the run. A tool that ignores it is dropped anyway.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancelled
     }
 
-    /// Tells those who watch how far it is. Waits while many such values are on their way.
+    /// Reports progress to the event sinks. This waits while too many reports are pending.
     ///
     /// # Cancel safety
-    /// Dropped before it is ready, the value is not sent.
+    /// If the future is dropped before it is ready, the report is not sent.
     pub async fn progress(&self, value: impl Into<Value>) {
         let progress = Progress { call: Arc::clone(&self.call), value: value.into() };
-        // It fails only when the run is being torn down, and then nobody listens.
+        // It fails only while the run is torn down. No receiver is left then.
         self.progress.send(progress).await.ok();
     }
 
-    /// What is kept under the key, this call's own changes included. Others of the same round do not show.
+    /// Returns the value of the key, including this call's own changes. Changes of other calls in the round are not
+    /// visible.
     ///
     /// # Errors
-    /// [`KeyError`] when the value under the key is no `T`.
+    /// [`KeyError`] when the value is not a `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Result<Option<T>, KeyError> {
         self.patches.get(key, &self.view)
     }
 
-    /// Keeps a value under the key, once the result of this call is taken in. It must not be set to something else by
-    /// another call of the same round: that ends the run with an error that names both.
+    /// Sets the value of the key. It takes effect with the result of this call. If another call of the round sets the
+    /// key to a different value, the run ends with an error that names both calls.
     ///
     /// # Errors
-    /// [`KeyError`] when the value has no form in JSON or nests deeper than 96 levels.
+    /// [`KeyError`] when the value has no JSON form or nests deeper than 96 levels.
     pub fn set<T: Serialize + DeserializeOwned>(&mut self, key: &Key<T>, value: &T) -> Result<(), KeyError> {
         self.patches.set(key, value)
     }
 
-    /// Keeps nothing under the key any more.
+    /// Removes the value of the key.
     pub fn remove<T>(&mut self, key: &Key<T>) {
         self.patches.remove(key);
     }

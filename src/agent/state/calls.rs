@@ -1,4 +1,4 @@
-//! The calls of a run, found by name, by step and by how they stand.
+//! The calls of a run, indexed by name, by step and by status.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,19 +13,19 @@ use crate::run::RunStatus;
 use crate::tool_call::{AnyToolCall, CallKey, CallRecord, ToolCallStatus};
 use crate::turn::CallRequest;
 
-/// A call and what it is called.
+/// A call and its name.
 #[derive(Debug)]
 pub(in crate::agent) struct Call {
-    /// As it is named in traces: `call_1`, and `call_1#2` when the model uses the id again.
+    /// The name in traces: `call_1`, and `call_1#2` when the model uses the id again.
     pub(in crate::agent) name: Arc<str>,
     pub(in crate::agent) machine: Slot<AnyToolCall>,
-    /// Which call of its tool it is, from 1.
+    /// The number of the call among the calls of its tool, from 1.
     pub(in crate::agent) number: u32,
-    /// Executions begun, so that each has a name of its own in traces.
+    /// The number of executions begun. Each execution has a separate name in traces.
     pub(in crate::agent) executions: u32,
-    /// Where its result stands in the history.
+    /// The position of the call's result in the history.
     pub(in crate::agent) place: usize,
-    /// Did it change since the last commit?
+    /// Whether the call changed since the last commit.
     changed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Call {
         self.machine.get().record()
     }
 
-    /// When what it waits for lapses.
+    /// The expiry time of the suspension.
     fn expires_at_ms(&self) -> Option<u64> {
         match self.machine.get() {
             AnyToolCall::Suspended(machine) => machine.suspension().expires_at_ms,
@@ -50,7 +50,7 @@ impl Call {
         }
     }
 
-    /// What it waits for, if it does.
+    /// The open question of the call.
     pub(in crate::agent) fn asked(&self, run: &str) -> Option<Asked> {
         let AnyToolCall::Suspended(machine) = self.machine.get() else { return None };
         let suspension = machine.suspension().clone();
@@ -58,18 +58,19 @@ impl Call {
         Some(Asked { call: Arc::clone(&self.name), suspension, digest, shown: None })
     }
 
-    /// Checks whether this is the digest of its question.
+    /// Returns whether this is the digest of the open question.
     pub(in crate::agent) fn asks(&self, run: &str, digest: &str) -> bool {
         self.asked(run).is_some_and(|asked| asked.digest == *digest)
     }
 
-    /// Is it the digest of the arguments alone? Version 0.1.0 posted decisions on a suspension with it. It names no question.
+    /// Returns whether this is the digest of the arguments alone. Version 0.1.0 posted decisions on a suspension with
+    /// that digest. It does not identify a question.
     pub(in crate::agent) fn has_arguments(&self, digest: &str) -> bool {
         let AnyToolCall::Suspended(machine) = self.machine.get() else { return false };
         crate::decision::digest(machine.asked_arguments()) == *digest
     }
 
-    /// How it is now, for decisions on it.
+    /// The current state of the call, for decisions.
     pub(in crate::agent) fn now(&self, run: &str, place: usize) -> CallNow<'_> {
         let record = self.record();
         CallNow {
@@ -82,21 +83,21 @@ impl Call {
     }
 }
 
-/// All calls of a run, in the order of their making. What is asked for often is kept beside them, so that a step costs
-/// the same however many there are.
+/// All calls of a run, in the order of their creation. Indexes make the cost of a step independent of the number of
+/// calls.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Calls {
     all: Vec<Call>,
     names: HashMap<Arc<str>, usize>,
-    /// How many calls of each tool there are.
+    /// The number of calls of each tool.
     of_tool: BTreeMap<String, u32>,
-    /// How many lives an id had, if more than one.
+    /// The number of calls with one id, if there are several.
     lives: HashMap<Arc<str>, u32>,
     /// The calls that are `Running`, `Suspended` or `Resuming`, in order.
     open: Vec<usize>,
-    /// The calls that are `New`, in order: of the current round, or left of an earlier one.
+    /// The calls that are `New`, in order. They belong to the current round, or are left from an earlier one.
     fresh: Vec<usize>,
-    /// The calls whose suspensions lapse, by when.
+    /// The calls whose suspensions expire, by expiry time.
     lapsing: BTreeSet<(u64, usize)>,
     /// The calls that changed since the last commit.
     changed: Vec<usize>,
@@ -116,7 +117,7 @@ impl Calls {
         self.all.iter()
     }
 
-    /// How a call is found again for a name that a person gives: `call_1`, or `call_1#2`.
+    /// Finds a call by its name in traces: `call_1`, or `call_1#2`.
     pub(in crate::agent) fn position(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
     }
@@ -140,20 +141,20 @@ impl Calls {
         self.tally.count(ToolCallStatus::Suspended)
     }
 
-    /// When the next suspension lapses.
+    /// The expiry time of the next suspension to expire.
     pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
         self.lapsing.first().map(|(at_ms, _)| *at_ms)
     }
 
-    /// What the calls say of the run (document 003, "RunStatus Derived from ToolCall States").
+    /// The run status that follows from the states of the calls.
     pub(in crate::agent) fn projection(&self) -> RunStatus {
         self.tally.run_status()
     }
 
-    /// The places of the calls of a step; they stand together, since calls are made step by step.
+    /// The positions of the calls of a step. They are consecutive, because calls are created step by step.
     pub(in crate::agent) fn of_step(&self, step: u32) -> Range<usize> {
         let key = |call: &Call| call.record().key().step;
-        // Most often it is the last step, whose calls its reader goes through anyway.
+        // In most cases it is the last step, whose calls the caller iterates anyway.
         if self.all.last().is_some_and(|last| key(last) == step) {
             let others = self.all.iter().rposition(|call| key(call) != step);
             return others.map_or(0, |last| last + 1)..self.all.len();
@@ -161,7 +162,7 @@ impl Calls {
         self.all.partition_point(|call| key(call) < step)..self.all.partition_point(|call| key(call) <= step)
     }
 
-    /// Makes a call of an answer.
+    /// Creates a call of an answer.
     pub(in crate::agent) fn add(
         &mut self,
         key: CallKey,
@@ -178,13 +179,13 @@ impl Calls {
         self.mark(at);
     }
 
-    /// Takes a call in that was made earlier; they come in order.
+    /// Adds a restored call. Calls must be added in order.
     pub(in crate::agent) fn insert(&mut self, call: Call) -> usize {
         self.names.insert(Arc::clone(&call.name), self.all.len());
         self.push(call)
     }
 
-    /// Adds a call under a name that is listed.
+    /// Adds a call under a name that is reserved already.
     fn push(&mut self, mut call: Call) -> usize {
         let at = self.all.len();
         let tool = call.record().tool();
@@ -226,8 +227,8 @@ impl Calls {
         }
     }
 
-    /// Lists the next call under its id, or under its next life: `call_1#2`. A model may also give a call an id that looks like
-    /// another's next life.
+    /// Reserves a name for the next call: its id, or `call_1#2` if the id is in use. A model may also give a call the
+    /// id `call_1#2`.
     fn take_name(&mut self, id: &str) -> Arc<str> {
         let id: Arc<str> = id.into();
         let mut name = Arc::clone(&id);
@@ -242,7 +243,7 @@ impl Calls {
         }
     }
 
-    /// The name that the next call of that id will have, where the `taken` ones are promised.
+    /// The name that the next call of that id will have. `taken` are the names promised to other calls.
     pub(in crate::agent) fn next_name<'n>(
         &self,
         id: &str,
@@ -263,7 +264,7 @@ impl Calls {
         }
     }
 
-    /// Moves a call on with typed code; says how it stood before.
+    /// Applies a transition to a call. Returns the previous status.
     pub(in crate::agent) fn step(
         &mut self,
         call: usize,
@@ -288,14 +289,14 @@ impl Calls {
         before
     }
 
-    /// Begins an execution; says which of the call's it is, from 1.
+    /// Begins an execution. Returns its number within the call, from 1.
     pub(in crate::agent) fn begin_execution(&mut self, call: usize) -> u32 {
         self.all[call].executions += 1;
         self.mark(call);
         self.all[call].executions
     }
 
-    /// Tells `watch` of all transitions from now on.
+    /// Sets the observers of all later transitions.
     pub(in crate::agent) fn watch(&mut self, watch: &dyn Watch) {
         for call in &mut self.all {
             call.machine.get_mut().observe(watch.observer("tool_call", &call.name));
@@ -308,7 +309,7 @@ impl Calls {
         }
     }
 
-    /// How many there are.
+    /// The number of calls.
     pub(in crate::agent) fn len(&self) -> usize {
         self.all.len()
     }
@@ -325,7 +326,7 @@ impl Calls {
     }
 }
 
-/// Calls come and go near the end, so this looks from there.
+/// Inserts a call in order. The search begins at the end, because most changes are near the end.
 fn enlist(calls: &mut Vec<usize>, call: usize) {
     let at = calls.iter().rposition(|other| *other < call).map_or(0, |at| at + 1);
     calls.insert(at, call);

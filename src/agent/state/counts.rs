@@ -1,12 +1,12 @@
-//! What a run counts, and what its last step offered.
+//! The counters of a run, and the tools offered in its last step.
 
 use serde::ser::SerializeMap;
 
 use super::super::stop::StopCounters;
 use super::{Offer, RunState};
 
-/// What a run counts, and what its last step offered, as a commit left it: the next writes what is other now. Most commits of
-/// a step change none.
+/// The counters of a run and the tools offered in its last step, as of the last commit. The next commit writes only
+/// the changes. Most commits of a step change none.
 #[derive(Debug)]
 pub(in crate::agent) struct Counts {
     steps: u32,
@@ -17,14 +17,14 @@ pub(in crate::agent) struct Counts {
 }
 
 impl Counts {
-    /// Writes what differs from what was saved.
+    /// Writes the values that differ from the saved ones.
     pub(in crate::agent) fn write<M: SerializeMap>(state: &RunState, map: &mut M) -> Result<(), M::Error> {
         let saved = state.saved.as_ref();
         let events = state.events + state.following;
         if saved.is_none_or(|saved| saved.steps != state.steps) {
             map.serialize_entry("steps", &state.steps)?;
         }
-        // Absent it is as it was, and at first all; null is all again.
+        // A missing field means no change; at first it means all tools. `null` resets it to all tools.
         let is_first = state.commits == 0 && state.offer.is_all();
         if saved.map_or(!is_first, |saved| saved.offer != state.offer) {
             map.serialize_entry("offer", &state.offer)?;
@@ -41,7 +41,8 @@ impl Counts {
         Ok(())
     }
 
-    /// All of it is saved. Numbers that events will take are not among those of now, and are written again: they only grow.
+    /// Records the current values as saved. The numbers of later events are not part of them, and are written again.
+    /// Numbers only grow.
     pub(super) fn save(state: &mut RunState) {
         let RunState { steps, flows, events, .. } = *state;
         match &mut state.saved {

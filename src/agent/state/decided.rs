@@ -1,28 +1,28 @@
-//! The decisions that were accepted.
+//! Accepted decisions.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::tool::path;
 use crate::decision::{Decision, DecisionAction};
 
-/// Decisions that were accepted, found by suspension and by their own id.
+/// The accepted decisions, indexed by suspension and by decision id.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Decided {
     by_suspension: BTreeMap<String, Decision>,
-    /// From a decision's id to its suspension's.
+    /// The suspension id of each decision id.
     by_id: HashMap<String, String>,
-    /// Suspensions whose decisions are not committed yet.
+    /// The suspensions whose decisions are not committed yet.
     unsaved: Vec<String>,
 }
 
 impl Decided {
-    /// Takes in one that was read from storage.
+    /// Adds a decision from storage.
     pub(in crate::agent) fn restore(&mut self, decision: Decision) {
         self.by_id.insert(decision.decision_id.clone(), decision.suspension_id.clone());
         self.by_suspension.insert(decision.suspension_id.clone(), decision);
     }
 
-    /// Takes in one that was accepted.
+    /// Adds a newly accepted decision.
     pub(in crate::agent) fn accept(&mut self, decision: Decision) {
         self.unsaved.push(decision.suspension_id.clone());
         self.restore(decision);
@@ -38,7 +38,7 @@ impl Decided {
         self.by_suspension.get(self.by_id.get(decision_id)?)
     }
 
-    /// The decisions that let a call go on, in the order of its questions.
+    /// The decisions to resume a call, in the order of its questions.
     pub(in crate::agent) fn resumed(&self, run: &str, call: &str) -> Vec<Decision> {
         let before = format!("{}/", path(run, call));
         let from = self.by_suspension.range(before.clone()..);
@@ -61,7 +61,7 @@ impl Decided {
         self.unsaved.iter().filter_map(|id| self.by_suspension.get(id))
     }
 
-    /// All are committed now. Gives the suspensions of those that were not before.
+    /// Records that all decisions are committed. Returns the suspensions of the newly committed ones.
     pub(in crate::agent) fn committed(&mut self) -> Vec<String> {
         std::mem::take(&mut self.unsaved)
     }

@@ -1,4 +1,4 @@
-//! Why a run could not be written or read.
+//! Errors of writing and reading runs.
 
 use std::error::Error;
 use std::fmt;
@@ -8,39 +8,39 @@ use super::sound::Contradiction;
 use crate::kernel::Lost;
 use crate::snapshot::{RestoreError, SnapshotError};
 
-/// Why a run could not be written or read.
+/// The reason why a run could not be written or read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StateError {
     /// Nothing was committed.
     Nothing,
-    /// A panic in a transition lost a machine of the run. Its store has the last commit.
+    /// A panic in a transition lost a state machine of the run. Its store has the last commit.
     Lost(Lost),
-    /// Something has no form in JSON.
+    /// A part has no JSON form.
     Unwritable(SnapshotError),
-    /// The bytes are no stored run.
+    /// The bytes are not a stored run.
     Syntax {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The problem.
         message: String,
     },
-    /// A machine, or the whole, did not come back.
+    /// A machine or the whole run could not be restored.
     Machine {
-        /// Where it stands in the file.
+        /// The path in the stored run.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         error: RestoreError,
     },
-    /// A value of the run's or the thread's state is no value.
+    /// A value of the run or the thread is invalid.
     Value(StoreError),
-    /// Two parts contradict each other.
+    /// Two parts are inconsistent.
     Contradiction {
-        /// Where.
+        /// The path in the stored run.
         path: String,
-        /// How.
+        /// The inconsistency.
         what: String,
     },
 }

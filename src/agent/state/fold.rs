@@ -1,4 +1,4 @@
-//! A stored run out of the bundles of its commits.
+//! Assembly of a stored run from the bundles of its commits.
 
 use std::collections::BTreeMap;
 
@@ -38,16 +38,16 @@ struct StoredDelta {
 
 /// The name of the run in the bundle of a commit.
 pub(in crate::agent) const RUN: &str = "run";
-/// The beginning of the names of calls there, so that none is the name of the run.
+/// The prefix of the names of calls in the bundle. With it, no call has the name of the run.
 pub(in crate::agent) const CALL: &str = "call/";
 
-/// The part of a run that changes never, or with the process alone.
+/// The part of a run that never changes, or changes only with the process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::agent) struct Head {
     thread: String,
     base: usize,
-    /// The values of the thread when the run, or this process, took it up.
+    /// The values of the thread at the start of the run or of this process.
     thread_values: Values,
 }
 
@@ -61,7 +61,7 @@ impl Head {
     }
 }
 
-/// A stored run while the commits that made it are added up.
+/// A stored run during its assembly from commits.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Fold(Option<(Head, StoredRun)>);
 
@@ -95,16 +95,16 @@ impl Fold {
         Ok(())
     }
 
-    /// The stored run.
+    /// Returns the stored run.
     ///
     /// # Errors
-    /// [`StateError::Nothing`] when nothing was added.
+    /// [`StateError::Nothing`] without any commit.
     pub(in crate::agent) fn into_stored(self) -> Result<StoredRun, StateError> {
         self.0.map(|(_, stored)| stored).ok_or(StateError::Nothing)
     }
 }
 
-/// Reads a field that is there as a value, `null` too.
+/// Reads a present field as a value, `null` included.
 pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -112,10 +112,11 @@ pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 impl StoredRun {
-    /// Puts a run together from the bundles of its commits ([`Delta::bundle`](super::super::Delta::bundle)), in their order.
+    /// Assembles a run from the bundles of its commits ([`Delta::bundle`](super::super::Delta::bundle)), in commit
+    /// order.
     ///
     /// # Errors
-    /// [`StateError`] when there is none, when one cannot be read, or when it is not the next one.
+    /// [`StateError`] without any bundle, or when a bundle cannot be read or is not the next one.
     pub fn from_bundles(
         bundles: impl IntoIterator<Item = Result<Bundle, RestoreError>>,
     ) -> Result<StoredRun, StateError> {

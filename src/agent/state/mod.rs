@@ -1,4 +1,4 @@
-//! What a run is, between and during activations.
+//! The state of a run, during and between activations.
 
 mod calls;
 mod counts;
@@ -42,70 +42,70 @@ pub use pending::Pending;
 use round::Round;
 pub use stored::StoredRun;
 
-/// A run with its thread, its calls and the decisions that were made: all that an activation reads and changes.
+/// A run with its thread, its calls and its decisions: the whole state that an activation reads and changes.
 ///
-/// Between activations it is at rest, in memory or [stored](StoredRun). One that was left in the middle of an activation,
-/// by a crash or because its loop was dropped, goes on from there.
+/// Between activations, the run is in memory or [stored](StoredRun). A run may be interrupted in the middle of an
+/// activation, by a crash or because its loop was dropped. It can be continued.
 #[derive(Debug)]
 pub struct RunState {
     pub(super) id: Arc<str>,
     pub(super) run: Slot<AnyRun>,
-    /// What the store has of the counts; nothing before the first commit from this process, which says it all.
+    /// The counters in the store; `None` before the first commit of this process, which writes all of them.
     pub(super) saved: Option<Counts>,
-    /// Did the run move since the last commit?
+    /// Whether the run changed since the last commit.
     pub(super) run_changed: bool,
     pub(super) calls: Calls,
     pub(super) thread: Thread,
-    /// How many messages the thread had when the run began.
+    /// The number of messages that the thread had before the run.
     pub(super) base: usize,
     pub(super) values: Values,
     pub(super) decided: Decided,
     pub(super) counters: StopCounters,
-    /// Steps taken, over all activations.
+    /// The number of steps, over all activations.
     pub(super) steps: u32,
-    /// What the last of them offered the model.
+    /// The tools that the last step offered.
     pub(super) offer: Offer,
-    /// Flows begun, those that a crash cut off included: their names in traces are never used twice.
+    /// The number of flows begun, interrupted ones included. So their names in traces are never used twice.
     pub(super) flows: u32,
-    /// The number of the last event that was told.
+    /// The number of the last emitted event.
     pub(super) events: u64,
-    /// Events of the commit that is under way: their numbers are taken once it is made.
+    /// The number of events of the commit in progress. Their numbers are used once the commit is made.
     pub(super) following: u64,
-    /// Events that are not durable, where the committer keeps them.
+    /// The events that are not durable, if the committer stores events.
     pub(super) pending_events: PendingEvents,
-    /// Decisions that the next commit has, with their calls: it tells of them, and of what came of them.
+    /// The decisions of the next commit, with their calls. The commit emits the decisions and their outcomes.
     pub(super) untold: Vec<(usize, Decision)>,
-    /// Commits made, over all activations.
+    /// The number of commits, over all activations.
     pub(super) commits: u64,
-    /// Did a result come in since the last answer, for the model to read?
+    /// Whether a result for the model arrived since the last answer.
     pub(super) unread: bool,
-    /// Was it left in the middle of an activation?
+    /// Whether the run was interrupted in the middle of an activation.
     pub(super) interrupted: bool,
-    /// Messages that are not committed yet, in the order in which they came.
+    /// The uncommitted messages, in order of arrival.
     pub(super) unsaved: Vec<Message>,
     pub(super) changed_values: Changed,
     round: Round,
 }
 
 impl RunState {
-    /// A new run on a thread of its own, which has the run's id.
+    /// Creates a run on a new thread. The thread has the run's id.
     pub fn new(id: impl Into<String>) -> Self {
         Self::watched(id, &Unwatched)
     }
 
-    /// A new run on a thread of its own, whose transitions are told from the first on.
+    /// Creates a run on a new thread, with observers from the first transition on.
     pub fn watched(id: impl Into<String>, watch: &dyn Watch) -> Self {
         let id = id.into();
         let thread = Thread::new(id.as_str());
         Self::on_thread_watched(id, thread, watch)
     }
 
-    /// A new run on a thread that earlier runs may have left.
+    /// Creates a run on a thread that may have earlier runs.
     pub fn on_thread(id: impl Into<String>, thread: Thread) -> Self {
         Self::on_thread_watched(id, thread, &Unwatched)
     }
 
-    /// The same, with transitions told from the first on.
+    /// Creates a run on a thread that may have earlier runs, with observers from the first transition on.
     pub fn on_thread_watched(id: impl Into<String>, thread: Thread, watch: &dyn Watch) -> Self {
         let record = RunRecord::new(id);
         let id: Arc<str> = record.id().into();
@@ -137,24 +137,24 @@ impl RunState {
         }
     }
 
-    /// Tells `watch` of all transitions from now on: for a run that was read from storage.
+    /// Sets the observers of all later transitions, for a restored run.
     pub fn watch(&mut self, watch: &dyn Watch) {
         let observer = watch.observer("run", &self.id);
         self.run.get_mut().observe(observer);
         self.calls.watch(watch);
     }
 
-    /// The loss of a machine of the run, after a panic in a transition that unwound out of a loop: in a hook of a record or in an
-    /// observer. A lost run is not driven, cancelled or stored any more; its store has it as it was committed last.
+    /// The loss of a state machine, after a panic in a transition: in a hook of a record or in an observer. A lost
+    /// run cannot be driven, cancelled or stored any more. Its store has the last commit.
     pub fn lost(&self) -> Option<Lost> {
         let of_calls = || self.calls.iter().find_map(|call| call.machine.try_get().err());
         self.run.try_get().err().or_else(of_calls)
     }
 
-    /// The run.
+    /// The run's state machine.
     ///
     /// # Panics
-    /// When the run is [lost](RunState::lost).
+    /// Panics if the run is [lost](RunState::lost).
     pub fn run(&self) -> &AnyRun {
         self.run.get()
     }
@@ -164,23 +164,23 @@ impl RunState {
         &self.id
     }
 
-    /// The calls in the order of their making, each with its name in traces.
+    /// The calls in the order of their creation, each with its name in traces.
     ///
     /// # Panics
-    /// When a call is [lost](RunState::lost).
+    /// Panics if a call is [lost](RunState::lost).
     pub fn calls(&self) -> impl Iterator<Item = (&str, &AnyToolCall)> {
         self.calls.iter().map(|call| (&*call.name, call.machine.get()))
     }
 
-    /// The thread that the run is on.
+    /// The thread of the run.
     pub fn thread(&self) -> &Thread {
         &self.thread
     }
 
-    /// Gives the thread back, once the run is over.
+    /// Returns the thread, once the run is over.
     ///
     /// # Errors
-    /// The run itself, when it is not over.
+    /// The run itself, if it is not over.
     #[expect(clippy::result_large_err, reason = "a run that is not over is handed back by value")]
     pub fn into_thread(self) -> Result<Thread, Self> {
         match self.run.get().status() {
@@ -189,40 +189,41 @@ impl RunState {
         }
     }
 
-    /// The messages of the run itself: those that its thread had before it are not among them.
+    /// The messages of the run itself, without the earlier messages of its thread.
     pub fn own_history(&self) -> &[Message] {
         self.thread.history.get(self.base..).unwrap_or_default()
     }
 
-    /// What the model reads: messages in order, and behind each answer exactly one result for each of its calls.
+    /// The messages that the model reads, in order. After each answer there is exactly one result for each of its
+    /// calls.
     pub fn history(&self) -> &History {
         &self.thread.history
     }
 
-    /// Steps taken, over all activations.
+    /// The number of steps, over all activations.
     pub fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// Commits made, over all activations: the version of what is stored.
+    /// The number of commits, over all activations. It is the version of the stored run.
     pub fn commits(&self) -> u64 {
         self.commits
     }
 
-    /// Tokens used, over all activations.
+    /// The tokens used, over all activations.
     pub fn usage(&self) -> Usage {
         self.counters.usage()
     }
 
-    /// What is kept under the key.
+    /// Returns the value of the key.
     ///
     /// # Errors
-    /// [`KeyError`] when the value under the key is no `T`.
+    /// [`KeyError`] when the value is not a `T`.
     pub fn get<T: serde::de::DeserializeOwned>(&self, key: &Key<T>) -> Result<Option<T>, KeyError> {
         self.view().get(key)
     }
 
-    /// What waits for a decision.
+    /// The open questions.
     pub fn pending(&self) -> Vec<Pending<'_>> {
         let pending = self.calls.suspended().filter_map(|call| {
             let call = &self.calls[call];
@@ -239,18 +240,18 @@ impl RunState {
         pending.collect()
     }
 
-    /// What the calls say of the run (document 003, "RunStatus Derived from ToolCall States").
+    /// The run status that follows from the states of the calls.
     pub fn projection(&self) -> RunStatus {
         self.calls.projection()
     }
 
-    /// A new run begins, with what the user wrote.
+    /// Begins a new run with a message of the user.
     pub(super) fn begin(&mut self, now_ms: u64, message: Arc<str>) {
         self.counters = StopCounters::new(now_ms);
         self.say(Message::User(message));
     }
 
-    /// Why the arguments of a call cannot be read.
+    /// The reason why the arguments of a call cannot be read.
     pub(super) fn unreadable(&self, call: usize) -> Option<&str> {
         match self.thread.history.get(self.calls[call].place)? {
             Message::Open(open) => open.turn.calls.get(open.ordinal as usize)?.unreadable.as_deref(),
@@ -258,14 +259,14 @@ impl RunState {
         }
     }
 
-    /// Was the tool of the call not offered in the call's step? A call of an earlier step was held against what that one
-    /// offered, all of them at once and before a later step began.
+    /// Returns whether the tool of the call was withheld in the call's step. Only calls of the last step are checked
+    /// here. The calls of an earlier step were checked against the offer of that step, before a later step began.
     pub(super) fn withholds(&self, call: usize) -> bool {
         let record = self.calls[call].record();
         record.key().step == self.steps && !self.offer.has(record.tool())
     }
 
-    /// The names of the calls that wait.
+    /// The names of the waiting calls.
     pub(super) fn waiting(&self) -> Vec<String> {
         self.calls.suspended().map(|call| self.calls[call].name.to_string()).collect()
     }
@@ -277,36 +278,36 @@ impl RunState {
         }
     }
 
-    /// The calls that may still be started: those of the last round, and those behind a call that waits.
+    /// The calls that may still be started: the calls of the last round, and calls behind a suspended call.
     pub(super) fn startable(&self) -> Vec<usize> {
         let fresh = self.calls.fresh().iter().copied();
         fresh.filter(|call| self.thread.history.is_open(self.calls[*call].place)).collect()
     }
 
-    /// The id of the next suspension of a call, which no other has or had: a decision on the one must never count for the
-    /// other. A word that its tool wants in it stands behind a colon.
+    /// The id of the next suspension of a call. It is unique, so that a decision never counts for another suspension.
+    /// `wanted` is a suffix chosen by the tool; it follows a colon.
     pub(super) fn suspension_id(&self, call: usize, wanted: &str) -> String {
         let call = &self.calls[call];
         let id = format!("{}/{}", path(&self.id, &call.name), call.record().suspensions() + 1);
         match wanted {
             "" => id,
-            // A slash would let it look like the id of another call.
+            // With a slash, the id could look like the id of another call.
             wanted => format!("{id}:{}", wanted.replace('/', "_")),
         }
     }
 
-    /// The calls of a step that are not `New`, and how they stand.
+    /// The status of a call.
     pub(super) fn status_of(&self, call: usize) -> ToolCallStatus {
         self.calls[call].status()
     }
 
-    /// Moves the run on with typed code.
+    /// Applies a transition to the run.
     pub(super) fn step_run(&mut self, step: impl FnOnce(AnyRun) -> AnyRun) {
         self.run.step(|run| (step(run), ()));
         self.run_changed = true;
     }
 
-    /// All of it is in the store now. Gives the suspensions of the decisions that were not before.
+    /// Records that the whole state is committed. Returns the suspensions of the newly committed decisions.
     pub(super) fn committed(&mut self) -> Vec<String> {
         self.commits += 1;
         Counts::save(self);

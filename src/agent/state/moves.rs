@@ -1,4 +1,4 @@
-//! How a run moves on: what is said, what is called, and what the model reads of it.
+//! Changes of a run: messages, calls, and the history for the model.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::tool_call::{AnyToolCall, CallKey, Cancel, CancelCause};
 use crate::turn::Turn;
 
 impl RunState {
-    /// Adds a message that is no result.
+    /// Adds a message that is not a result.
     pub(in crate::agent) fn say(&mut self, message: Message) {
         self.unsaved.push(message.clone());
         self.thread.history.push(message);
     }
 
-    /// Takes an answer in: its message, its calls, and places for their results. `chosen` are the tools that were offered,
-    /// unless all were.
+    /// Adds an answer: its message, its calls, and placeholders for their results. `chosen` are the offered tools;
+    /// `None` means all tools.
     pub(in crate::agent) fn answered(
         &mut self,
         step: u32,
@@ -36,7 +36,7 @@ impl RunState {
         }
     }
 
-    /// Moves a call on with typed code, and what the model reads of it.
+    /// Applies a transition to a call, and updates the history for the model.
     pub(in crate::agent) fn step_call(&mut self, call: usize, step: impl FnOnce(AnyToolCall) -> AnyToolCall) {
         self.calls.step(call, step);
         let moved = &self.calls[call];
@@ -72,9 +72,9 @@ impl RunState {
         }
     }
 
-    /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that
-    /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed. Of one in
-    /// doubt it is said that it was: else nobody would know of it any more.
+    /// Cancels the calls that wait or execute, because a run that is over has none. Calls that never started stay
+    /// `New`: they have no transition to `Cancelled`. The model reads that they were not executed. The reason for a
+    /// call in doubt mentions the doubt, because no other record of it remains.
     pub(in crate::agent) fn cancel_open_calls(
         &mut self,
         why: (&str, CancelCause),
@@ -96,14 +96,15 @@ impl RunState {
         open
     }
 
-    /// How a call is given up. Of one whose tool a crash may have cut off it is said: the model must not read that nothing happened.
+    /// Creates the cancellation of a call. If a crash may have cut off its tool, the reason says so: the model must
+    /// not assume that nothing happened.
     pub(in crate::agent) fn cancel_of(
         &self,
         call: usize,
         (reason, cause): (&str, CancelCause),
         in_doubt: bool,
     ) -> Cancel {
-        // What an answer had done by now does not tell what the call did before the question.
+        // The outcome of a replay does not tell the effects of the call before its question.
         let asked = match self.calls[call].machine.get() {
             AnyToolCall::Suspended(call) => Some(call.suspension()),
             AnyToolCall::Resuming(call) => Some(call.suspension()),

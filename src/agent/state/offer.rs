@@ -1,4 +1,4 @@
-//! The tools that a step offered the model.
+//! The tools offered to the model in a step.
 
 use std::sync::Arc;
 
@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::super::tool::ToolSpec;
 
-/// The tools that the last step offered the model, by their names, where a plugin chose some; else all that the agent has.
+/// The names of the tools that the last step offered, if a plugin selected them. Otherwise all tools of the agent
+/// were offered.
 ///
-/// It is kept with the step: its calls may be gated long after, by another process.
+/// The offer is stored with the step, because another process may gate its calls much later.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(in crate::agent) struct Offer(Option<Vec<String>>);
 
 impl Offer {
-    /// Keeps what another step offers. Most often that is what the one before did, and costs nothing.
+    /// Records the offer of the next step. An unchanged offer, the most frequent case, costs nothing.
     pub(in crate::agent) fn keep(&mut self, chosen: Option<&[Arc<ToolSpec>]>) {
         let same = match (&self.0, chosen) {
             (None, None) => true,

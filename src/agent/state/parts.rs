@@ -1,4 +1,4 @@
-//! A run at rest in parts, for stores that keep each in a place of its own.
+//! The parts of a stored run, for stores that keep them separately.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
 use super::{Offer, RunState};
 use crate::decision::Decision;
 
-/// What a run has beside its machines, messages, decisions and values: small, and new with each commit.
+/// The small remaining state of a run, without its machines, messages, decisions and values. Each commit writes it
+/// again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Core {
@@ -43,27 +44,27 @@ impl Core {
     }
 }
 
-/// The parts of a run, as JSON each.
+/// The parts of a run, each as JSON.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunParts<'a> {
     pub(crate) version: u64,
     pub(crate) core: &'a str,
     pub(crate) run: &'a str,
-    /// Name, executions, snapshot.
+    /// The name, the number of executions and the snapshot of each call.
     pub(crate) calls: &'a [(String, u32, String)],
     pub(crate) decisions: &'a [Decision],
-    /// The messages of each run before it on its thread, which are stored with those, the first run first.
+    /// The messages of each earlier run on the thread, in order. They are stored with their runs.
     pub(crate) earlier: &'a [Vec<String>],
-    /// In the order in which they were stored.
+    /// The messages of the run, in the order of their storage.
     pub(crate) messages: &'a [String],
     pub(crate) values: &'a [(Scope, String, String)],
 }
 
 impl StoredRun {
-    /// Puts a run together; each machine has its own seal.
+    /// Assembles a run from its parts. Each machine has a checksum of its own.
     ///
     /// # Errors
-    /// [`StateError`], naming the part that cannot be read.
+    /// [`StateError`] with the name of the part that cannot be read.
     pub(crate) fn from_parts(parts: RunParts<'_>) -> Result<StoredRun, StateError> {
         let core: Core = read("the core", parts.core)?;
         let mut calls = BTreeMap::new();

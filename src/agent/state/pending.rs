@@ -1,4 +1,4 @@
-//! What waits.
+//! Open questions.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use crate::tool_call::CallRecord;
 /// A call that waits for a decision.
 #[derive(Debug, Clone, Copy)]
 pub struct Pending<'a> {
-    /// As it is named in traces.
+    /// The name of the call in traces.
     pub call: &'a str,
-    /// What it is.
+    /// The record of the call.
     pub record: &'a CallRecord,
-    /// What is asked about: the model's arguments, or those of the execution that is in doubt.
+    /// The arguments in question: those of the model, or those of the execution in doubt.
     pub arguments: &'a Value,
-    /// What it waits for.
+    /// The suspension that the call waits on.
     pub suspension: &'a Suspension,
 }

@@ -1,19 +1,19 @@
-//! What the calls of a round wrote, and what they read, until the round is over.
+//! Reads and writes of the calls of a round.
 
 use std::sync::Arc;
 
 use super::super::keys::{Changed, Conflict, KeyState, Patches, StateView};
 
-/// What the calls of the current round wrote, and what they read. It is the run's and not the loop's: a call that has its result
-/// keeps what it wrote, though its loop is dropped before the commit that holds both.
+/// The reads and writes of the calls in the current round. They belong to the run, not to the loop: if the loop is
+/// dropped before the commit, a call with a result keeps its writes.
 ///
-/// Nothing of it is stored by itself. Each commit applies what is not applied yet, so what is stored of a result and what is stored
-/// of its writes are from one commit.
+/// They are not stored by themselves. Each commit applies the writes that are not applied yet. So the stored result
+/// of a call and its stored writes come from one commit.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Round {
-    /// In the order of their calls; of one call in the order of its executions.
+    /// The writes, in the order of their calls. The writes of one call are in the order of its executions.
     written: Vec<Written>,
-    /// What was committed when the first of them executed.
+    /// The committed values when the first call of the round executed.
     view: Option<StateView>,
 }
 
@@ -28,21 +28,22 @@ struct Written {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stands {
-    /// The next commit applies it.
+    /// The next commit applies the writes.
     Waiting,
-    /// It is in the state.
+    /// The writes are part of the state.
     Applied,
-    /// It contradicts another, which ends the run. A loop that is dropped before that end finds it again.
+    /// The writes conflict with others, which ends the run. If the loop is dropped before that end, the next
+    /// activation finds them again.
     Refused,
 }
 
 impl Round {
-    /// What calls of the round read.
+    /// The values that the calls of the round read.
     pub(super) fn view(&mut self, now: impl FnOnce() -> StateView) -> StateView {
         self.view.get_or_insert_with(now).clone()
     }
 
-    /// Takes in what an execution of a call wrote.
+    /// Records the writes of an execution.
     pub(super) fn write(&mut self, call: usize, step: u32, name: &Arc<str>, patches: Patches) {
         if patches.is_empty() {
             return;
@@ -52,13 +53,13 @@ impl Round {
         self.written.insert(at, Written { call, step, name, patches, stands: Stands::Waiting });
     }
 
-    /// Is there anything to apply?
+    /// Returns whether any writes are not applied yet.
     pub(super) fn waits(&self) -> bool {
         self.written.iter().any(|written| written.stands == Stands::Waiting)
     }
 
-    /// Applies what waits, all of it or nothing: nothing when two calls of one answer contradict each other. Those of different
-    /// answers do not, wherever they execute; of them the later answer's counts.
+    /// Applies all pending writes, or none if two calls of one answer conflict. Calls of different answers do not
+    /// conflict: the writes of the later answer count.
     pub(super) fn apply(&mut self, keys: &mut KeyState) -> Result<Changed, Conflict> {
         let mut changed = Changed::default();
         let agreed =
@@ -80,14 +81,14 @@ impl Round {
         self.written.chunk_by(|one, next| one.step == next.step)
     }
 
-    /// An activation begins. One that goes on with an interrupted round goes on with what its calls wrote.
+    /// Begins an activation. If it continues an interrupted round, the writes of that round are pending again.
     pub(super) fn take_up(&mut self) {
         for written in self.written.iter_mut().filter(|written| written.stands == Stands::Refused) {
             written.stands = Stands::Waiting;
         }
     }
 
-    /// The round is over. What was not applied is not part of it.
+    /// Ends the round. Pending writes belong to the next round.
     pub(super) fn end(&mut self) {
         self.written.retain(|written| written.stands == Stands::Waiting);
         self.view = None;

@@ -1,4 +1,4 @@
-//! Bringing a run back that was read, and whether its parts agree with each other.
+//! Restoration of a stored run, and the consistency of its parts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::run::{AnyRun, RunStatus};
 use crate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
 use crate::turn::{CallRequest, Turn};
 
-/// Where two parts contradict each other, and how.
+/// An inconsistency: its path and its description.
 pub(super) struct Contradiction {
     pub(super) path: String,
     pub(super) what: String,
@@ -27,7 +27,7 @@ fn contradiction<T>(path: impl Into<String>, what: impl Into<String>) -> Result<
     Err(Contradiction { path: path.into(), what: what.into() })
 }
 
-/// Have the counters, which only go up, so much room that none comes to its end?
+/// Checks that the counters have enough room left. Counters only grow.
 fn countable(stored: &StoredRun) -> Result<(), Contradiction> {
     const SMALL: u64 = 1 << 31;
     const LARGE: u64 = 1 << 62;
@@ -48,7 +48,7 @@ fn countable(stored: &StoredRun) -> Result<(), Contradiction> {
 }
 
 impl RunState {
-    /// `calls` are in the order of their keys.
+    /// Restores a run. `calls` are in the order of their keys.
     pub(super) fn restored(stored: &StoredRun, run: AnyRun, calls: Vec<Call>) -> Result<Self, Contradiction> {
         countable(stored)?;
         let (history, places) = history(stored, &calls)?;
@@ -100,13 +100,13 @@ impl RunState {
     }
 }
 
-/// Does a result stand behind the last answer? Results are stored when they come.
+/// Returns whether a result follows the last answer. Results are stored in order of arrival.
 fn is_unread(messages: &[Message]) -> bool {
     let last = messages.iter().rev().find(|message| !matches!(message, Message::User(_)));
     matches!(last, Some(Message::Result(_)))
 }
 
-/// The messages as the model reads them, and the places of the results of this run's calls.
+/// The messages as the model reads them, and the positions of the results of this run's calls.
 fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallKey, usize>), Contradiction> {
     let Some((earlier, own)) = stored.messages.split_at_checked(stored.base) else {
         let what = format!("{} where there are {} messages", stored.base, stored.messages.len());
@@ -128,8 +128,8 @@ fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallK
     Ok((history, places))
 }
 
-/// Adds the messages of a run as the model reads them. They are stored in the order in which they came, and a result may come long after
-/// its call. Gives the places of the results.
+/// Adds the messages of a run in the model's order. They are stored in order of arrival, and a result may arrive long
+/// after its call. Returns the positions of the results.
 pub(super) fn arrange(
     history: &mut History,
     own: &[Message],
@@ -166,14 +166,14 @@ pub(super) fn arrange(
     Ok(places)
 }
 
-/// The calls that wait, with their suspensions: what is stored beside the calls, for those who look for it.
+/// The waiting calls with their suspensions. They are stored beside the calls as an index.
 pub(super) fn suspended(state: &RunState) -> BTreeMap<String, Suspension> {
     state.pending().iter().map(|pending| (pending.call.to_owned(), pending.suspension.clone())).collect()
 }
 
-/// Does the run that was brought back agree with itself, and with what was stored beside it?
+/// Checks that the restored run is consistent, and that it matches the data stored beside it.
 pub(super) fn check(state: &RunState, stored: &StoredRun) -> Result<(), Contradiction> {
-    // What a call of another version waits for was written in that version's words.
+    // The suspension of a call from another version was written in that version's form.
     let is_current = |(call, _): &(&String, &Suspension)| !stored.is_migrated(call);
     if !stored.suspended.iter().filter(is_current).eq(suspended(state).iter().filter(is_current)) {
         return contradiction(
@@ -201,7 +201,7 @@ fn decisions(state: &RunState) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// There is one call for each that an answer asks for, and it is what was asked for.
+/// Checks that each requested call exists once, and matches its request.
 fn calls(state: &RunState) -> Result<(), Contradiction> {
     let answers: Vec<&Arc<Turn>> =
         state.thread.history[state.base..].iter().filter_map(Message::answer).collect();
@@ -249,7 +249,8 @@ fn is_as_asked_for(call: &Call, request: &CallRequest) -> Result<(), Contradicti
     }
 }
 
-/// Each call that is over has its result among the messages, and no other has: but those that are never started any more.
+/// Checks that each ended call has its result among the messages. No other call has one, except calls that can never
+/// start any more.
 fn results(state: &RunState) -> Result<(), Contradiction> {
     for call in state.calls.iter() {
         let expected = content_of(call.machine.get());
@@ -271,7 +272,7 @@ fn results(state: &RunState) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// The run is in a status that its calls allow (document 003, "RunStatus Derived from ToolCall States").
+/// Checks that the status of the run fits the states of its calls.
 fn run(state: &RunState) -> Result<(), Contradiction> {
     let mut open = state.calls.open().iter().map(|call| &state.calls[*call]);
     match state.run.get() {

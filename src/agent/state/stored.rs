@@ -1,4 +1,4 @@
-//! A run at rest (document 000, "Durable State Paths").
+//! The stored form of a run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::run::AnyRun;
 use crate::snapshot::{Migration, RestoreError, Snapshot};
 use crate::tool_call::AnyToolCall;
 
-/// A run at rest, under the document's paths.
+/// A stored run. Its field names are the durable state paths of the two-layer loop.
 ///
 /// ```
 /// use runstate::agent::{RunState, StoredRun};
@@ -48,7 +48,7 @@ pub struct StoredRun {
     #[serde(rename = "__resume_decisions")]
     pub(super) decisions: BTreeMap<String, Decision>,
     pub(super) thread: String,
-    /// How many of the messages were there before the run.
+    /// The number of messages from before the run.
     pub(super) base: usize,
     pub(super) messages: Vec<Message>,
     #[serde(default)]
@@ -64,14 +64,15 @@ pub struct StoredRun {
     pub(super) warrant: Warrant,
 }
 
-/// The warrant for the content of a stored run.
+/// The origin of a stored run's content.
 #[derive(Debug, Clone)]
 pub(super) enum Warrant {
-    /// The checksum that was read with it, to be compared.
+    /// The content was read together with this checksum, which must be compared.
     Read(String),
-    /// This process took it from a run or from checked bundles, or a person accepted its content.
+    /// This process derived the content from a run or from checked bundles, or an operator accepted it.
     Own,
-    /// A store gave it in parts, each machine under its own checksum. It gets none as a whole: a foreign store may give any parts.
+    /// A store provided the content in parts, and each machine has a checksum of its own. The whole gets no checksum,
+    /// because a foreign store may provide any parts.
     #[cfg(feature = "store")]
     Parts,
 }
@@ -82,7 +83,7 @@ impl Warrant {
     }
 }
 
-/// A stored run as it is written, but for its digest.
+/// The written form of a stored run, without its checksum.
 #[derive(Serialize)]
 struct Written<'a> {
     #[serde(rename = "__run")]
@@ -123,7 +124,7 @@ impl Serialize for StoredRun {
     }
 }
 
-/// Stored runs are equal when their content is, and neither has a checksum that does not fit; or both have the same one.
+/// Stored runs are equal if their content is equal and both checksums fit, or both have the same wrong checksum.
 impl PartialEq for StoredRun {
     fn eq(&self, other: &StoredRun) -> bool {
         self.content() == other.content() && self.unfit() == other.unfit()
@@ -146,10 +147,11 @@ fn syntax(error: &serde_json::Error) -> StateError {
 }
 
 impl StoredRun {
-    /// Writes a run down, which goes on.
+    /// Creates the stored form of a run. The run can continue.
     ///
     /// # Errors
-    /// [`StateError::Unwritable`] when something has no form in JSON.
+    /// [`StateError::Unwritable`] when a part has no JSON form; [`StateError::Lost`] when a state machine of the run
+    /// is lost.
     pub fn of(state: &RunState) -> Result<StoredRun, StateError> {
         state.lost().map_or(Ok(()), |lost| Err(StateError::Lost(lost)))?;
         let mut calls = BTreeMap::new();
@@ -176,7 +178,7 @@ impl StoredRun {
         })
     }
 
-    /// Reads the form of a stored run; whether its content is sound, [`restore`](StoredRun::restore) tells.
+    /// Parses the JSON form of a stored run. [`restore`](StoredRun::restore) validates its content.
     ///
     /// # Errors
     /// [`StateError::Syntax`], with line and column.
@@ -184,54 +186,56 @@ impl StoredRun {
         crate::json::from_slice(bytes).map_err(|e| syntax(&e))
     }
 
-    /// The stored run as indented JSON, with its checksum in the field `digest`.
+    /// Returns the stored run as indented JSON, with its checksum in the field `digest`.
     ///
-    /// That field is null for a run that a store gave in parts, and [`from_json`](StoredRun::from_json) refuses it then.
+    /// The field is null for a run that a store provided in parts; [`from_json`](StoredRun::from_json) refuses such a
+    /// text.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self)
             .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"))
     }
 
-    /// The run's id, as stored; none where its record has none.
+    /// The stored id of the run; `None` if its record has none.
     pub fn id(&self) -> Option<&str> {
         self.run.record().get("id")?.as_str()
     }
 
-    /// The run's status, as stored.
+    /// The stored status of the run.
     pub fn status(&self) -> &str {
         self.run.status()
     }
 
-    /// How many messages it has, with those that its thread had before it.
+    /// The number of messages, including those from before the run.
     #[cfg(feature = "store")]
     pub(crate) fn count_of_messages(&self) -> usize {
         self.messages.len()
     }
 
-    /// How many messages its thread had before it.
+    /// The number of messages from before the run.
     #[cfg(feature = "store")]
     pub(crate) fn earlier_messages(&self) -> usize {
         self.base
     }
 
-    /// How many commits made it.
+    /// The number of commits.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// What waits for a decision, by the name of its call. Calls of an older version are in it where they can be read without
-    /// their migration; [`restore_with`](StoredRun::restore_with) brings all of them back.
+    /// The open suspensions, by the names of their calls. A call from an older version is included if its suspension
+    /// can be read without a migration. [`restore_with`](StoredRun::restore_with) restores all calls.
     pub fn suspended(&self) -> &BTreeMap<String, Suspension> {
         &self.suspended
     }
 
-    /// The decisions that were accepted, by their suspensions.
+    /// The accepted decisions, by suspension id.
     pub fn decisions(&self) -> &BTreeMap<String, Decision> {
         &self.decisions
     }
 
-    /// Is the call of that name in traces called so: by its name, or by the id that the model gave it? A model may give an id again, so
-    /// that several are. The id of a call of an older version may need its migration to be read, and none is called by it then.
+    /// Returns whether `call` refers to the call `name`: by its name in traces, or by the id that the model gave it.
+    /// A model may use an id again, so an id may refer to several calls. If the id of a call from an older version
+    /// cannot be read without a migration, that call has no id here.
     pub fn is_named(&self, name: &str, call: &str) -> bool {
         name == call
             || self
@@ -240,7 +244,7 @@ impl StoredRun {
                 .is_some_and(|stored| stored.snapshot.record().get("id") == Some(&call.into()))
     }
 
-    /// The questions of the run and the decisions on them, with those that its store has accepted since.
+    /// The questions of the run and the decisions on them. `posted` are decisions that the store has accepted since.
     #[cfg(feature = "store")]
     pub(crate) fn board(&self, run: &str, posted: &[Decision]) -> Board {
         let mut board = Board::of(run.into());
@@ -266,7 +270,7 @@ impl StoredRun {
         board
     }
 
-    /// Accepts the content as it stands: for a person who changed a stored file and answers for it.
+    /// Accepts the current content, for an operator who changed a stored file deliberately.
     #[cfg(feature = "repair")]
     pub fn reseal(&mut self) {
         self.run.reseal();
@@ -315,19 +319,19 @@ impl StoredRun {
         (*got != digest_of(&self.content())).then_some(got)
     }
 
-    /// Brings the run back as types.
+    /// Restores the run as typed state.
     ///
     /// # Errors
-    /// [`StateError`], naming the part, for a broken seal, a machine that does not come back, or parts that contradict
-    /// each other.
+    /// [`StateError`] with the name of the part, for a wrong checksum, a machine that cannot be restored, or
+    /// inconsistent parts.
     pub fn restore(&self) -> Result<RunState, StateError> {
         self.restore_with(&[], &[])
     }
 
-    /// Brings the run back, through migrations of its run and of its calls.
+    /// Restores the run, with migrations of the run and of its calls.
     ///
     /// # Errors
-    /// As [`restore`](StoredRun::restore).
+    /// See [`restore`](StoredRun::restore).
     pub fn restore_with(&self, of_run: &[Migration], of_calls: &[Migration]) -> Result<RunState, StateError> {
         if let Some(got) = self.unfit() {
             let error = RestoreError::Digest { got: got.clone() };
@@ -349,13 +353,14 @@ impl StoredRun {
         Ok(state)
     }
 
-    /// Was this call written under another version, so that a migration alone knows what is in it?
+    /// Returns whether the call is from another version, so that its content needs a migration.
     pub(super) fn is_migrated(&self, call: &str) -> bool {
         self.calls.get(call).is_some_and(|call| is_of_another_version(&call.snapshot))
     }
 }
 
-/// What a stored call waits for, if it does. Of one of another version that is what can be read without its migration.
+/// The suspension of a stored call. For a call from another version, this is the part that can be read without a
+/// migration.
 pub(super) fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspension>, StateError> {
     if call.status() != "Suspended" {
         return Ok(None);
@@ -374,7 +379,7 @@ fn is_of_another_version(call: &Snapshot) -> bool {
     call.version() != AnyToolCall::GRAPH.version
 }
 
-/// The digest of a stored run. No function that is public computes it for another content.
+/// The checksum of a stored run. No public function computes it for other content.
 fn digest_of(content: &Value) -> String {
     let mut sum = Sha256::new();
     sum.update("runstate stored run\n");

@@ -1,4 +1,4 @@
-//! What plugins and calls write into the state of a run and its thread.
+//! Writes of plugins and calls to the state of a run and its thread.
 
 use super::super::keys::{Changed, Conflict, KeyState, Patches, StateView};
 use super::RunState;
@@ -8,19 +8,19 @@ impl RunState {
         StateView::new(self.values.clone(), self.thread.values.clone())
     }
 
-    /// What a call reads that executes now: what was committed when the first of its round did.
+    /// The values that a call reads now: the committed values when the first call of its round executed.
     pub(in crate::agent) fn view_of_round(&mut self) -> StateView {
         let RunState { round, values, thread, .. } = self;
         round.view(|| StateView::new(values.clone(), thread.values.clone()))
     }
 
-    /// Takes in what an execution of a call wrote: the next commit applies it.
+    /// Records the writes of an execution. The next commit applies them.
     pub(in crate::agent) fn written(&mut self, call: usize, patches: Patches) {
         let of = &self.calls[call];
         self.round.write(call, of.record().key().step, &of.name, patches);
     }
 
-    /// Applies what the calls of the round wrote since the last commit, unless two of them contradict each other.
+    /// Applies the round's writes since the last commit, unless two calls conflict.
     pub(in crate::agent) fn apply_round(&mut self) -> Result<Changed, Conflict> {
         if !self.round.waits() {
             return Ok(Changed::default());
@@ -31,7 +31,7 @@ impl RunState {
         changed
     }
 
-    /// Applies what a plugin wrote.
+    /// Applies the writes of a plugin.
     pub(in crate::agent) fn apply(&mut self, name: &str, patches: &Patches) -> Result<Changed, Conflict> {
         self.change(|keys| {
             let mut changed = Changed::default();
@@ -54,12 +54,12 @@ impl RunState {
         Ok(changed)
     }
 
-    /// An activation begins.
+    /// Begins an activation for the round.
     pub(in crate::agent) fn take_up_round(&mut self) {
         self.round.take_up();
     }
 
-    /// What calls write from now on is that of another round.
+    /// Ends the round. Later writes belong to the next round.
     pub(in crate::agent) fn end_round(&mut self) {
         self.round.end();
     }
