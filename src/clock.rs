@@ -1,8 +1,8 @@
-//! Where drivers read the time.
+//! Clocks for drivers.
 //!
-//! Lifecycles take the time as an argument; a driver asks a [`Clock`]. In production that is [`UnixClock`], the machine's own.
-//! In tests and simulations it is [`TokioClock`], which stands still while tokio's clock is paused, so that what is recorded is
-//! the same each time.
+//! Lifecycles take the time as an argument; a driver reads it from a [`Clock`]. In production, that is [`UnixClock`],
+//! the clock of the machine. In tests and simulations, it is [`TokioClock`], which does not advance while tokio's
+//! clock is paused. Recorded times are then reproducible.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,27 +13,28 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-/// Tells the time, in milliseconds from a beginning of its own.
+/// A clock, in milliseconds since an origin of its own.
 pub trait Clock: Send + Sync {
-    /// Now. It may be less than what it said before: somebody set the machine's clock back. Who tells how long something took
-    /// by two of its times is ready for that, and who keeps an order keeps it by itself, as the recorder of traces does.
+    /// The current time in milliseconds. It may be less than an earlier time, because the machine's clock may be set
+    /// back. Code that measures durations or keeps an order must tolerate that, as the trace recorder does.
     fn now_ms(&self) -> u64;
 
-    /// Who waits for a time of this clock looks at it again after so long; each second if this is not said. Timers do not hear of
-    /// a clock that jumps, ahead or back: one that was set for eight hours before the machine slept for them has eight hours
-    /// left when it wakes up.
+    /// The poll interval of waiters. Default: 1 s. Timers do not follow a clock that is set or jumps: a timer of
+    /// eight hours, set before the machine slept for eight hours, still has eight hours left when the machine wakes
+    /// up.
     fn look_again(&self) -> Duration {
         Duration::from_secs(1)
     }
 
-    /// Milliseconds of a clock that is never set, the hours in which the machine slept included. Stores measure leases by it. It
-    /// begins with [`boot`](Self::boot). Default: [`now_ms`](Self::now_ms), for a clock that is never set itself.
+    /// The time of a clock that is never set, in milliseconds. It includes the time that the machine slept. Stores
+    /// measure leases with it. It starts at the [`boot`](Self::boot) of the machine. Default:
+    /// [`now_ms`](Self::now_ms), for a clock that is never set itself.
     fn ticks_ms(&self) -> u64 {
         self.now_ms()
     }
 
-    /// The name of the boot of the machine with which [`ticks_ms`](Self::ticks_ms) began: ticks of another boot cannot be compared.
-    /// Default: empty, for a clock whose ticks outlast the machine's boots.
+    /// The id of the machine's boot at which [`ticks_ms`](Self::ticks_ms) started. Ticks of different boots cannot be
+    /// compared. Default: empty, for a clock whose ticks continue over boots.
     fn boot(&self) -> &str {
         ""
     }
@@ -57,7 +58,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
     }
 }
 
-/// Waits until it is `at_ms` by that clock, which it [looks at](Clock::look_again) every now and then.
+/// Waits until the clock reads `at_ms`. The clock is polled at its [poll interval](Clock::look_again).
 ///
 /// ```
 /// use runstate::clock::{Clock, TokioClock, sleep_until};
@@ -72,10 +73,10 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 /// ```
 ///
 /// # Cancel safety
-/// Dropped, nothing is lost.
+/// If the future is dropped, no state is lost.
 pub async fn sleep_until(clock: &dyn Clock, at_ms: u64) {
     loop {
-        // The clock decides; tokio's timers may run a little ahead of it.
+        // The clock decides. The timers of tokio may be slightly ahead of it.
         match at_ms.saturating_sub(clock.now_ms()) {
             0 => return,
             left => tokio::time::sleep(Duration::from_millis(left).min(clock.look_again())).await,
@@ -83,7 +84,7 @@ pub async fn sleep_until(clock: &dyn Clock, at_ms: u64) {
     }
 }
 
-/// Milliseconds since a beginning, by tokio's clock: the one that its timers follow.
+/// Clock that follows tokio's timers, in milliseconds since a chosen origin.
 ///
 /// ```
 /// use runstate::clock::{Clock, TokioClock};
@@ -104,10 +105,10 @@ pub struct TokioClock {
 }
 
 impl TokioClock {
-    /// It is `now_ms` now.
+    /// Creates a clock that reads `now_ms` now.
     ///
     /// # Panics
-    /// Where tokio's clock is paused for tests, outside of its runtime.
+    /// Panics if tokio's clock is paused for tests and the caller is outside of its runtime.
     pub fn starting_at(now_ms: u64) -> Self {
         TokioClock { began: Instant::now(), began_ms: now_ms }
     }
@@ -119,7 +120,7 @@ impl Clock for TokioClock {
         self.began_ms.saturating_add(since)
     }
 
-    /// Never: it goes as tokio's timers do.
+    /// No polling: the clock follows tokio's timers.
     fn look_again(&self) -> Duration {
         Duration::MAX
     }
@@ -131,15 +132,15 @@ impl fmt::Debug for TokioClock {
     }
 }
 
-/// Milliseconds since the beginning of 1970, by the machine's clock, which is read each time: the hours that the machine slept
-/// are in it, and so is a change of its clock, ahead or back.
+/// Clock of the machine, in milliseconds since the beginning of 1970. It is read each time, so it includes the time
+/// that the machine slept and any change of the machine's clock.
 ///
-/// Its [ticks](Clock::ticks_ms) are those of the machine since it booted (Linux), which no setting of the clock changes; elsewhere
-/// they are the time of day.
+/// On Linux, its [ticks](Clock::ticks_ms) count from the boot of the machine, and setting the clock does not change
+/// them. Elsewhere, they are the time of day.
 #[derive(Debug, Clone, Copy)]
 pub struct UnixClock(());
 
-/// The machine's clock.
+/// Returns the clock of the machine.
 pub fn unix_clock() -> UnixClock {
     UnixClock(())
 }
@@ -162,14 +163,14 @@ impl Clock for UnixClock {
     }
 }
 
-/// The id that the kernel gave this boot of the machine; none where it gives none.
+/// The kernel's id for this boot of the machine; `None` if it is not available.
 #[cfg(target_os = "linux")]
 fn boot() -> Option<&'static str> {
     static BOOT: OnceLock<Option<String>> = OnceLock::new();
     let read = || {
         let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let id = Some(id.trim()).filter(|id| !id.is_empty())?;
-        // In a time namespace the ticks are others than those of the machine, and so is the boot.
+        // A time namespace has its own ticks. Its boot id includes the offset.
         let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
         let offset =
             offsets.lines().find_map(|line| line.strip_prefix("boottime")).map(str::split_whitespace);
@@ -199,7 +200,7 @@ fn boot_ms() -> u64 {
     0
 }
 
-/// A clock that is set by hand, for tests: of stores, workers and runs. Its clones show the same time.
+/// Clock that is set by hand, for tests of stores, workers and runs. Its clones share the time.
 ///
 /// ```
 /// use runstate::clock::{Clock, SetClock};
@@ -211,7 +212,7 @@ fn boot_ms() -> u64 {
 /// clock.set(4_000);
 /// assert_eq!(other.now_ms(), 4_000, "back, too");
 ///
-/// // The same time of day on a machine that booted two seconds ago.
+/// // The time of day stays, on a machine that booted two seconds ago.
 /// let machine = other.booted("b1", 2_000);
 /// assert_eq!((machine.now_ms(), machine.ticks_ms(), machine.boot()), (4_000, 2_000, "b1"));
 /// ```
@@ -222,19 +223,19 @@ pub struct SetClock {
 }
 
 impl SetClock {
-    /// It is `now_ms`.
+    /// Creates a clock that reads `now_ms`.
     pub fn at(now_ms: u64) -> Self {
         SetClock { now_ms: Arc::new(AtomicU64::new(now_ms)), boot: None }
     }
 
-    /// Sets the name of the machine's boot, and the [ticks](Clock::ticks_ms) since then. They stand still, and [`set`](Self::set)
-    /// changes the time of day alone. Default: no boot, and the ticks are the time of day.
+    /// Sets the boot id and the [ticks](Clock::ticks_ms) since that boot. These ticks do not advance, and
+    /// [`set`](Self::set) changes the time of day only. Default: no boot id, and the ticks are the time of day.
     #[must_use]
     pub fn booted(self, boot: &str, ticks_ms: u64) -> Self {
         SetClock { boot: Some((boot.into(), ticks_ms)), ..self }
     }
 
-    /// It is `now_ms` from now on.
+    /// Sets the time to `now_ms`.
     pub fn set(&self, now_ms: u64) {
         self.now_ms.store(now_ms, Ordering::SeqCst);
     }
@@ -255,7 +256,7 @@ impl Clock for SetClock {
 }
 
 fn since_1970(time: SystemTime) -> u64 {
-    // A clock before 1970 is a clock that is not set.
+    // A clock before 1970 has not been set.
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
@@ -285,7 +286,7 @@ mod tests {
         assert_eq!(since_1970(UNIX_EPOCH - Duration::from_secs(1)), 0, "it is not set");
     }
 
-    /// The machine sleeps, or somebody sets its clock: timers do not hear of it.
+    /// Timers do not follow the machine's sleep or a change of its clock.
     #[test]
     fn the_machines_clock_is_read_each_time() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
@@ -296,7 +297,7 @@ mod tests {
         });
     }
 
-    /// Stands still, and jumps to the end when it is looked at for the third time.
+    /// Clock that does not advance, and jumps to the end at its third reading.
     struct Jumps(AtomicU64);
 
     impl Clock for Jumps {

@@ -1,8 +1,9 @@
-//! Reading JSON that another program wrote, or may have changed.
+//! Parsing of JSON from other programs, and of JSON that may have been changed.
 //!
-//! `serde_json` keeps keys such as `$serde_json::private::RawValue` for itself, where another crate turns a feature of it on: a value
-//! under such a key is read as a text of its own, with a depth of its own, so that a short text could use up the stack. These readers
-//! refuse such keys. A text without a `$` and without an escape has none, and is read once.
+//! `serde_json` reserves keys such as `$serde_json::private::RawValue` if another crate enables a feature of it. The
+//! value of such a key is parsed as a separate text with a separate depth limit, so that a short text could exhaust
+//! the stack. These functions refuse reserved keys. A text without a `$` and without an escape has no such key, and
+//! is parsed once.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +12,7 @@ use std::sync::LazyLock;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Reads a JSON text.
+/// Parses a JSON text.
 ///
 /// ```
 /// use runstate::json::from_str;
@@ -24,7 +25,7 @@ use serde_json::Value;
 /// ```
 ///
 /// # Errors
-/// Those of `serde_json`, with line and column; a key that it keeps for itself.
+/// The errors of `serde_json`, with line and column; an error for a reserved key.
 pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, serde_json::Error> {
     if may_be_reserved(text.as_bytes()) {
         serde_json::from_str::<NoReservedKeys>(text)?;
@@ -32,10 +33,10 @@ pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, serde_jso
     serde_json::from_str(text)
 }
 
-/// Reads JSON in bytes.
+/// Parses JSON bytes.
 ///
 /// # Errors
-/// As [`from_str`]; bytes that are no UTF-8.
+/// See [`from_str`]; also an error for bytes that are not UTF-8.
 pub fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, serde_json::Error> {
     if may_be_reserved(bytes) {
         serde_json::from_slice::<NoReservedKeys>(bytes)?;
@@ -43,12 +44,12 @@ pub fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, serde
     serde_json::from_slice(bytes)
 }
 
-/// Can there be a key that begins with a `$`, as it is or escaped?
+/// Returns whether the text may have a key that begins with `$`, escaped or not.
 fn may_be_reserved(text: &[u8]) -> bool {
     text.iter().any(|byte| matches!(byte, b'$' | b'\\'))
 }
 
-/// Checks whether the value nests deeper than `than` levels. It is looked at no deeper than that.
+/// Returns whether the value nests deeper than `than` levels. Deeper levels are not visited.
 #[cfg(feature = "snapshot")]
 pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
     match value {
@@ -58,7 +59,7 @@ pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
     }
 }
 
-/// The message of `serde_json`, less the place that it appends and the whole of a text that it quotes.
+/// The message of `serde_json`, without its position, and with long quotations shortened.
 #[cfg(feature = "snapshot")]
 pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -68,7 +69,7 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
     })
 }
 
-/// The message of a reader, without the whole of a text that it quotes.
+/// The message of a parser, with long quotations shortened.
 #[cfg(feature = "snapshot")]
 pub(crate) fn shortened(mut message: String) -> String {
     const MOST: usize = 200;
@@ -79,15 +80,15 @@ pub(crate) fn shortened(mut message: String) -> String {
     message
 }
 
-/// The bytes as hexadecimal digits, two of each.
+/// The bytes as hexadecimal digits, two per byte.
 #[cfg(feature = "snapshot")]
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Does `serde_json` keep the text of a number as it is, by a feature that another crate turned on? A number can be made of any
-/// text then.
+/// Returns whether `serde_json` preserves the text of numbers, which another crate may enable by a feature. A number
+/// can then contain any text.
 pub(crate) fn numbers_keep_their_text() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
         serde_json::from_str::<Value>("1.00").is_ok_and(|number| *number.to_string() == *"1.00")
@@ -95,7 +96,7 @@ pub(crate) fn numbers_keep_their_text() -> bool {
     *KEEPS
 }
 
-/// Any JSON without a key that `serde_json` keeps for itself.
+/// A JSON value without reserved keys.
 struct NoReservedKeys;
 
 impl<'de> Deserialize<'de> for NoReservedKeys {
@@ -142,7 +143,7 @@ impl<'de> Visitor<'de> for NoReservedKeys {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<NoReservedKeys, A::Error> {
         while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
-            // Where numbers keep their text each is a map with a key of that kind, and none nests.
+            // If numbers preserve their text, each number is a map with a reserved key. Such maps do not nest.
             if key.starts_with("$serde_json::private::")
                 && !(numbers_keep_their_text() && key.ends_with("::Number"))
             {
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_text_has_127_levels_and_no_more() {
-        // A key with a `$` is looked for first, by a reader with the same limit.
+        // A text with a `$` is first checked by a parser with the same limit.
         for inner in ["1", r#""$""#] {
             for (levels, is_read) in [(127, true), (128, false)] {
                 let text = format!("{}{inner}{}", "[".repeat(levels), "]".repeat(levels));

@@ -1,6 +1,6 @@
-//! Characters that cannot be seen.
+//! Invisible characters.
 
-/// Is there nothing to be seen of the character, or does it change how others are seen?
+/// Returns whether the character is invisible, or changes the appearance of other characters.
 #[cfg_attr(not(feature = "lifecycles"), expect(unreachable_pub, reason = "`actor` gives it on"))]
 pub fn is_unseen(c: char) -> bool {
     c.is_control()

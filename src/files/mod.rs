@@ -1,8 +1,8 @@
-//! Files that survive a crash: the few operations that durability needs, as a trait.
+//! Files that survive a crash: the file operations needed for durability, as a trait.
 //!
-//! [`Disk`] is the file system. [`RealDisk`] is that of the machine; with the feature `testing` there is `SimDisk`, which
-//! forgets at a crash what was not synced. What both promise: content is durable once its file is synced, and a name
-//! (made, renamed or removed) once its folder is.
+//! [`Disk`] is a file system. [`RealDisk`] is the file system of the machine. With the feature `testing`, `SimDisk`
+//! is a simulated one, which loses unsynced data at a crash. Both guarantee that content is durable once its file is
+//! synced. A created, renamed or removed name is durable once its folder is synced.
 //!
 //! ```
 //! use runstate::files::{Disk, Open, RealDisk, replace};
@@ -13,7 +13,7 @@
 //! replace(&RealDisk, &path, b"{}")?;
 //! assert_eq!(RealDisk.read(&path, 1_000)?, b"{}");
 //!
-//! // A limit keeps a file that is larger than it should be out of memory.
+//! // The limit prevents an unexpectedly large file from being read into memory.
 //! let refused = RealDisk.read(&path, 1).unwrap_err();
 //! assert_eq!(refused.kind(), std::io::ErrorKind::FileTooLarge);
 //! # RealDisk.remove(&path)?;
@@ -39,55 +39,55 @@ pub use real::RealDisk;
 pub use sim::{Crash, SimDisk, Survives};
 pub use stamp::Stamp;
 
-/// A file system. All operations block; none syncs by itself but those that say so.
+/// A file system. All operations block. Only operations with a documented sync perform one.
 pub trait Disk: fmt::Debug + Send + Sync {
     /// Opens a file.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] for [`Open::New`] of a name that is taken;
-    /// [`io::ErrorKind::IsADirectory`] for the name of a folder, or of anything else that is no file, such as a pipe.
+    /// The errors of the operating system; [`io::ErrorKind::AlreadyExists`] for [`Open::New`] and an existing name;
+    /// [`io::ErrorKind::IsADirectory`] for the name of a folder or of another non-file, such as a pipe.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Opens a folder, for its lock alone; none where folders have no locks, as where this is not implemented. Unlike a file for the lock it
-    /// is not removed from beside the files that it protects.
+    /// Opens a folder for its lock. Returns `None` if folders have no locks; this is the default. Unlike a lock file,
+    /// the folder cannot be removed while its files remain.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn open_folder(&self, _path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
         Ok(None)
     }
 
-    /// Gives a file another name, in one step and in place of what had that name.
+    /// Renames a file atomically. An existing file of the new name is replaced.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::NotFound`] when there is none.
+    /// The errors of the operating system; [`io::ErrorKind::NotFound`] when the file does not exist.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a folder, in a folder that exists.
+    /// Creates a folder in an existing folder.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] when the name is taken.
+    /// The errors of the operating system; [`io::ErrorKind::AlreadyExists`] when the name exists.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// The same, so that no other user of the machine looks into it. A file system without users, as where this is not
-    /// implemented, makes a folder like any other.
+    /// Creates a folder that other users of the machine cannot read. The default, for a file system without users,
+    /// creates an ordinary folder.
     ///
     /// # Errors
-    /// As [`create_folder`](Self::create_folder).
+    /// See [`create_folder`](Self::create_folder).
     fn create_private_folder(&self, path: &Path) -> io::Result<()> {
         self.create_folder(path)
     }
 
-    /// Removes a folder that is empty. What cannot do that leaves it there.
+    /// Removes an empty folder. The default leaves it.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::Unsupported`] where this is not implemented.
+    /// The errors of the operating system; [`io::ErrorKind::Unsupported`] by default.
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         let why = format!("{}: folders are not removed here", path.display());
         Err(io::Error::new(io::ErrorKind::Unsupported, why))
@@ -96,33 +96,33 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Makes the names in a folder durable.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// The names in a folder, sorted; names that are no Unicode are left out.
+    /// The names in a folder, sorted. Names that are not Unicode are omitted.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::NotFound`] when there is no such folder.
+    /// The errors of the operating system; [`io::ErrorKind::NotFound`] when the folder does not exist.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 
-    /// What a file, or the names in a folder, can be told by from what they are after any later change, without being read;
-    /// none where they may change and still look the same, as where this is not implemented.
+    /// The change token of a file or of the names in a folder. Every later change gives another token. It is obtained
+    /// without reading the content. `None` if a change might not change the token; this is the default.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::NotFound`] when there is nothing of that name.
+    /// The errors of the operating system; [`io::ErrorKind::NotFound`] when the name does not exist.
     fn stamp(&self, _path: &Path) -> io::Result<Option<Stamp>> {
         Ok(None)
     }
 
-    /// Is there a link of that name, wherever it leads? No, on a file system without links, as where this is not implemented.
+    /// Returns whether the name is a link, whatever its target is. Default: `false`, for a file system without links.
     fn is_link(&self, _path: &Path) -> bool {
         false
     }
 
-    /// The whole content of a file of at most `most` bytes.
+    /// Returns the whole content of a file of at most `most` bytes.
     ///
     /// # Errors
-    /// Those of the operating system, and [`io::ErrorKind::FileTooLarge`].
+    /// The errors of the operating system, and [`io::ErrorKind::FileTooLarge`].
     fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         let mut file = self.open(path, Open::Read)?;
         let length = file.len()?;
@@ -133,69 +133,70 @@ pub trait Disk: fmt::Debug + Send + Sync {
     }
 }
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
-    /// To be read; it must exist.
+    /// For reading. The file must exist.
     Read,
-    /// To be written from its beginning; made when it does not exist, emptied when it does.
+    /// For writing from the beginning. A missing file is created; an existing file is emptied.
     Write,
-    /// To be written; it must not exist.
+    /// For writing. The file must not exist.
     New,
-    /// To be read, and written at its end, wherever that is at the time; made when it does not exist.
+    /// For reading, and for writing at the current end. A missing file is created.
     Append,
 }
 
-/// An open file. Dropping it closes it, and releases its lock.
+/// An open file. Its lock is released when it is dropped and closed.
 pub trait DiskFile: fmt::Debug + Send {
-    /// How many bytes it has.
+    /// The length of the file in bytes.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn len(&mut self) -> io::Result<u64>;
 
-    /// Has it no content?
+    /// Returns whether the file has no content.
     ///
     /// # Errors
-    /// As [`len`](Self::len).
+    /// See [`len`](Self::len).
     fn is_empty(&mut self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// At most `most` bytes from `offset` on; fewer only where the file ends.
+    /// Reads at most `most` bytes from `offset` on. Fewer bytes are returned only at the end of the file.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn read_from(&mut self, offset: u64, most: u64) -> io::Result<Vec<u8>>;
 
-    /// Writes all of it, behind what was written before or, in a file opened with [`Open::Append`], at the end.
+    /// Writes all bytes after the previous write. In a file opened with [`Open::Append`], it writes at the end.
     ///
     /// # Errors
-    /// Those of the operating system. A part may have been written.
+    /// The errors of the operating system. A part may have been written.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts the file, so that it has `length` bytes.
+    /// Truncates the file to `length` bytes.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 
     /// Makes the content durable.
     ///
     /// # Errors
-    /// Those of the operating system. Nobody can tell then what is durable and what is not.
+    /// The errors of the operating system. It is then unknown which content is durable.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Waits for the lock of the file and takes it, against other processes and other openings in this one.
+    /// Waits for the lock of the file, and takes it. The lock excludes other processes and other openings in this
+    /// process.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     fn lock(&mut self) -> io::Result<()>;
 
-    /// Takes the lock, if it is free now.
+    /// Takes the lock if it is free.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when somebody else holds it.
+    /// [`io::ErrorKind::WouldBlock`] when another opening holds the lock.
     fn try_lock(&mut self) -> io::Result<()>;
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Disk, DiskFile, Open, Stamp};
 
-/// The file system of the machine, by `std::fs`. Locks are advisory: they hold among those that ask for them.
+/// File system of the machine, based on `std::fs`. Locks are advisory: they exclude only other users of the lock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
@@ -15,7 +15,7 @@ pub struct RealDisk;
 struct RealFile(File);
 
 impl RealDisk {
-    /// A file that is open, for a disk that opens files in a way of its own.
+    /// Wraps an open file, for a disk that opens files in its own way.
     ///
     /// ```
     /// # fn main() -> std::io::Result<()> {
@@ -31,7 +31,8 @@ impl RealDisk {
     }
 }
 
-/// The clocks of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
+/// An upper bound for the clock tick of file systems, which is at most two seconds. Two changes of a file within one
+/// tick cannot be distinguished.
 const TICK: Duration = Duration::from_secs(3);
 
 impl Disk for RealDisk {
@@ -44,12 +45,12 @@ impl Disk for RealDisk {
             Open::Append => options.read(true).append(true).create(true),
         };
         private(&mut options);
-        // A file that is written from its beginning takes the place of a link, and is not written through it.
+        // A file that is written from its beginning replaces a link, and is not written through the link.
         if how == Open::Write && fs::symlink_metadata(path).is_ok_and(|found| is_of_others(&found)) {
             fs::remove_file(path)?;
             options.create_new(true);
         }
-        // Before it is opened: the opening of a pipe waits for its other end.
+        // This check comes before the open, because opening a pipe waits for its other end.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let why = format!("{} is no file", path.display());
             return Err(io::Error::new(io::ErrorKind::IsADirectory, why));
@@ -95,7 +96,7 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
 
-    /// A folder cannot be opened to be synced here; names are durable by the file system's own rules.
+    /// Does nothing. A folder cannot be opened for a sync here; the file system's own rules make names durable.
     #[cfg(not(unix))]
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
@@ -114,14 +115,15 @@ impl Disk for RealDisk {
         fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
     }
 
-    /// None for what changed within the last three seconds, or in the future: it may change again under the same time.
+    /// Returns `None` for a change within the last three seconds or in the future, because another change could have
+    /// the same time.
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
         let stamp = stamp(&fs::metadata(path)?)?;
         Ok(Some(stamp).filter(|stamp| is_settled(stamp, now())))
     }
 }
 
-/// Is it a link, a pipe, or a file that has another name too?
+/// Returns whether this is a link, a pipe, or a file with another name.
 fn is_of_others(found: &fs::Metadata) -> bool {
     !found.is_dir() && (!found.is_file() || has_names(found))
 }
@@ -137,7 +139,7 @@ fn has_names(_: &fs::Metadata) -> bool {
     false
 }
 
-/// For its user alone, if it is made: whatever the umask is.
+/// Restricts a new file to its owner, whatever the umask is.
 #[cfg(unix)]
 fn private(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
@@ -147,7 +149,8 @@ fn private(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn private(_: &mut OpenOptions) {}
 
-/// The time of the last change of anything about the file: unlike that of its content, nobody can set it.
+/// The token contains the time of the last change of the file's metadata. Unlike the modification time, that time
+/// cannot be set.
 #[cfg(unix)]
 fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
     use std::os::unix::fs::MetadataExt;
@@ -158,7 +161,7 @@ fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
 #[cfg(not(unix))]
 fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
     let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Another file of the same name was made at another time.
+    // A replacement file of the same name has another creation time.
     let made = file.created().map_or(0, |made| nanos(since(made)));
     let changed = nanos(since(file.modified()?));
     Ok(Stamp { file: u64::try_from(made).unwrap_or(u64::MAX), length: file.len(), changed })
@@ -254,7 +257,7 @@ mod tests {
         fs::write(&beside, "new").unwrap();
         fs::rename(&beside, &path).unwrap();
         assert_ne!(of(&path), old, "of the same length, and of the same moment maybe");
-        // On a busy machine the moment may be over.
+        // On a busy machine, the tick may be over already.
         let is_new = (0..10).any(|_| {
             fs::write(&path, "newer").unwrap();
             RealDisk.stamp(&path).unwrap().is_none()

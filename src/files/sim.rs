@@ -1,4 +1,4 @@
-//! A file system in memory that forgets at a crash what was not synced.
+//! A simulated file system in memory, which loses unsynced data at a crash.
 
 mod state;
 mod survive;
@@ -13,21 +13,21 @@ use super::{Disk, DiskFile, Open, Stamp};
 
 pub use self::survive::Survives;
 
-/// Where a crash comes.
+/// The position of a simulated crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// Before the operation of that number: it and all after it fail.
+    /// Before the operation of that number. This operation and all later ones fail.
     Before(usize),
-    /// Within the operation of that number: it is done, as far as the system knows, yet its caller is not told.
+    /// During the operation of that number. The operation takes effect, but its caller gets an error.
     After(usize),
 }
 
-/// A file system in memory, to be crashed at each of its operations in turn.
+/// Simulated file system in memory. Tests can crash it at each of its operations in turn.
 ///
-/// Operations that change something are counted from 0: a file made or emptied, written, cut, synced, renamed, removed; a
-/// folder made, removed or synced. After the crash each of them, and each reading, fails until [`restart`](Self::restart) says what
-/// of the things that were not synced is still there. The same operations, crash and survival give the same files. Clones
-/// share one file system. The folder `/` is there from the start.
+/// Changing operations are counted from 0: creating, emptying, writing, truncating, syncing, renaming and removing a
+/// file; creating, removing and syncing a folder. After the crash, each of these and each read fails until
+/// [`restart`](Self::restart). The restart decides which unsynced changes survive. Equal operations, crash and
+/// survival give equal files. Clones share one file system. The folder `/` exists from the start.
 ///
 /// ```
 /// use runstate::files::{Crash, Disk, SimDisk, Survives, replace};
@@ -38,7 +38,7 @@ pub enum Crash {
 /// replace(&disk, path, b"old").unwrap();
 /// let before = disk.operations();
 ///
-/// // The first operation of the second replacing makes the file beside: the crash comes right after it.
+/// // The first operation of the second `replace` creates the temporary file. The crash comes right after it.
 /// disk.crash_at(Crash::After(before));
 /// assert!(replace(&disk, path, b"new").is_err());
 /// disk.restart(Survives::Nothing);
@@ -53,39 +53,40 @@ struct Shared {
 }
 
 impl SimDisk {
-    /// An empty one.
+    /// Creates an empty file system.
     pub fn new() -> Self {
         SimDisk(Arc::new(Shared { state: Mutex::new(State::new()), unlocked: Condvar::new() }))
     }
 
-    /// How many operations that change something there were, failed ones too.
+    /// The number of changing operations so far, failed ones included.
     pub fn operations(&self) -> usize {
         self.state().operations()
     }
 
-    /// Says where the next crash comes.
+    /// Sets the position of the next crash.
     pub fn crash_at(&self, crash: Crash) {
         self.state().crash_at(crash);
     }
 
-    /// Makes the operation of that number fail with an error of that kind, once, and without a crash: a full disk.
+    /// Makes the operation of that number fail once with an error of that kind, without a crash. An example is a full
+    /// disk.
     pub fn fail_at(&self, operation: usize, kind: io::ErrorKind) {
         self.state().fail_at(operation, kind);
     }
 
-    /// Has the crash come?
+    /// Returns whether the crash has happened.
     pub fn is_crashed(&self) -> bool {
         self.state().is_crashed()
     }
 
-    /// The machine starts again, after a crash or without one: locks are gone, files that were open are closed, and what
-    /// was not synced is there as far as `survives` says.
+    /// Restarts the machine, after a crash or without one. Locks are released and open files are closed. `survives`
+    /// selects the unsynced changes that remain.
     pub fn restart(&self, survives: Survives) {
         self.state().restart(survives);
         self.0.unlocked.notify_all();
     }
 
-    /// A copy of it as it is, which goes its own way.
+    /// Creates an independent copy of the current file system.
     pub fn fork(&self) -> SimDisk {
         let state = self.state().clone();
         SimDisk(Arc::new(Shared { state: Mutex::new(state), unlocked: Condvar::new() }))
@@ -156,7 +157,7 @@ impl Disk for SimDisk {
     }
 }
 
-/// An open file: which one, since which start of the machine, and where the next write goes.
+/// An open file: its number, the boot at which it was opened, and the position of the next write.
 #[derive(Debug)]
 struct SimFile {
     disk: SimDisk,

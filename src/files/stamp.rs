@@ -1,17 +1,17 @@
-//! What tells that a file has changed.
+//! Change tokens of files.
 
-/// What tells one content of a file from a later one, or one set of names in a folder from a later one.
+/// A change token: it distinguishes the content of a file, or the names in a folder, from every later state.
 ///
 /// ```
 /// use runstate::files::{Disk, RealDisk};
 ///
-/// // A file that was written just now may be written again within the same tick of the file system's clock, so that nothing
-/// // would tell the two: it has none yet.
+/// // A new file may be written again within one tick of the file system's clock. A token could not distinguish
+/// // the two states, so the file has no token yet.
 /// let path = std::env::temp_dir().join(format!("runstate-stamp-{}", std::process::id()));
 /// # let began = std::time::SystemTime::now();
 /// std::fs::write(&path, "new")?;
 /// let stamp = RealDisk.stamp(&path)?;
-/// # // On a busy machine it may be a while ago by now.
+/// # // On a busy machine, the file may be older by now.
 /// # let is_late = began.elapsed()? > std::time::Duration::from_secs(1);
 /// # let stamp = if is_late { None } else { stamp };
 /// assert_eq!(stamp, None);
@@ -20,10 +20,10 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// Which file it is; another one of the same name has another number.
+    /// The number of the file. Another file of the same name has another number.
     pub file: u64,
-    /// How many bytes it has.
+    /// The length in bytes.
     pub length: u64,
-    /// When it changed, in units that grow with each change.
+    /// The time of the last change, in units that increase with each change.
     pub changed: i128,
 }

@@ -1,4 +1,4 @@
-//! Files and folders as they are, as they are durably, and what lies between.
+//! Current and durable state of files and folders, and the changes between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -8,10 +8,10 @@ use super::super::Stamp;
 use super::Crash;
 use super::survive::{Coin, Survives};
 
-/// The number of a file, which stays when its name changes.
+/// The number of a file. It does not change when the file is renamed.
 pub(super) type Inode = usize;
 
-/// A change of a file's content that no sync has made durable.
+/// A change of a file's content that is not synced yet.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Write { at: usize, bytes: Vec<u8> },
@@ -23,12 +23,12 @@ struct File {
     now: Vec<u8>,
     durable: Vec<u8>,
     pending: Vec<Change>,
-    /// When it was changed last.
+    /// The time of the last change.
     changed: Moment,
 }
 
-/// A change of the names in a folder that no sync has made durable. It names the file itself, so that it makes sense
-/// whatever became of the changes before it.
+/// An unsynced change of the names in a folder. It refers to the file by number, so that it is valid even if earlier
+/// changes are lost.
 #[derive(Debug, Clone)]
 enum Named {
     Link {
@@ -39,7 +39,7 @@ enum Named {
         name: String,
         file: Inode,
     },
-    /// Within one folder: both names change or neither.
+    /// A rename within one folder. Both names change, or neither does.
     Rename {
         from: String,
         to: String,
@@ -52,11 +52,11 @@ struct Folder {
     now: BTreeMap<String, Inode>,
     durable: BTreeMap<String, Inode>,
     pending: Vec<Named>,
-    /// When its names were changed last.
+    /// The time of the last change of its names.
     changed: Moment,
 }
 
-/// Starts of the machine, and operations that were begun. Each operation has its own.
+/// The number of the boot, and the number of the operation. It is unique for each operation.
 type Moment = (u64, usize);
 
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub(super) struct State {
     crash: Option<Crash>,
     failure: Option<(usize, io::ErrorKind)>,
     is_crashed: bool,
-    /// Counts the starts of the machine: files opened before the last are closed.
+    /// The number of boots. Files opened before the last boot are closed.
     boot: u64,
 }
 
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// Does one operation that changes something, unless the crash comes first; the crash may come right behind it.
+    /// Performs one changing operation, unless the crash comes first. The crash may also come right after it.
     fn operation<T>(&mut self, work: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
         self.up()?;
         let number = self.operations;
@@ -137,7 +137,7 @@ impl State {
         done
     }
 
-    /// The moment of the operation that is under way.
+    /// The time of the current operation.
     fn moment(&self) -> Moment {
         (self.boot, self.operations)
     }
@@ -253,8 +253,8 @@ impl State {
         })
     }
 
-    /// A folder is durable at once: a machine that forgets folders would be tested for little, and a run that is not there
-    /// at all is not one that is broken.
+    /// Creates a folder that is durable immediately. The loss of folders would test little: a missing run is not a
+    /// damaged run.
     pub(super) fn create_folder(&mut self, path: &Path) -> io::Result<()> {
         self.operation(|state| {
             let parent = path.parent().unwrap_or(Path::new("/"));
@@ -273,7 +273,7 @@ impl State {
         })
     }
 
-    /// Gone at once, as it was there at once.
+    /// Removes a folder. The removal is durable immediately, as the creation is.
     pub(super) fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
         self.operation(|state| {
             let folder = state.folders.get(path).ok_or(io::ErrorKind::NotFound)?;
@@ -307,7 +307,7 @@ impl State {
         Ok(names.into_iter().collect())
     }
 
-    /// It is exact: no two moments are one.
+    /// The token is exact, because each operation has a unique time.
     pub(super) fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         self.up()?;
         let of = |file: Inode, length: usize, (boot, operation): Moment| Stamp {
@@ -383,7 +383,7 @@ fn apply(content: &mut Vec<u8>, change: &Change) {
         Change::Write { at, bytes } => {
             let end = at + bytes.len();
             if content.len() < end {
-                // Where an earlier write was lost, nothing but zeros is there.
+                // If an earlier write was lost, its bytes are zeros.
                 content.resize(end, 0);
             }
             content[*at..end].copy_from_slice(bytes);

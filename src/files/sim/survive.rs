@@ -1,21 +1,21 @@
-//! What of the things that were not synced is there after a crash.
+//! Survival of unsynced changes after a crash.
 
 use super::state::Change;
 
-/// What of the things that were not synced is there after a crash. A real machine may do any of these.
+/// The unsynced changes that survive a crash. On a real machine, each of these cases is possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Survives {
-    /// Nothing.
+    /// No unsynced change survives.
     Nothing,
-    /// All of it: the process ended and the machine did not.
+    /// All changes survive: the process ended, and the machine did not.
     Everything,
-    /// Names, but no content: a file that was renamed before it was synced is there and empty.
+    /// Names survive, content does not. A file that was renamed before its sync exists and is empty.
     Names,
-    /// Content, but no names.
+    /// Content survives, names do not.
     Content,
-    /// Each change by a coin that the seed decides: writes whole, in part or not at all, names in any combination. So a
-    /// later rename may be there without an earlier one.
+    /// A random selection survives: writes in full, in part or not at all, and names in any combination. A later
+    /// rename may survive without an earlier one.
     Some(
         /// The seed.
         u64,
@@ -23,7 +23,7 @@ pub enum Survives {
 }
 
 impl Survives {
-    /// The four plain cases, and as many seeds.
+    /// The four fixed cases, followed by `seeds` random ones.
     pub fn cases(seeds: u64) -> impl Iterator<Item = Survives> {
         let plain = [Survives::Nothing, Survives::Everything, Survives::Names, Survives::Content];
         plain.into_iter().chain((0..seeds).map(Survives::Some))
@@ -41,7 +41,7 @@ impl Coin {
         Coin { survives, random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03 }
     }
 
-    /// The next number of a plain xorshift: even and short is all that it needs to be.
+    /// The next number of a plain xorshift generator. It only needs to be uniform and short.
     fn draw(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -57,7 +57,7 @@ impl Coin {
         }
     }
 
-    /// What of a change is there.
+    /// The surviving part of a change.
     pub(super) fn content(&mut self, change: Change) -> Option<Change> {
         match self.survives {
             Survives::Everything | Survives::Content => Some(change),
