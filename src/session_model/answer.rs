@@ -1,4 +1,4 @@
-//! From the events of a session to those of an answer.
+//! Conversion of session events to answer events.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,16 +12,16 @@ use crate::agent::answer::{FinishReason, ModelEvent};
 use crate::stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
 use crate::turn::Extra;
 
-/// One answer, on its way.
+/// An answer in progress.
 pub(super) struct Answer<'m, C: Callbacks> {
-    /// None once there is nothing more to expect of it.
+    /// `None` once the session has no further events for the answer.
     session: Option<Session<C>>,
     how: &'m How<C>,
     cancelled: CancellationToken,
     text: ConsumerText,
-    /// How much of the text was given on, in bytes.
+    /// The number of text bytes that were emitted.
     given: usize,
-    /// Why the last attempt failed.
+    /// The failure of the last attempt.
     failed: Option<Failure>,
     ready: VecDeque<ModelEvent>,
 }
@@ -39,7 +39,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         }
     }
 
-    /// The next event of the answer; none after its last.
+    /// The next event of the answer; `None` after the last one.
     pub(super) async fn next(&mut self) -> Option<ModelEvent> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -49,7 +49,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
             let abort = session.abort_handle();
             let told = tokio::select! {
                 biased;
-                // The session sees it when it is next asked, and ends.
+                // The session notices the abort when it is next polled, and ends.
                 () = self.cancelled.cancelled(), if !abort.is_aborted() => {
                     abort.abort();
                     continue;
@@ -72,7 +72,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
             }
             EventKind::Error(error) if error.recovery_strategy != Strategy::Halt => {
                 self.failed = Some(error.error.clone());
-                // Before another stream is asked for what cannot be an answer any more.
+                // This check comes before another stream is opened, because the answer may be lost already.
                 let checkpoint = self.session.as_ref().and_then(Session::checkpoint);
                 self.keep(checkpoint.map_or(0, |checkpoint| checkpoint.content.len()));
             }
@@ -85,9 +85,9 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         }
     }
 
-    /// Gives on what was not given on yet.
+    /// Emits the text that was not emitted yet.
     fn give(&mut self) {
-        // What was given on is still the beginning of the text, or the answer is over.
+        // The emitted text is still a prefix of the text; otherwise the answer is over.
         let text = self.text.as_str().get(self.given..).unwrap_or_default();
         if !text.is_empty() {
             self.given += text.len();
@@ -117,19 +117,20 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         }
     }
 
-    /// So much of the text still counts. The answer is over when more was given on: it takes nothing back.
+    /// Keeps the first `kept` bytes of the text. If more bytes were emitted, the answer is over, because text cannot
+    /// be taken back.
     fn keep(&mut self, kept: usize) {
         if self.given <= kept {
             return;
         }
-        // Only a failed attempt makes text void.
+        // Only a failed attempt invalidates text.
         let Some(failure) = self.failed.take() else { return };
         let error = VoidText { given: self.given, kept, failure };
         self.ready.push_back(ModelEvent::Error(ModelError::new(error)));
         self.leave();
     }
 
-    /// The session has told all.
+    /// Handles the end of the session.
     fn over(&mut self) {
         let ended = self.session.as_ref().and_then(Session::result);
         if let Some(Err(error)) = ended {
@@ -138,19 +139,19 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         self.leave();
     }
 
-    /// Shows the session to whoever wants to see it; one that is not over is aborted.
+    /// Passes the session to the `ended` callback. An unfinished session is aborted first.
     fn leave(&mut self) {
         let Some(mut session) = self.session.take() else { return };
         let Some(look) = &self.how.ended else { return };
         session.abort_handle().abort();
-        // An aborted session has nothing to wait for.
+        // An aborted session has no pending operation.
         drop(session.run().now_or_never());
-        // A look that panics has told so by its hook, and is not the run's matter.
+        // A panic of the callback is reported by the panic hook, and does not affect the run.
         drop(catch_unwind(AssertUnwindSafe(|| look(&session))));
     }
 }
 
-/// The run was cancelled, or its loop dropped.
+/// Handles a cancelled run or a dropped loop.
 impl<C: Callbacks> Drop for Answer<'_, C> {
     fn drop(&mut self) {
         self.leave();

@@ -1,19 +1,22 @@
-//! A stream session as the model of agent runs: a model call that tries again, falls back and is held against rules.
+//! A stream session as the model of agent runs. Its model calls are retried, fall back to other streams, and are
+//! checked against rules.
 //!
-//! It stands above both drivers: [`agent`](crate::agent) and [`stream`](crate::stream) know nothing of each other.
+//! The module depends on both drivers. [`agent`](crate::agent) and [`stream`](crate::stream) do not depend on each
+//! other.
 //!
-//! | the session tells | the run is given |
+//! | session event | result for the run |
 //! |---|---|
-//! | text, until the output is whole | nothing yet; with [`SessionModel::live`] the text as it comes |
-//! | PROGRESS | what [`SessionModel::progress`] reads in it: usage at once, of failed attempts too, since it was paid for |
+//! | text, until the output is complete | nothing yet; with [`SessionModel::live`], the text as it arrives |
+//! | PROGRESS | the usage that [`SessionModel::progress`] reads from it, immediately; also for failed attempts, because their tokens were used |
 //! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, `state.extra` and `state.finish` |
 //! | the last ERROR, ABORT_COMPLETED | [`ModelEvent::Error`] with the [`SessionError`](crate::stream::SessionError) as its source |
 //!
-//! So a failed attempt's text never stands in the answer (document 002, C9). Messages and data beside the text are no part of
-//! an answer; the session's [`Callbacks`] see them.
+//! So the text of a failed attempt is never part of the answer. Messages and additional data are not part of an
+//! answer either; the session's [`Callbacks`] receive them.
 //!
 //! # Example
-//! The first attempt is cut. The run does not notice; without a retry it ends with the session's code.
+//! The first attempt is cut off. The run does not notice. Without a retry, the run ends with the error code of the
+//! session.
 //!
 //! ```
 //! use runstate::agent::{Agent, InferenceRequest, Input, Io, RunState, run_loop};
@@ -65,10 +68,10 @@ use crate::stream::{Callbacks, Session, SessionBuilder};
 use answer::Answer;
 pub use void::VoidText;
 
-/// A model whose answers are the outputs of stream sessions, one session for each inference.
+/// A model whose answers are the outputs of stream sessions, with one session per inference.
 ///
-/// See the [module](self) for what of a session becomes what of an answer, and for an example. When the run is cancelled the
-/// session is aborted: it opens no stream any more and tells ABORT_COMPLETED.
+/// The [module](self) documents the conversion of a session to an answer, with an example. When the run is cancelled,
+/// the session is aborted: it opens no more streams, and emits ABORT_COMPLETED.
 pub struct SessionModel<C: Callbacks = ()> {
     how: How<C>,
     make: Make<C>,
@@ -78,7 +81,7 @@ type Make<C> = Box<dyn Fn(&InferenceRequest) -> SessionBuilder<C> + Send + Sync>
 type Read = Box<dyn Fn(&Value) -> Option<Usage> + Send + Sync>;
 type Look<C> = Box<dyn Fn(&Session<C>) + Send + Sync>;
 
-/// How the sessions of a model become answers.
+/// The conversion of a model's sessions to answers.
 struct How<C: Callbacks> {
     read: Read,
     ended: Option<Look<C>>,
@@ -86,15 +89,15 @@ struct How<C: Callbacks> {
 }
 
 impl<C: Callbacks + 'static> SessionModel<C> {
-    /// Each inference is a session that `make` gives for the request: its streams ask the model what the request asks, and its
-    /// retries, fallbacks and rules are the session's own.
+    /// Creates a model. `make` returns the session for a request. The streams of the session send the request to the
+    /// model. Its retries, fallbacks and rules are configured in the session.
     pub fn new(make: impl Fn(&InferenceRequest) -> SessionBuilder<C> + Send + Sync + 'static) -> Self {
         let how = How { read: Box::new(|_| None), ended: None, live: false };
         SessionModel { how, make: Box::new(make) }
     }
 
-    /// Reads the tokens that were used, and were not told before, in what the streams give as [`StreamEvent::Progress`]; its shape is the
-    /// streams' own. Without, no usage is told.
+    /// Sets the function that reads newly used tokens from [`StreamEvent::Progress`] values. The form of these values
+    /// depends on the streams. Default: no usage is reported.
     ///
     /// [`StreamEvent::Progress`]: crate::stream::StreamEvent::Progress
     pub fn progress(mut self, read: impl Fn(&Value) -> Option<Usage> + Send + Sync + 'static) -> Self {
@@ -102,17 +105,18 @@ impl<C: Callbacks + 'static> SessionModel<C> {
         self
     }
 
-    /// Gives text on as it comes, instead of when the output is whole.
+    /// Emits text as it arrives. Default: text is emitted when the output is complete.
     ///
-    /// An answer cannot take text back. So a failed attempt of which text was given on ends the answer with [`VoidText`],
-    /// unless the next attempt goes on from a checkpoint that holds all of that text. Before its first token each attempt may
-    /// fail as without.
+    /// Emitted text cannot be taken back. So a failed attempt with emitted text ends the answer with [`VoidText`],
+    /// unless the next attempt continues from a checkpoint that contains all of that text. An attempt that fails
+    /// before its first token is retried as usual.
     pub fn live(mut self) -> Self {
         self.how.live = true;
         self
     }
 
-    /// Shows each session at its end, for its record and its callbacks: whole, failed, or aborted with its run.
+    /// Sets a callback for each session at its end: complete, failed, or aborted with its run. It can read the record
+    /// and the callbacks of the session. Default: none.
     pub fn ended(mut self, look: impl Fn(&Session<C>) + Send + Sync + 'static) -> Self {
         self.how.ended = Some(Box::new(look));
         self

@@ -1,20 +1,20 @@
-//! Text that was given on too early.
+//! Error about text that was emitted too early.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::stream::Failure;
 
-/// An answer that cannot go on: its attempt failed, and text of it was given on already. Only of
-/// [live](super::SessionModel::live) answers; it is the source of the [`ModelError`](crate::agent::ModelError).
+/// An answer that cannot continue, because its attempt failed after text of it was emitted. It occurs in
+/// [live](super::SessionModel::live) answers only. It is the source of the [`ModelError`](crate::agent::ModelError).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct VoidText {
-    /// Bytes that were given on.
+    /// The number of emitted bytes.
     pub given: usize,
-    /// Bytes of them that still count.
+    /// The number of emitted bytes that are still valid.
     pub kept: usize,
-    /// Why the attempt failed.
+    /// The failure of the attempt.
     pub failure: Failure,
 }
 
