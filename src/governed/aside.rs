@@ -1,23 +1,23 @@
-//! Files that are set aside: they are kept under another name beside the new one.
+//! Quarantine of damaged files: they are renamed and kept beside the new file.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use crate::files::{Disk, Open};
 
-/// Why a file was set aside.
+/// The reason why a file was set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AsideReason {
-    /// A folder, a pipe, a link or a file with a second name is in its place.
+    /// The name belongs to a folder, a pipe, a link or a file with a second name.
     NoFile,
-    /// Something else than a folder is in the place of one.
+    /// The name of a folder belongs to something other than a folder.
     NoFolder,
-    /// A log or a ledger has more bytes than are read.
+    /// A log or a ledger exceeds the size limit.
     TooLarge,
-    /// A log or a ledger cannot be read on.
+    /// A log or a ledger cannot be read to its end.
     Unreadable,
-    /// RUN_REPORTS.jsonl is not the one that was written.
+    /// RUN_REPORTS.jsonl is not the file that the run wrote.
     OtherReports,
 }
 
@@ -33,23 +33,23 @@ impl fmt::Display for AsideReason {
     }
 }
 
-/// Where a file that was set aside is kept, and why.
+/// The new path of a file that was set aside, and the reason.
 pub(super) type Aside = (PathBuf, AsideReason);
 
-/// Told of a damaged file, where it is kept, and why.
+/// Callback for a file that is set aside: its path, its new path, and the reason.
 pub(super) type SettingAside = dyn Fn(&Path, &Path, AsideReason) + Send + Sync;
 
 pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The name of a file that is set aside.
+/// The new name of a file that is set aside.
 fn name(path: &Path, number: u64) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!("{name}.damaged-{number}")
 }
 
-/// The file of that name that was set aside last.
+/// The newest file that was set aside under that name.
 pub(super) fn last(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, String)>> {
     let names = disk.list(folder(path))?;
     let numbered = names.into_iter().filter_map(|found| {
@@ -59,13 +59,13 @@ pub(super) fn last(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, Stri
     Ok(numbered.max())
 }
 
-/// Gives a file a name under which it is kept.
+/// Sets a file aside. Returns its new path.
 pub(super) fn keep(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
     let mut number = last(disk, path)?.map_or(0, |(number, _)| number);
     let to = loop {
         number += 1;
         let to = path.with_file_name(name(path, number));
-        // A rename takes the place of what has the name.
+        // A rename would replace an existing file of that name.
         match disk.open(&to, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => break to,
             Err(error) if error.kind() != io::ErrorKind::IsADirectory => return Err(error),
@@ -73,7 +73,8 @@ pub(super) fn keep(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
         }
     };
     disk.rename(path, &to)?;
-    // Before there is a new file: a crash in between leaves none, and it is begun as one that something was set aside of.
+    // This sync comes before the new file is created. After a crash in between, the file is missing, and the next
+    // writer begins a new one after the file set aside.
     disk.sync_folder(folder(path))?;
     Ok(to)
 }

@@ -1,5 +1,5 @@
-//! The ledger's chain: each line has the digest of the one before and its own, so that a changed line is found. Under a key
-//! each digest is a tag.
+//! The hash chain of the ledger. Each line has the digest of the previous line and its own digest, so that a changed
+//! line is detected. With a key, each digest is a tag.
 
 use std::error::Error;
 use std::fmt;
@@ -19,14 +19,14 @@ const PREVIOUS: &str = ",\"prev\":\"";
 /// The digest that the first line of a chain follows.
 pub(super) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// How the lines of a ledger are held together.
+/// The way that the lines of a ledger are chained.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Chain<'a> {
-    /// Not at all, unless there is a chain already.
+    /// Lines are not chained, unless a chain exists already.
     Loose,
-    /// By digests.
+    /// Lines are chained by digests.
     Digests,
-    /// By tags under a key.
+    /// Lines are chained by tags under a key.
     Keyed(&'a Keyring),
 }
 
@@ -38,18 +38,19 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// A line, chained to the one with the digest `previous`; and its own digest.
+    /// Returns a line chained to the digest `previous`, and the digest of the new line.
     pub(super) fn link(self, line: &str, previous: &str) -> (String, String) {
         let body = format!("{}{PREVIOUS}{previous}\"", line.strip_suffix('}').unwrap_or(line));
         let own = self.keys().map_or_else(|| digest(&body), |keys| keys.tag(PLACE, body.as_bytes()));
         (format!("{body}{OWN}{own}\"}}"), own)
     }
 
-    /// The digest that a new line follows, of a line that is there. Without a key it is not checked.
+    /// Returns the digest of an existing line, for the next line to follow. Without a key, the digest is not
+    /// verified.
     ///
     /// # Errors
-    /// A line that is none, or has a digest in another form; a key without a line under it, or a line under a key that is not
-    /// there.
+    /// An invalid line, or a digest in another form; a missing tag although keys are set, or a tag under a key that
+    /// is not available.
     pub(super) fn followed(self, line: &[u8]) -> Result<Option<&str>, LedgerFaultKind> {
         is_sound(event(line)?)?;
         let linked = linked(line);
@@ -61,20 +62,20 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The first line of a ledger that is begun in the place of one that was set aside, without a line feed.
+/// The first line of a ledger that replaces a ledger set aside, without a line feed.
 pub(super) fn continuation(file: &str, bytes: u64) -> String {
     serde_json::json!({"bytes": bytes, "continues": file}).to_string()
 }
 
-/// The place of a ledger's tags. Each tag is of the line before too, so that it names the place in the ledger.
+/// The context of a ledger's tags. A tag also covers the previous line, so it is bound to the position in the ledger.
 const PLACE: &[&str] = &["ledger"];
 
-/// The event that a line tells of, if it is an event of a governed run. Other programs may write lines of their own.
+/// The event in a line, if it is an event of a governed run. Other programs may write lines of their own.
 fn event(line: &[u8]) -> Result<Option<Told>, LedgerFaultKind> {
     log_line::read(line).map_err(LedgerFaultKind::Garbage)
 }
 
-/// Checks a line for an event that no writer of this library tells.
+/// Rejects an event that no writer of this library emits.
 fn is_sound(told: Option<Told>) -> Result<(), LedgerFaultKind> {
     match told {
         Some(Told { faults, is_of_trace: true, .. }) if !faults.is_empty() => {
@@ -88,15 +89,15 @@ pub(super) fn digest(body: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(body))
 }
 
-/// A line's part that its digest is over, and the digest; none when it has none.
+/// The part of a line that its digest covers, and the digest; `None` for a line without a digest.
 fn linked(line: &[u8]) -> Option<(&str, &str)> {
-    // A text in JSON has no quotation mark of its own, so that these are the last fields.
+    // A text in JSON has no unescaped quotation mark, so these are the last fields.
     let (body, digest) = std::str::from_utf8(line).ok()?.strip_suffix("\"}")?.rsplit_once(OWN)?;
     let digits = digest.rsplit_once(':').map_or(digest, |(_, digits)| digits);
     (digits.len() == DIGITS).then_some((body, digest))
 }
 
-/// Has the line the fields of a chain, wherever they stand?
+/// Returns whether the line has the fields of a chain, at any position.
 fn has_link(line: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Link {
@@ -110,37 +111,37 @@ fn previous(body: &str) -> Option<&str> {
     body.strip_suffix('"')?.rsplit_once(PREVIOUS).map(|(_, digest)| digest)
 }
 
-/// Checks a line against the keys. Its digest is a tag if it has the name of a key.
+/// Checks a line against the keys. Its digest is a tag if it contains the name of a key.
 fn admitted(linked: Option<(&str, &str)>, keys: Option<&Keyring>) -> Result<(), LedgerFaultKind> {
     let (body, tag) = linked.unwrap_or_default();
     let tag = Some(tag).filter(|tag| tag.contains(':'));
     Keyring::admits(keys, PLACE, body.as_bytes(), tag).map_err(LedgerFaultKind::Key)
 }
 
-/// The content of a sound ledger.
+/// The content of a valid ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerReport {
-    /// Its lines.
+    /// The number of lines.
     pub lines: u64,
-    /// Those in the chain: all from the first chained one on.
+    /// The number of lines in the chain: all lines from the first chained one on.
     pub chained: u64,
-    /// The ledger before, which could not be followed and was set aside; none for one that nothing was taken out of.
+    /// The previous ledger, which was set aside because it could not be continued; `None` if there was none.
     pub continues: Option<SetAside>,
 }
 
-/// A ledger that was set aside, as the first line of the next one tells.
+/// A ledger that was set aside, as recorded in the first line of the next one.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[non_exhaustive]
 pub struct SetAside {
-    /// The name of its file, in the folder of the ledger.
+    /// The name of the file, in the folder of the ledger.
     #[serde(rename = "continues")]
     pub file: String,
-    /// How many bytes it had.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
-/// The first line of a ledger that is not as it should be.
+/// The first faulty line of a ledger.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LedgerFault {
@@ -150,27 +151,27 @@ pub struct LedgerFault {
     pub why: LedgerFaultKind,
 }
 
-/// A fault of a line of a ledger.
+/// The fault of a line in a ledger.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LedgerFaultKind {
-    /// The ledger cannot be read on.
+    /// The ledger cannot be read to its end.
     Io(io::Error),
-    /// It is longer than any line that is written: more than a mebibyte.
+    /// The line is longer than any written line: longer than 1 MiB.
     TooLong,
-    /// It ends without a line feed: the end was torn off.
+    /// The line has no line feed: its end is missing.
     Torn,
-    /// It is no event.
+    /// The line is not an event.
     Garbage(String),
-    /// It has no digest, after lines that have one.
+    /// The line has no digest, although earlier lines have one.
     Unchained,
-    /// Its digest is not that of its content: it was changed.
+    /// The digest does not match the content: the line was changed.
     Changed,
-    /// It has the fields of a chain in another form than they are written in: with other white space, or in another order.
+    /// The fields of the chain have an unexpected form, such as other white space or another order.
     Rewritten,
-    /// It does not follow the line before: one was changed, taken out or put in between.
+    /// The line does not follow the previous one: a line was changed, removed or inserted.
     Unlinked,
-    /// A holder of the keys did not write it, or it is under a key and there are none.
+    /// The line was written without the keys, or it is under a key and no keys are set.
     Key(KeyError),
 }
 
@@ -210,14 +211,15 @@ impl Error for LedgerFault {
     }
 }
 
-/// Reads a ledger from its beginning and holds each line against the one before. However long it is, a line at a time is
-/// in memory.
+/// Reads a ledger from its beginning, and verifies each line against the previous one. Only one line at a time is in
+/// memory, whatever the length of the ledger is.
 ///
-/// A chain shows changes, not that the end is missing: for that the ledger is held against the runs, by
-/// [`Governor::resume`](super::Governor::resume).
+/// A chain reveals changes, but not a missing end. [`Governor::resume`](super::Governor::resume) detects a missing
+/// end by comparing the ledger with the runs.
 ///
-/// With `keys` each line must be under one of them ([`Governor::keyed`](super::Governor::keyed)): a writer of the file without
-/// the key can cut lines off its end, put an older copy back, or put another ledger under the same key in its place, and nothing else. Without `keys` a chain holds off damage alone.
+/// With `keys`, each line must be under one of them ([`Governor::keyed`](super::Governor::keyed)). A writer without
+/// the key can then only remove lines from the end, restore an older copy, or replace the ledger by another one under
+/// the same key. Without `keys`, a chain detects accidental damage only.
 ///
 /// ```
 /// use runstate::governed::verify_ledger;
@@ -233,7 +235,7 @@ impl Error for LedgerFault {
 /// ```
 ///
 /// # Errors
-/// [`LedgerFault`] with the first line that is not as it should be.
+/// [`LedgerFault`] with the first faulty line.
 pub fn verify_ledger(ledger: impl BufRead, keys: Option<&Keyring>) -> Result<LedgerReport, LedgerFault> {
     let mut report = LedgerReport::default();
     let mut before: Option<String> = None;
@@ -266,7 +268,7 @@ pub fn verify_ledger(ledger: impl BufRead, keys: Option<&Keyring>) -> Result<Led
                 report.chained += 1;
             }
         }
-        // A digest that does not fit says more than what the changed line tells.
+        // A wrong digest is more informative than the fault of a changed event.
         is_sound(told).map_err(fault)?;
         if number == 1 {
             report.continues = crate::json::from_slice(line).ok();

@@ -1,4 +1,4 @@
-//! A RUN_STATE.json of any program, looked at.
+//! Validation of a RUN_STATE.json of any program.
 
 use super::check_log::LoggedStep;
 use super::document::{AnyName, Document, MOST_BYTES};
@@ -12,20 +12,21 @@ use crate::governed_run::{GovernedRunStatus, RunId};
 pub struct StateReport {
     /// The id of the run.
     pub run: RunId,
-    /// Where the run is; none where the file names a state that there is not.
+    /// The status of the run; `None` if the file names an unknown state.
     pub status: Option<RunStatus>,
-    /// The state that the file names as the current one: a name that is no state in quotation marks, its first 60 characters.
+    /// The current state in the file. An unknown name is in quotation marks and cut to 60 characters.
     pub state: String,
-    /// The states that it was in and the one that it is in, likewise.
+    /// The states in the history, the current one included, in that form.
     pub history: Vec<String>,
-    /// Everything that is wrong, such as an entry of the history that no legal transition leads to; empty for a sound
+    /// The faults of the file, such as an entry of the history that no legal transition leads to. Empty for a valid
     /// file.
     pub faults: Vec<String>,
 }
 
-/// Looks at a RUN_STATE.json: its types, its history held against the documented graph, its tools (B8), its approvals
-/// (B13), its times. With `now` (milliseconds since 1970), times in the future are faults as well. A tag of the file is not
-/// checked: that needs the key, and a [`Governor`](super::Governor) with it.
+/// Validates a RUN_STATE.json: its types, its history against the documented graph, its tools, its approvals, its
+/// times. The planned tools must be the completed ones followed by the remaining ones, and at most one approval may
+/// be pending. With `now` (milliseconds since 1970), times in the future are faults as well. A tag is not verified,
+/// because that needs a [`Governor`](super::Governor) with the key.
 ///
 /// ```
 /// use runstate::governed::check_state;
@@ -52,12 +53,12 @@ pub struct StateReport {
 /// ```
 ///
 /// # Errors
-/// Why it cannot be looked at: it is larger than 16 MiB, no JSON, or lacks a field of the schema.
+/// The reason why the file cannot be validated: it is larger than 16 MiB, not JSON, or lacks a field of the schema.
 pub fn check_state(file: &[u8], now: Option<u64>) -> Result<StateReport, String> {
     if file.len() as u64 > MOST_BYTES {
         return Err(format!("it has {} bytes, more than the {MOST_BYTES} that are read of it", file.len()));
     }
-    // Names of states that there are not are faults like others: what stands beside them is looked at too.
+    // Unknown state names are ordinary faults, so the rest of the file is validated as well.
     let named: Document<AnyName> = Document::read(file)?;
     let mut faults = faults(&named, now);
     let document: Option<Document> = Document::read(file).ok();
@@ -70,8 +71,8 @@ pub fn check_state(file: &[u8], now: Option<u64>) -> Result<StateReport, String>
 }
 
 impl StateReport {
-    /// Holds the history against the transitions that a log tells of this run, which [`check_log`](super::check_log) gives: the
-    /// first place where they differ, if they do.
+    /// Compares the history with the transitions of this run in a log, as [`check_log`](super::check_log) returns
+    /// them. Returns the first difference, if there is one.
     ///
     /// ```
     /// use runstate::governed::{check_log, check_state};
@@ -101,7 +102,7 @@ impl StateReport {
         let of_this = |step: &&LoggedStep| step.run.as_deref().is_none_or(|run| run == self.run.as_str());
         let mut logged = steps.iter().filter(of_this);
         let mut line = 0;
-        // An entry that is no state is a fault of its own, and no transition of a log.
+        // An entry with an unknown state is a separate fault, and not a transition of a log.
         let is_known = |(_, state): &(usize, &String)| state.parse::<GovernedRunStatus>().is_ok();
         for (at, state) in self.history.iter().enumerate().filter(is_known) {
             match logged.next() {

@@ -1,4 +1,4 @@
-//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, looked at line by line.
+//! Validation of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, line by line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,31 +10,31 @@ use super::log_line::{self, From, Told};
 use super::when::When;
 use crate::governed_run::GovernedRunStatus;
 
-/// A transition that a log tells of.
+/// A transition in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedStep {
-    /// Its line, from 1; of a beginning that no line tells of, that of the next transition.
+    /// The line, from 1. For a beginning without a line of its own, it is the line of the next transition.
     pub line: u64,
-    /// The id of its run; none where the log does not name the run.
+    /// The id of the run; `None` if the log does not name it.
     pub run: Option<String>,
-    /// The state before; none for the making of the run.
+    /// The previous state; `None` for the creation of the run.
     pub from: Option<GovernedRunStatus>,
-    /// The state after.
+    /// The new state.
     pub to: GovernedRunStatus,
-    /// When it was, where the line says so.
+    /// The time, if the line contains it.
     pub at: Option<When>,
 }
 
-/// A fault of a line of a log.
+/// The fault of a line in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogFault {
     /// The line, from 1.
     pub line: u64,
-    /// The fault, such as a transition that is none.
+    /// The fault, such as an illegal transition.
     pub why: String,
-    /// Can the line not be read?
+    /// Whether the line cannot be read.
     pub is_unreadable: bool,
 }
 
@@ -44,13 +44,13 @@ impl fmt::Display for LogFault {
     }
 }
 
-/// Where a log leaves a run.
+/// The last state of a run in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedRun {
-    /// Its id; none where the log does not name the run.
+    /// The id of the run; `None` if the log does not name it.
     pub run: Option<String>,
-    /// Its last state; none where the log names one that there is not.
+    /// The last state; `None` if the log names an unknown state.
     pub state: Option<GovernedRunStatus>,
 }
 
@@ -58,34 +58,38 @@ pub struct LoggedRun {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogReport {
-    /// Its lines, empty ones too.
+    /// The number of lines, empty ones included.
     pub lines: u64,
-    /// The transitions that it tells of. Its other lines tell of something else, which is no fault.
+    /// The number of transitions. Lines about other matters are not faults.
     pub steps: u64,
-    /// Where it leaves each run.
+    /// The last state of each run.
     pub runs: Vec<LoggedRun>,
-    /// The faults, line by line: the first thousand.
+    /// The first thousand faults, in line order.
     pub faults: Vec<LogFault>,
-    /// The number of faults behind them.
+    /// The number of further faults.
     pub more_faults: u64,
-    /// How many lines are no JSON object, too long, or break off. Each of them is a fault.
+    /// The number of lines that are too long, incomplete, or not JSON objects. Each of them is a fault.
     pub unreadable: u64,
 }
 
 /// The most faults that are listed.
 const MOST_FAULTS: usize = 1000;
 
-/// Looks at a RUN_LOG.jsonl or RUN_LEDGER.jsonl, line by line: each transition is held against the documented graph and against
-/// the line before of its run. With `now` (milliseconds since 1970), times in the future are faults as well. `each` is called
-/// with every transition that is told of, sound or not, and with the beginning in INIT of a run where no line tells of it.
+/// Validates a RUN_LOG.jsonl or RUN_LEDGER.jsonl, line by line. Each transition is checked against the documented
+/// graph and against the previous line of its run. With `now` (milliseconds since 1970), times in the future are
+/// faults as well. `each` is called for every transition, valid or not. It is also called for the beginning of a run
+/// in INIT if no line contains that beginning.
 ///
-/// It need not be this library's. A line is a JSON object with the names of document 001: `run_id` (or `run`), `current_state`
-/// (or `state`, or `to`), `previous_state` (or `from`), `entered_at` (or `at`, `timestamp`, `updated_at`); further fields do not
-/// matter. Where the state before is not said, it is that of the line before; a line that repeats the state tells of no
-/// transition, and one without a state of something else. A run is taken to begin in INIT, whether a line tells of that or not,
-/// but in a trace, whose lines name the lifecycle. A line that is no JSON, or names a state that there is not, is a fault, and the
-/// next one is read. Any word that the line of a run has for its state is one, in any letters; of a line with a field `tool…` or `call…`
-/// it is a state of the tool, unless it is written in capitals.
+/// The log may come from another program. A line is a JSON object with the field names of governed runs: `run_id` (or
+/// `run`), `current_state` (or `state`, or `to`), `previous_state` (or `from`), `entered_at` (or `at`, `timestamp`,
+/// `updated_at`). Further fields are ignored. These rules apply:
+///
+/// - Without a previous state in the line, the state of the previous line counts.
+/// - A line that repeats the state is not a transition. A line without a state is about other matters.
+/// - A run begins in INIT, with or without a line for it. A trace, whose lines name the lifecycle, needs that line.
+/// - A line that is not JSON, or names an unknown state, is a fault. Validation continues with the next line.
+/// - Any word in the state field of a run's line counts as a state, in any letter case. In a line with a field
+///   `tool…` or `call…`, a word counts as the state of the tool, unless it is in capitals.
 ///
 /// ```
 /// use runstate::governed::check_log;
@@ -104,7 +108,7 @@ const MOST_FAULTS: usize = 1000;
 /// ```
 ///
 /// # Errors
-/// Those of the input.
+/// The errors of the input.
 pub fn check_log(
     log: impl BufRead,
     now: Option<u64>,
@@ -113,7 +117,8 @@ pub fn check_log(
     check_log_after(&[], log, now, each)
 }
 
-/// The same for a later part of a log, such as one that was cut into files by size: the parts before it leave the runs as `before` says.
+/// Validates a later part of a log, such as one file of a log that is split by size. `before` has the last state of
+/// each run in the earlier parts.
 ///
 /// ```
 /// use runstate::governed::{check_log, check_log_after};
@@ -127,7 +132,7 @@ pub fn check_log(
 /// ```
 ///
 /// # Errors
-/// Those of the input.
+/// The errors of the input.
 pub fn check_log_after(
     before: &[LoggedRun],
     log: impl BufRead,
@@ -164,9 +169,9 @@ pub fn check_log_after(
     Ok(checked.report())
 }
 
-/// A run by its last line.
+/// The last known state of a run.
 struct Last {
-    /// None after a state that there is not.
+    /// `None` after an unknown state.
     state: Option<GovernedRunStatus>,
     at: Option<When>,
     seq: Option<u64>,
@@ -217,7 +222,7 @@ impl Checked {
             && to != GovernedRunStatus::Init
             && matches!(from, From::Unsaid | From::State(GovernedRunStatus::Init))
         {
-            // It begins in INIT, of which no line tells.
+            // The run begins in INIT, although no line contains that.
             let init = GovernedRunStatus::Init;
             each(&LoggedStep { line: self.line, run: run.clone(), from: None, to: init, at: None });
             self.runs.insert(run.clone(), Last { state: Some(init), at: None, seq: None, line: self.line });
@@ -260,7 +265,7 @@ impl Checked {
         };
         match before {
             Some(before) => wrong.extend(step(before, to).err()),
-            // It was in a state that there is not: any may follow.
+            // The previous state is unknown, so any state may follow.
             None if last.is_some() && from == From::Unsaid => {}
             None if to != GovernedRunStatus::Init => {
                 wrong.push(format!("no legal transition: [*] --> {to}; a run begins in INIT"));
@@ -279,12 +284,12 @@ impl Checked {
         wrong.into_iter().for_each(|why| self.fault(why));
         self.steps += 1;
         each(&LoggedStep { line: self.line, run: run.clone(), from: before, to, at });
-        // What follows is held against what the line says, so that one mistake is named once.
+        // Later lines are checked against the state in this line, so that one mistake is reported once.
         self.runs.insert(run, Last { state: Some(to), at, seq, line: self.line });
     }
 
     fn report(self) -> LogReport {
-        // A run of which only a part before tells is not of this one.
+        // Runs that occur in earlier parts only are not included.
         let Checked { line: lines, steps, runs, faults, more: more_faults, unreadable, .. } = self;
         let told = runs.into_iter().filter(|(_, last)| last.line > 0);
         let runs = told.map(|(run, last)| LoggedRun { run, state: last.state }).collect();
@@ -296,7 +301,7 @@ fn by(line: u64) -> String {
     if line == 0 { "the part before".to_owned() } else { format!("line {line}") }
 }
 
-/// What of a line is not later than the line before of its run.
+/// Reports a time or a number of a line that is not later than in the previous line of its run.
 fn late(last: &Last, at: Option<When>, seq: Option<u64>, wrong: &mut Vec<String>) {
     if let (Some(before), Some(at)) = (last.at, at)
         && at < before
@@ -310,7 +315,7 @@ fn late(last: &Last, at: Option<When>, seq: Option<u64>, wrong: &mut Vec<String>
     }
 }
 
-/// Why an event is not that of the transition, where there is such a transition.
+/// The fault of an event that does not belong to its transition. An illegal transition has no such fault.
 fn other_event(from: Option<GovernedRunStatus>, to: GovernedRunStatus, event: &str) -> Option<String> {
     let expected = match from {
         None => "create",

@@ -1,4 +1,4 @@
-//! RUN_STATE.json, field by field (document 001, "RUN_STATE.json Schema").
+//! The schema of RUN_STATE.json.
 
 use std::{fmt, io};
 
@@ -14,13 +14,13 @@ use crate::decision::digest;
 use crate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
 use crate::snapshot::{KeyError, Keyring};
 
-/// The most bytes of a RUN_STATE.json that are read.
+/// The size limit of a RUN_STATE.json in bytes.
 pub(super) const MOST_BYTES: u64 = 16 << 20;
-/// The part of them that only the end of a run, and the way there, may use: so each run can end.
+/// The part of the limit that is reserved for the end of a run and its preparation, so that each run can end.
 pub(super) const RESERVE: u64 = 4 << 20;
 
-/// The file as it is. What others put into it stays, here and in the entries of the history. `S` is a state, or a name that may
-/// be none.
+/// The content of the file. Fields of other programs are preserved, here and in the entries of the history. `S` is a
+/// state, or a name that may be unknown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Document<S = GovernedRunStatus, N = Notes> {
     pub(super) run_id: RunId,
@@ -36,14 +36,14 @@ pub(super) struct Document<S = GovernedRunStatus, N = Notes> {
     pub(super) approvals_granted: Vec<ApprovalId>,
     pub(super) created_at: When,
     pub(super) updated_at: When,
-    /// Data that the schema has no place for; absent in the files of other tools.
+    /// Data outside of the schema; absent in files of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) runstate: Option<Extension<N>>,
     #[serde(flatten)]
     pub(super) further: Map<String, Value>,
 }
 
-/// A state that the run was in, or is in when it has no `exited_at`.
+/// A state of the run. The current state has no `exited_at`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry<S = GovernedRunStatus> {
     pub(super) state: S,
@@ -55,7 +55,7 @@ pub(super) struct Entry<S = GovernedRunStatus> {
 
 /// The name of a state in a file that another program may have written.
 pub(super) trait Named: fmt::Display + PartialEq {
-    /// The state, if there is one of that name.
+    /// The state of that name, if it is known.
     fn known(&self) -> Option<GovernedRunStatus>;
 }
 
@@ -89,22 +89,22 @@ impl fmt::Display for AnyName {
 #[serde(deny_unknown_fields)]
 pub(super) struct Extension<N = Notes> {
     pub(super) version: u32,
-    /// Data of the present state beside the fields of the schema.
+    /// Data of the current state that the schema has no field for.
     pub(super) state: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<TimeLimits>,
     pub(super) notes: N,
-    /// The tag of all the rest, where there is a key.
+    /// The tag over the whole file, if a key is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tag: Option<String>,
 }
 
-/// The version of [`Extension`] that is read and written.
+/// The supported version of [`Extension`].
 pub(super) const VERSION: u32 = 1;
 
 impl<S: DeserializeOwned> Document<S> {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
-        // A newer version's field would fail in some detail; better to name the version.
+        // With a newer version, some field would fail. An error about the version is more useful.
         #[derive(Deserialize)]
         struct Peek {
             runstate: Option<PeekVersion>,
@@ -129,7 +129,7 @@ impl<S: DeserializeOwned> Document<S> {
 }
 
 impl<N: Serialize> Document<GovernedRunStatus, N> {
-    /// The same, with its tag.
+    /// Adds the tag.
     pub(super) fn tagged(mut self, keys: &Keyring) -> Self {
         let tag = self.under(|place, text| keys.tag(place, text));
         if let Some(ours) = &mut self.runstate {
@@ -138,10 +138,10 @@ impl<N: Serialize> Document<GovernedRunStatus, N> {
         self
     }
 
-    /// The same without its tag, which is checked.
+    /// Verifies and removes the tag.
     ///
     /// # Errors
-    /// A tag that does not fit or is missing, where there are keys; a tag, where there are none.
+    /// A wrong or missing tag, if keys are set; a tag, if no keys are set.
     pub(super) fn untagged(mut self, keys: Option<&Keyring>) -> Result<Self, String> {
         let tag = self.runstate.as_mut().and_then(|ours| ours.tag.take());
         match self.under(|place, text| Keyring::admits(keys, place, text, tag.as_deref())) {
@@ -151,7 +151,7 @@ impl<N: Serialize> Document<GovernedRunStatus, N> {
         }
     }
 
-    /// The place of a tag, and its text: the content, whatever the white space and the order of keys.
+    /// Calls `tag` with the context of a tag and the text that it covers. White space and key order do not matter.
     fn under<T>(&self, tag: impl FnOnce(&[&str], &[u8]) -> T) -> T {
         let content = serde_json::to_value(self).unwrap_or_else(|_| unreachable!("a document is JSON"));
         let version = self.state_history.len().to_string();
@@ -167,17 +167,17 @@ impl<N: Serialize> Document<GovernedRunStatus, N> {
     }
 }
 
-/// The layout of the file: indented down to [`DEEPEST`], and a list of texts is one line, as in document 001. Long runs have thousands of
-/// names, which are written anew with each tool.
+/// The layout of the file: indented down to [`DEEPEST`], with each list of texts on one line. Long runs have
+/// thousands of names, and each tool writes them again.
 #[derive(Default)]
 struct Layout {
     depth: usize,
     has_value: bool,
-    /// Where an item of a list is next: whether it is the first. A line begins where it is a list or an object.
+    /// Whether the next item of a list is the first one. A new line begins if that item is a list or an object.
     item: Option<bool>,
 }
 
-/// The depth down to which values are indented: that of the entries of the history and of the lists of notes.
+/// The depth down to which values are indented. It is the depth of the history entries and of the lists in the notes.
 const DEEPEST: usize = 4;
 
 impl Layout {

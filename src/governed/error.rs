@@ -1,4 +1,4 @@
-//! Why something could not be done with a governed run.
+//! Errors of governed runs.
 
 use std::error::Error;
 use std::fmt;
@@ -8,53 +8,53 @@ use std::path::{Path, PathBuf};
 use crate::approval::{ApprovalId, ApprovalStatus};
 use crate::governed_run::{GovernedRunStatus, ReviewersError, RunId, RunIdError};
 
-/// Why something could not be done with a governed run.
+/// The reason why an operation on a governed run failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum GovernedError {
-    /// The file system refused. What was written is whole; resuming the run goes on from there.
+    /// The file system returned an error. Everything written is complete, and a resumed run continues from there.
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
-    /// A file is not what it should be. Nothing was written.
+    /// A file is invalid. Nothing was written.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Everything that is wrong with it; never empty.
+        /// The faults of the file; never empty.
         faults: Vec<String>,
     },
-    /// There is no such run.
+    /// The run does not exist.
     NoSuchRun {
         /// The run.
         run: RunId,
-        /// Where it was looked for.
+        /// The folder that was searched.
         runs: PathBuf,
     },
-    /// Another process has the run in hand, or another task of this one.
+    /// Another process, or another task of this process, holds the lock of the run.
     Busy {
         /// The run.
         run: RunId,
     },
-    /// A person without a name stopped a run. Nothing was written.
+    /// An operator without a name tried to stop a run. Nothing was written.
     NoName {
         /// The run.
         run: RunId,
     },
-    /// The state of a run that a person gives up can be read: such a run is halted. Nothing was written.
+    /// A run to be abandoned has a readable state. Such a run can be halted instead. Nothing was written.
     Readable {
         /// The run.
         run: RunId,
     },
-    /// The run is bound to another plan than this governor has. Nothing was written.
+    /// The run is bound to another plan than this governor's. Nothing was written.
     OtherPlan {
         /// The run.
         run: RunId,
-        /// The digest of the plan of this governor; none where it has none.
+        /// The digest of this governor's plan; `None` without a plan.
         got: Option<String>,
-        /// The digest that the run is bound to; none where it is bound to none.
+        /// The digest of the run's plan; `None` if the run is not bound to a plan.
         expected: Option<String>,
     },
     /// The run does not wait for that approval.
@@ -63,46 +63,46 @@ pub enum GovernedError {
         run: RunId,
         /// The approval.
         approval: ApprovalId,
-        /// What became of it; none when the run never asked for it.
+        /// The status of the approval; `None` if the run never asked for it.
         status: Option<ApprovalStatus>,
-        /// Where the run is.
+        /// The state of the run.
         state: GovernedRunStatus,
     },
-    /// A rollback of the run was begun and broken off, so that nothing is decided any more. Resuming the run finishes it.
+    /// A rollback of the run was interrupted, so no decision is accepted. A resumed run completes the rollback.
     RollbackUnfinished {
         /// The run.
         run: RunId,
     },
-    /// The decision came too late: the run has gone where its timeout leads.
+    /// The decision came too late: the run has taken its timeout transition.
     Expired {
         /// The approval.
         approval: ApprovalId,
-        /// When the question expired, in milliseconds since the Unix epoch.
+        /// The expiry of the question, in milliseconds since the Unix epoch.
         deadline: u64,
-        /// When the decision came.
+        /// The time of the decision, in milliseconds since the Unix epoch.
         at: u64,
     },
-    /// The decision counts for nothing, such as one without a name.
+    /// The decision is invalid, for example without a name.
     Refused {
         /// The approval.
         approval: ApprovalId,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The project has no name that a run id can have, or all its ids are taken.
+    /// The project's name cannot be part of a run id, or all its ids are in use.
     RunId(RunIdError),
-    /// An audit by these would pass everything.
+    /// An audit by these reviewers would accept everything.
     Reviewers(ReviewersError),
     /// Two tools have one name.
     ToolTwice {
         /// The name.
         tool: String,
     },
-    /// The data of the run in memory does not belong together: a mistake of this library's, and nothing was written.
+    /// The data of the run in memory is inconsistent. This is a bug of the library. Nothing was written.
     Inconsistent {
         /// The run.
         run: RunId,
-        /// What.
+        /// The inconsistency.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The faults of a RUN_STATE.json that can be read: held against the documented graph, not against any code that
+//! The faults of a readable RUN_STATE.json. It is checked against the documented graph, and not against the code that
 //! writes such files.
 
 use super::document::{Document, Entry, Named};
@@ -7,17 +7,17 @@ use crate::approval::ApprovalId;
 use crate::governed_run::GovernedRunStatus;
 use crate::kernel::Status;
 
-/// A clock may be so many milliseconds ahead of another machine's.
+/// The permitted clock difference between machines in milliseconds.
 pub(super) const SKEW_MS: u64 = 60_000;
 
-/// Everything that is wrong; empty for a sound file. `now` tells what lies in the future, where it is known.
+/// All faults; empty for a valid file. With `now`, times in the future are faults as well.
 pub(super) fn faults<S: Named>(document: &Document<S>, now: Option<u64>) -> Vec<String> {
     let mut faults = Vec::new();
     history(document, &mut faults);
     tools(document, &mut faults);
     approvals(document, &mut faults);
     let Document { run_id, project_id, current_state, created_at, updated_at, .. } = document;
-    // An id is in capitals, and the document does not say that the project's name is.
+    // An id is in capitals; the project's name need not be.
     if !project_id.eq_ignore_ascii_case(run_id.project()) {
         faults
             .push(format!("project_id is {project_id:?}, the project of {run_id} is {:?}", run_id.project()));
@@ -42,7 +42,7 @@ pub(super) fn faults<S: Named>(document: &Document<S>, now: Option<u64>) -> Vec<
     faults
 }
 
-/// The fault of a name that no state has.
+/// The fault of an unknown state name.
 const NO_STATE: &str = "there is no such state of a governed run";
 
 fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
@@ -109,13 +109,13 @@ fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     }
 }
 
-/// The event that leads from one state to the other, if one does.
+/// The event that leads from one state to the other, if there is a transition.
 pub(super) fn event(from: GovernedRunStatus, to: GovernedRunStatus) -> Option<&'static str> {
     let mut edges = GovernedRunStatus::graph().edges.iter();
     edges.find(|edge| edge.from == from.name() && edge.to == to.name()).map(|edge| edge.event)
 }
 
-/// Is there a way from one state to the other?
+/// Checks that a transition leads from one state to the other.
 pub(super) fn step(from: GovernedRunStatus, to: GovernedRunStatus) -> Result<(), String> {
     let graph = GovernedRunStatus::graph();
     if event(from, to).is_some() {
@@ -130,7 +130,8 @@ pub(super) fn step(from: GovernedRunStatus, to: GovernedRunStatus) -> Result<(),
     })
 }
 
-/// B8.
+/// Checks the tools: the planned tools are the completed and then the remaining ones, and the current tool is the
+/// first remaining one or null.
 fn tools<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     use GovernedRunStatus as Is;
     let Document { tools_planned, tools_completed, tools_remaining, current_tool, current_state, .. } =
@@ -161,7 +162,8 @@ fn tools<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     }
 }
 
-/// B13.
+/// Checks the approvals: at most one is pending, since tools run one at a time, and each approved action has a
+/// granted approval.
 fn approvals<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     let Document { approvals_pending, approvals_granted, current_state, state_history, .. } = document;
     let state = current_state.known();
@@ -177,7 +179,7 @@ fn approvals<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
         n if may_wait => {
             faults.push(format!("PLANNING waits for one approval at most, that of the plan; got {n}"));
         }
-        // Of a state that there is not it is not known what it may wait for.
+        // The permitted approvals of an unknown state are unknown.
         _ if state.is_none() => {}
         _ => {
             let ids: Vec<&str> = approvals_pending.iter().map(ApprovalId::as_str).collect();

@@ -1,4 +1,4 @@
-//! Where the files of governed runs are.
+//! Folders and files of governed runs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::approval::ApprovalId;
 use crate::files::{Disk, Open};
 use crate::governed_run::RunId;
 
-/// Where the files of governed runs are (document 001, "State Persistence"; B9).
+/// The folders and files of governed runs.
 ///
 /// ```text
 /// <runs>/<run id>/RUN_STATE.json      the authority
@@ -23,7 +23,8 @@ use crate::governed_run::RunId;
 /// <command centre>/PENDING/, APPROVED/, REJECTED/    a record for each approval
 /// ```
 ///
-/// A log that is damaged, and a ledger that is damaged at its end, are kept beside the new one with `.damaged-1` (2, 3, …) behind the name.
+/// A damaged log, and a ledger with a damaged end, are kept beside the new file with the suffix `.damaged-1` (2, 3,
+/// …).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
     runs: PathBuf,
@@ -31,43 +32,43 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Runs below `runs`, and the command centre in its folder `command-center`.
+    /// Creates a layout with the runs below `runs`, and the command centre in its folder `command-center`.
     pub fn new(runs: impl Into<PathBuf>) -> Self {
         let runs = runs.into();
         let command_center = runs.join("command-center");
         Folders { runs, command_center }
     }
 
-    /// The same, with the command centre elsewhere.
+    /// Sets the folder of the command centre. Default: `command-center` in the folder of the runs.
     pub fn with_command_center(self, command_center: impl Into<PathBuf>) -> Self {
         Folders { command_center: command_center.into(), ..self }
     }
 
-    /// The folder that the folders of runs are in.
+    /// The parent folder of all run folders.
     pub fn runs(&self) -> &Path {
         &self.runs
     }
 
-    /// The ids of the folders of runs, in order. A folder without a state is that of a run that has not begun, or that a crash kept from
-    /// it.
+    /// The ids of all run folders, sorted. A folder without a state belongs to a run that has not begun, perhaps
+    /// because of a crash.
     ///
     /// # Errors
-    /// Those of the file system: of a folder that is missing too.
+    /// The errors of the file system, also for a missing folder.
     pub fn list(&self, disk: &dyn Disk) -> io::Result<Vec<RunId>> {
         Ok(disk.list(&self.runs)?.into_iter().filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// The folder of one run.
+    /// The folder of a run.
     pub fn run(&self, run: &RunId) -> PathBuf {
         self.runs.join(run.as_str())
     }
 
-    /// The run's RUN_STATE.json.
+    /// The path of the run's RUN_STATE.json.
     pub fn state(&self, run: &RunId) -> PathBuf {
         self.run(run).join("RUN_STATE.json")
     }
 
-    /// The run's RUN_LOG.jsonl.
+    /// The path of the run's RUN_LOG.jsonl.
     pub fn log(&self, run: &RunId) -> PathBuf {
         self.run(run).join("RUN_LOG.jsonl")
     }
@@ -76,17 +77,17 @@ impl Folders {
         self.run(run).join("RUN_REPORTS.jsonl")
     }
 
-    /// The run's FINAL_REPORT.md.
+    /// The path of the run's FINAL_REPORT.md.
     pub fn report(&self, run: &RunId) -> PathBuf {
         self.run(run).join("FINAL_REPORT.md")
     }
 
-    /// The ledger of all runs.
+    /// The path of the ledger of all runs.
     pub fn ledger(&self) -> PathBuf {
         self.command_center.join("RUN_LEDGER.jsonl")
     }
 
-    /// The approvals that wait for a person.
+    /// The folder of the pending approvals.
     pub fn pending(&self) -> PathBuf {
         self.command_center.join(PENDING)
     }
@@ -107,12 +108,13 @@ impl Folders {
         self.records(folder).join(format!("{approval}.json"))
     }
 
-    /// Is something else in the place of the command centre? One that cannot be looked at is not said to be.
+    /// Returns whether the command centre's name belongs to something other than a folder. If it cannot be inspected,
+    /// the result is `false`.
     pub(super) fn lacks_command_center(&self, disk: &dyn Disk) -> bool {
         matches!(is_folder(disk, &self.command_center), Ok(false))
     }
 
-    /// Makes the folders that all runs share. A file, a pipe or a dangling link under the name of one is set aside.
+    /// Creates the folders that all runs share. A file, a pipe or a dangling link of such a name is set aside.
     pub(super) fn make(
         &self,
         disk: &dyn Disk,
@@ -130,7 +132,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Sets the other thing aside, and makes a folder. Another process that does the same has made a good one meanwhile.
+    /// Sets the obstacle aside, and creates the folder. Another process may have created the folder meanwhile.
     fn make_anew(&self, disk: &dyn Disk, folder: &Path, setting_aside: &SettingAside) -> io::Result<()> {
         let mut lock = disk.open_folder(&self.runs).ok().flatten();
         if let Some(lock) = &mut lock {
@@ -145,7 +147,7 @@ impl Folders {
     }
 }
 
-/// A file, a pipe and a link to nothing have no name below them.
+/// A file, a pipe and a dangling link have no names below them.
 fn is_folder(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
     match disk.open(&path.join("."), Open::Read) {
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(true),
@@ -156,7 +158,7 @@ fn is_folder(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Makes a folder and those that it is in, where they are missing.
+/// Creates a folder and its missing parent folders.
 fn make(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     let made = match disk.create_folder(folder) {

@@ -1,5 +1,5 @@
-//! One line for one transition, in RUN_LOG.jsonl and RUN_LEDGER.jsonl: an event of a trace, with the time in words. And the
-//! one reader of lines, for files of this library and of others.
+//! The lines of RUN_LOG.jsonl and RUN_LEDGER.jsonl: one line per transition, as an event of a trace with a readable
+//! time. Also the line reader for files of this library and of other programs.
 
 use std::io::{self, BufRead, Read};
 
@@ -10,9 +10,9 @@ use super::when::When;
 use crate::governed_run::{GovernedRunStatus, RunId};
 use crate::kernel::Status;
 
-/// A transition of a run: its place in the run's history, from 1 for the run's making, and what it was.
+/// A transition of a run, with its number in the run's history. Number 1 is the creation of the run.
 ///
-/// It is made from the history in RUN_STATE.json, when it happens and when it is recovered alike.
+/// It is derived from the history in RUN_STATE.json, both when it happens and when it is recovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transition {
     pub(super) seq: u64,
@@ -45,7 +45,7 @@ struct Written<'a> {
 }
 
 impl Transition {
-    /// Its line, without a line feed.
+    /// The line of the transition, without a line feed.
     pub(super) fn line(&self, run: &RunId, recovered: bool) -> String {
         let event = self.from.map_or(Some("create"), |from| super::faults::event(from, self.to));
         let line = Written {
@@ -65,30 +65,30 @@ impl Transition {
     }
 }
 
-/// Reads a file line by line, of which one that is too long is never in memory.
+/// Reader of a file, line by line. A line that is too long is never in memory as a whole.
 pub(super) struct LineReader<R> {
     input: R,
-    /// The last line, without its line feed; of one that is too long the beginning.
+    /// The last line, without its line feed. Of a line that is too long, only the beginning.
     pub(super) line: Vec<u8>,
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub(super) number: u64,
-    /// How many bytes were read up to its end.
+    /// The number of bytes read up to the end of the line.
     pub(super) end: u64,
     skips: bool,
 }
 
-/// How a line ends.
+/// The end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// With a line feed.
+    /// The line ends with a line feed.
     Whole,
-    /// With the file.
+    /// The line ends with the file.
     Torn,
-    /// Not within [`MOST_LINE`] bytes.
+    /// The line does not end within [`MOST_LINE`] bytes.
     TooLong,
 }
 
-/// The most bytes of a line that are read.
+/// The size limit of a line in bytes.
 pub(super) const MOST_LINE: u64 = 1 << 20;
 
 impl<R: BufRead> LineReader<R> {
@@ -96,8 +96,8 @@ impl<R: BufRead> LineReader<R> {
         LineReader { input, line: Vec::new(), number: 0, end: 0, skips: false }
     }
 
-    /// Reads the next line; none at the end of the file. The rest of one that is too long is passed over here and not before:
-    /// it may have no end.
+    /// Reads the next line; `None` at the end of the file. The rest of a line that is too long is skipped only here,
+    /// because such a line may have no end.
     pub(super) fn next(&mut self) -> io::Result<Option<Ends>> {
         while std::mem::take(&mut self.skips) {
             let piece = self.input.fill_buf()?;

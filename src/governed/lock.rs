@@ -1,4 +1,4 @@
-//! Locks of files, each with the folder that the file is in.
+//! Locks of files and of their folders.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,13 @@ use std::time::Duration;
 use super::aside::{self, AsideReason, SettingAside};
 use crate::files::{Disk, DiskFile, Open};
 
-/// How often a lock that another process has is tried: for a second, and for ten.
+/// The number of attempts for a lock held by another process: for one second, and for ten seconds.
 pub(super) const SHORT: u32 = 50;
 pub(super) const LONG: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The lock of a file, and of the folder that it is in: a process that removes the file does not get the other one.
+/// The lock of a file and of its folder. With the folder's lock, a process that removes and recreates the file cannot
+/// lock it.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: Box<dyn DiskFile>,
@@ -21,7 +22,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Waits for both, as [`wait_for`] does. The file is made where it is missing.
+    /// Waits for both locks, as [`wait_for`] does. A missing file is created.
     pub(super) fn wait(
         disk: &dyn Disk,
         path: &Path,
@@ -31,12 +32,12 @@ impl Lock {
         wait_for(|| Lock::take(disk, open(disk, path, setting_aside)?, aside::folder(path)), path, tries)
     }
 
-    /// Takes both. It would block where another process has one of them.
+    /// Takes both locks. Fails with `WouldBlock` if another process holds one of them.
     fn take(disk: &dyn Disk, mut file: Box<dyn DiskFile>, folder: &Path) -> io::Result<Self> {
         file.try_lock()?;
-        // A file system that locks no folders has the file alone.
+        // On a file system without folder locks, only the file is locked.
         let mut folder = match disk.open_folder(folder) {
-            // It was moved away with the file.
+            // The folder was moved away together with the file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             folder => folder.ok().flatten(),
         };
@@ -47,11 +48,11 @@ impl Lock {
     }
 }
 
-/// Opens a file for its lock. A folder, a pipe or a link to nothing in its place is set aside.
+/// Opens a file for its lock. A folder, a pipe or a dangling link of that name is set aside.
 fn open(disk: &dyn Disk, path: &Path, setting_aside: &SettingAside) -> io::Result<Box<dyn DiskFile>> {
     match disk.open(path, Open::Append) {
         Err(error) if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotFound) => {
-            // Where there is no such name, its folder is gone.
+            // If the name does not exist, its folder is gone.
             let kept = aside::keep(disk, path).map_err(|_| error)?;
             setting_aside(path, &kept, AsideReason::NoFile);
             disk.open(path, Open::Append)
@@ -60,10 +61,10 @@ fn open(disk: &dyn Disk, path: &Path, setting_aside: &SettingAside) -> io::Resul
     }
 }
 
-/// Waits for a lock that another process has.
+/// Waits for a lock held by another process. `tries` is the number of attempts.
 ///
 /// # Errors
-/// [`io::ErrorKind::WouldBlock`] where it has it still after so many tries.
+/// [`io::ErrorKind::WouldBlock`] if the lock is still held after all attempts.
 pub(super) fn wait_for<L>(mut take: impl FnMut() -> io::Result<L>, path: &Path, tries: u32) -> io::Result<L> {
     for tried in 1.. {
         match take() {

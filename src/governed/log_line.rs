@@ -1,4 +1,4 @@
-//! A line of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, as far as it is about a run.
+//! Parser for a line of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::when::When;
 use crate::governed_run::{GovernedRunStatus, RunId};
 use crate::kernel::Status;
 
-/// The content of a line: that a run is in a state, and the rest about that.
+/// The content of a line: the state of a run, and related data.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) run: Option<String>,
@@ -18,18 +18,18 @@ pub(super) struct Told {
     pub(super) to: Option<GovernedRunStatus>,
     pub(super) at: Option<When>,
     pub(super) seq: Option<u64>,
-    /// The event, of a line that names the lifecycle and so means the lifecycle's.
+    /// The event, only if the line names the lifecycle of governed runs.
     pub(super) event: Option<String>,
-    /// Is the state that it names one that there is not?
+    /// Whether the line names an unknown state.
     pub(super) names_unknown: bool,
-    /// Is it a line of a trace, which has one for the making of the run too?
+    /// Whether the line belongs to a trace. A trace also has a line for the creation of a run.
     pub(super) is_of_trace: bool,
-    /// What of it is not as it should be.
+    /// The faults of the line.
     pub(super) faults: Vec<String>,
 }
 
 impl Told {
-    /// Does it tell of this transition of the run, and of nothing else?
+    /// Returns whether the line reports exactly this transition of the run.
     pub(super) fn tells(&self, run: &RunId, transition: &Transition) -> bool {
         let Transition { seq, at, from, to } = *transition;
         self.is_of_trace
@@ -42,18 +42,18 @@ impl Told {
     }
 }
 
-/// The state before, as a line has it.
+/// The previous state in a line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum From {
-    /// Nothing: the state that the lines before tell of.
+    /// The line does not contain it. The state of the earlier lines counts.
     #[default]
     Unsaid,
-    /// There was none: the run is made.
+    /// There is none: the line reports the creation of the run.
     Nothing,
     State(GovernedRunStatus),
 }
 
-/// The fields of a line. One that stands twice is refused: of two states neither would be the line's.
+/// The fields of a line. A repeated field is refused, because its value would be ambiguous.
 struct Fields(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Fields {
@@ -83,13 +83,13 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// The fields that a state is read from, those of document 001 first.
+/// The fields that may contain a state. The first ones are those of RUN_STATE.json.
 const STATES: [&str; 3] = ["current_state", "state", "to"];
 const BEFORE: [&str; 2] = ["previous_state", "from"];
 const RUNS: [&str; 2] = ["run_id", "run"];
 const TIMES: [&str; 4] = ["at", "entered_at", "timestamp", "updated_at"];
 
-/// Reads a line; none where it tells of no state, for others may write lines of their own.
+/// Parses a line; `None` for a line without a state, because other programs may write lines of their own.
 pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     if line.first() != Some(&b'{') {
         return Err("column 1: expected a JSON object".to_owned());
@@ -102,7 +102,8 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     let of_us = match fields.get("lifecycle") {
         None => false,
         Some(name) if *name == GovernedRunStatus::graph().name => true,
-        // A run that goes to a state of governed runs is one, however its lifecycle is spelled.
+        // A line with a run id and a state of governed runs is about a governed run, even if its lifecycle is
+        // misspelled.
         Some(name)
             if names_run(&fields) && first(&fields, &STATES).is_some_and(|(_, to)| known(to).is_some()) =>
         {
@@ -110,7 +111,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
                 format!("lifecycle is {}, expected \"{}\"", shown(name), GovernedRunStatus::graph().name);
             return Ok(Some(Told { faults: vec![why], ..Told::default() }));
         }
-        // In a log only the lines of governed runs are looked at.
+        // In a log, only the lines of governed runs are validated.
         Some(name) if ["run", "instance", "event", "to"].iter().all(|field| fields.contains_key(*field)) => {
             let why = format!(
                 "it is an event of the lifecycle {}, which is not looked at in a log; a trace has another file name",
@@ -132,16 +133,17 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         return Ok(of_us.then(|| Told { faults: vec![why], ..told }));
     };
     told.to = known(to);
-    // `to` and `state` are words of many meanings: a tool has states as well.
+    // `to` and `state` are ambiguous field names: a tool has states as well.
     let meant = match name {
         "current_state" => true,
         _ if of_us || told.to.is_some() || matches!(told.from, From::State(_)) => true,
         "state" if to.as_str().is_some_and(looks_like_one) => true,
         _ if !names_run(&fields) => false,
         _ if to.is_null() => from.is_some(),
-        // The line of a run that goes from a word to another one, or names one, tells of a state; a word of a tool is a tool's.
+        // In the line of a run, a word is a state if a word precedes it in `from`, or if the line is not about a
+        // tool.
         _ => to.as_str().is_some_and(|to| {
-            // An address is a `to` as well.
+            // An address may also be in a field `to`.
             let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-');
             let is_one = |to: &str| is_a_word(to) && (name == "state" || to.chars().all(is_plain));
             looks_like_one(to)
@@ -174,7 +176,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     Ok(Some(told))
 }
 
-/// When it was: in milliseconds, in words, or both.
+/// Parses the time: in milliseconds, as a text, or both.
 fn time(fields: &Map<String, Value>, told: &mut Told) {
     let ms = fields.get("at_ms").and_then(Value::as_u64).map(When::from_ms);
     let words = first(fields, &TIMES).filter(|(_, value)| value.is_string());
@@ -196,7 +198,7 @@ fn time(fields: &Map<String, Value>, told: &mut Told) {
     told.at = ms.or(said.map(|(_, when)| when)).filter(|when| when.ms() <= MOST_MS);
 }
 
-/// The end of the year 9999.
+/// The end of the year 9999, in milliseconds since 1970.
 const MOST_MS: u64 = 253_402_300_799_999;
 
 fn first<'f>(fields: &'f Map<String, Value>, names: &[&'static str]) -> Option<(&'static str, &'f Value)> {
@@ -211,19 +213,19 @@ fn known(value: &Value) -> Option<GovernedRunStatus> {
     value.as_str()?.parse().ok()
 }
 
-/// Is it written as the document writes states?
+/// Returns whether the name is written in the form of states of governed runs.
 fn looks_like_one(name: &str) -> bool {
     let is_more = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     name.len() > 3 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(is_more)
 }
 
-/// May it be a name of a state, in another program's words and letters?
+/// Returns whether the name may be a state in another program's words and letter case.
 fn is_a_word(name: &str) -> bool {
     const LONGEST: usize = 60;
     name.chars().any(char::is_alphabetic) && name.chars().nth(LONGEST).is_none()
 }
 
-/// Is the line about a tool or a call of one?
+/// Returns whether the line is about a tool or about a call of a tool.
 fn is_of_a_tool((field, value): (&String, &Value)) -> bool {
     let is_one =
         |name: &str| field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));

@@ -1,7 +1,7 @@
-//! The two files that are appended to: RUN_LOG.jsonl of a run, RUN_LEDGER.jsonl of all runs (B9).
+//! The two append-only files: RUN_LOG.jsonl of a run, and RUN_LEDGER.jsonl of all runs.
 //!
-//! Both are told from RUN_STATE.json, so that nothing in them stops a run. A file that cannot be read on is set aside under another name
-//! and begun anew.
+//! Both are derived from RUN_STATE.json, so a fault in them stops no run. A file that cannot be continued is set
+//! aside under another name, and a new one is begun.
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -17,31 +17,32 @@ use super::open::Place;
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
 
-/// The most bytes of a file of lines. A larger one is set aside unread: a hole in a file costs its writer nothing, and its reader hours.
+/// The size limit of a file of lines in bytes. A larger file is set aside unread: a sparse file costs its writer
+/// nothing, and its reader hours.
 const MOST_FILE: u64 = 1 << 30;
 
-/// How much of a file is read at once.
+/// The size of one read of a file in bytes.
 const PIECE: usize = 1 << 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Mended {
     pub(super) appended: usize,
     pub(super) cut: u64,
-    /// Where the file is that could not be read on.
+    /// The new path of a file that could not be continued.
     pub(super) set_aside: Option<Aside>,
 }
 
-/// A place in the ledger at the end of a line, and how many of the run's transitions are told before it.
+/// A position at the end of a line in the ledger, and the number of the run's transitions before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Mark {
     at: u64,
     told: usize,
-    /// The digest of that line: in another ledger, or in one that was cut, another line ends there or none.
+    /// The digest of that line. In another ledger, or in a truncated one, no such line ends there.
     line: String,
 }
 
-/// A file of lines, open to be appended to.
+/// A file of lines, opened for appending.
 pub(super) struct Lines<'a> {
     disk: &'a dyn Disk,
     path: &'a Path,
@@ -49,7 +50,7 @@ pub(super) struct Lines<'a> {
     length: u64,
 }
 
-/// The rest of a file, as an input.
+/// The rest of a file, as a reader.
 struct Rest<'f> {
     file: &'f mut dyn DiskFile,
     at: u64,
@@ -71,7 +72,7 @@ impl<'a> Lines<'a> {
         Ok(Lines { disk, path, file, length })
     }
 
-    /// Opens a file to append to. Anything but a file, and a file that is too large, is set aside first.
+    /// Opens a file for appending. A non-file, and a file that is too large, is set aside first.
     fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<Aside>)> {
         match Lines::open(disk, path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -89,7 +90,7 @@ impl<'a> Lines<'a> {
     pub(super) fn append(&mut self, text: &str) -> io::Result<()> {
         append(self.file.as_mut(), text.as_bytes())?;
         if self.length == 0 {
-            // The name of a file that was just made is not durable with its content.
+            // For a new file, the name is not durable together with the content.
             self.disk.sync_folder(aside::folder(self.path))?;
         }
         self.length += text.len() as u64;
@@ -106,7 +107,7 @@ impl<'a> Lines<'a> {
         Ok(torn)
     }
 
-    /// Gives the file another name, and begins it anew.
+    /// Sets the file aside, and begins a new one.
     fn set_aside(&mut self, why: AsideReason) -> io::Result<Aside> {
         let to = aside::keep(self.disk, self.path)?;
         self.file = self.disk.open(self.path, Open::Append)?;
@@ -118,10 +119,10 @@ impl<'a> Lines<'a> {
         LineReader::new(BufReader::with_capacity(PIECE, Rest { file: self.file.as_mut(), at }))
     }
 
-    /// The last line that ends at `limit` or before, without its line feed, and where it ends, which is at 0 for none. Nothing where it
-    /// is too long.
+    /// The last line that ends at `limit` or before, without its line feed, and the position of its end. The position
+    /// is 0 if there is no line. Returns `None` if the line is too long.
     fn last(&mut self, limit: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        // Most lines are short; the second look is for one that is as long as a line may be.
+        // Most lines are short. The second read is for a line of the maximum length.
         for most in [4096, 2 * MOST_LINE] {
             let start = limit.saturating_sub(most);
             let tail = self.file.read_from(start, limit - start)?;
@@ -139,7 +140,7 @@ impl<'a> Lines<'a> {
         Ok(None)
     }
 
-    /// The end that the next line follows: the digest of the last line, if it has one, and where that ends.
+    /// The digest of the last line, if it has one, and the position of its end. The next line follows it.
     fn followed(&mut self, chain: Chain<'_>) -> io::Result<Result<(Option<String>, u64), LedgerFaultKind>> {
         let Some((last, end)) = self.last(self.length)? else { return Ok(Err(LedgerFaultKind::TooLong)) };
         if !is_torn(&self.file.read_from(end, 16)?) {
@@ -151,7 +152,7 @@ impl<'a> Lines<'a> {
         Ok(chain.followed(&last).map(|digest| (digest.map(str::to_owned), end)))
     }
 
-    /// Is the ledger the one that the mark was made in?
+    /// Returns whether this is the ledger that the mark refers to.
     fn has(&mut self, mark: &Mark) -> io::Result<bool> {
         if mark.at == 0 || mark.at > self.length {
             return Ok(mark.at == 0 && mark.told == 0);
@@ -160,14 +161,14 @@ impl<'a> Lines<'a> {
         Ok(last.is_some_and(|(line, end)| end == mark.at && digest(line) == mark.line))
     }
 
-    /// The mark behind the last line; none where that is too long.
+    /// Creates a mark at the end of the last line; `None` if that line is too long.
     fn mark(&mut self, told: usize) -> io::Result<Option<Mark>> {
         let last = self.last(self.length)?;
         Ok(last.map(|(line, at)| Mark { at, told, line: digest(line) }))
     }
 
-    /// The run's transitions that no line of the ledger tells of, by their places. A line that cannot be read, is not under the keys or
-    /// tells of something else counts for nothing. No more is read than it takes to find them all.
+    /// The indexes of the run's transitions without a line in the ledger. A line that cannot be read, is not under
+    /// the keys or reports something else is ignored. Reading stops once all transitions are found.
     fn missing(
         &mut self,
         run: &RunId,
@@ -186,7 +187,7 @@ impl<'a> Lines<'a> {
         while left > 0
             && let Some(ends) = lines.next()?
         {
-            // Of a long ledger only the lines of the run are parsed.
+            // In a long ledger, only the lines of this run are parsed.
             let names_run = || std::str::from_utf8(&lines.line).is_ok_and(|line| line.contains(run.as_str()));
             if ends == Ends::Whole
                 && names_run()
@@ -203,8 +204,8 @@ impl<'a> Lines<'a> {
         Ok((0..all.len()).filter(|at| !told[*at]).collect())
     }
 
-    /// How many of the run's transitions its log tells of, and where its last whole line ends; none where it cannot be read, or tells of
-    /// something else than RUN_STATE.json, or of more.
+    /// The number of the run's transitions in its log, and the end of its last complete line. `None` if the log
+    /// cannot be read, or differs from RUN_STATE.json.
     fn told(&mut self, run: &RunId, all: &[Transition]) -> io::Result<Option<(usize, u64)>> {
         let (mut told, mut end, mut lines) = (0, 0, self.from(0));
         while let Some(ends) = lines.next()? {
@@ -221,7 +222,7 @@ impl<'a> Lines<'a> {
                     }
                     told += 1;
                 }
-                // Others may write lines of their own.
+                // Other programs may write lines of their own.
                 Ok(_) => {}
                 Err(_) => return Ok(None),
             }
@@ -230,17 +231,17 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// How the lines begin that this library writes: an event, and the ledger that this one continues.
+/// The beginnings of lines from this library: an event, and a reference to the previous ledger.
 const BEGINNINGS: [&[u8]; 2] = [b"{\"seq\":", b"{\"bytes\":"];
 
-/// Is it the beginning of a line that a crash tore? Such a line is told again, so that its bytes need not be kept. A line of another
-/// program is not told again.
+/// Returns whether this is the beginning of a line from this library that a crash cut off. Such a line is written
+/// again, so its bytes can be removed. A line of another program would be lost.
 fn is_torn(end: &[u8]) -> bool {
     BEGINNINGS.iter().any(|begin| end.starts_with(begin) || begin.starts_with(end))
 }
 
-/// A file to be read; none where nothing has its name, or something else or a file that is too large, which the first line that is
-/// appended sets aside.
+/// Opens a file for reading; `None` for a missing file, for a non-file, or for a file that is too large. The next
+/// append sets such a file aside.
 fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>>> {
     match Lines::open(disk, path, Open::Read) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
@@ -250,8 +251,8 @@ fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>
     }
 }
 
-/// Appends the last of all transitions, of which there is one at least, to the log of its run; where something else is in the place of the log, all are told anew. Returns
-/// where that is kept.
+/// Appends the last transition to the log of its run. `all` has at least one transition. If something else has the
+/// name of the log, it is set aside and all transitions are written. Returns its new path.
 pub(super) fn log(
     disk: &dyn Disk,
     path: &Path,
@@ -266,7 +267,7 @@ pub(super) fn log(
     Ok(set_aside)
 }
 
-/// Appends the lines that the log of a run lacks. A log that is damaged is set aside as a whole, and told anew.
+/// Appends the missing lines to the log of a run. A damaged log is set aside as a whole, and written again.
 pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transition]) -> io::Result<Mended> {
     let (mut lines, set_aside) = Lines::open_anyhow(disk, path)?;
     let mut mended = Mended { set_aside, ..Mended::default() };
@@ -289,8 +290,8 @@ pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transit
     Ok(mended)
 }
 
-/// Fails where a new run is under other keys than the ledger: that is a mistake in the configuration. A ledger that is damaged is no
-/// such mistake, and is set aside by the first line that is appended.
+/// Fails if the ledger is under other keys than a new run. That is a configuration error. A damaged ledger is not an
+/// error here: the next append sets it aside.
 pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
     let Some(mut ledger) = opened(disk, path)? else { return Ok(()) };
     match ledger.followed(chain)? {
@@ -302,8 +303,8 @@ pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::
     }
 }
 
-/// The mark at the end of the ledger as it is now, to be written before the next line is appended; none where it is not the ledger
-/// of the mark before.
+/// The mark at the current end of the ledger, to be written before the next line is appended. `None` if the ledger is
+/// not the one of the previous mark.
 pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option<Mark>> {
     let path = place.folders.ledger();
     let Some(before) = before else { return Ok(None) };
@@ -313,15 +314,16 @@ pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option
     if lines.has(before)? { lines.mark(before.told) } else { Ok(None) }
 }
 
-/// Is the ledger the one that the mark was made in, so that little of it is read?
+/// Returns whether this is the ledger that the mark refers to. Then only its end must be read.
 pub(super) fn is_known(place: Place<'_>, mark: Option<&Mark>) -> io::Result<bool> {
     let Some(mark) = mark else { return Ok(false) };
     opened(place.disk, &place.folders.ledger())?.map_or(Ok(true), |mut lines| lines.has(mark))
 }
 
-/// Appends the lines of a run that the ledger lacks, under a lock: several processes do. The last transition is `new`, or recovered like the
-/// others. Where the last line cannot be followed, the ledger is set aside as a whole, and a new one tells of the run from its
-/// beginning. Other runs are told again when they are next in hand.
+/// Appends the missing lines of a run to the ledger, under a lock, because several processes append. If `new` is set,
+/// the last transition is new; the other ones are recovered. If the last line cannot be continued, the ledger is set
+/// aside as a whole, and a new one begins with all transitions of this run. The transitions of other runs are added
+/// when these are next locked.
 pub(super) fn ledger(
     place: Place<'_>,
     run: &RunId,
@@ -331,8 +333,8 @@ pub(super) fn ledger(
 ) -> io::Result<Mended> {
     let Place { disk, folders, chain, setting_aside, .. } = place;
     let path = folders.ledger();
-    // Not that of the ledger: a process that waited for that one would have it in a file that was set aside meanwhile.
-    // A process that was stopped keeps it, and waiting in the system for it would hear no signal.
+    // The lock is a separate file. A lock on the ledger itself could belong to a ledger that was set aside meanwhile.
+    // A stopped process keeps the lock. A blocking wait in the system would ignore signals.
     let _lock = Lock::wait(disk, &folders.ledger_lock(), setting_aside, lock::LONG)?;
     let (mut lines, set_aside) = Lines::open_anyhow(disk, &path)?;
     let mut mended = Mended { set_aside, ..Mended::default() };
@@ -367,7 +369,7 @@ pub(super) fn ledger(
     Ok(mended)
 }
 
-/// The lines, chained to the line before. Once there is a chain it is not broken, under any configuration.
+/// Chains the lines to the previous line. An existing chain is continued under any configuration.
 fn chained(lines: Vec<String>, before: Option<String>, chain: Chain<'_>) -> String {
     let mut digest = match (before, chain) {
         (Some(digest), _) => Some(digest),
@@ -394,7 +396,7 @@ mod tests {
     use super::*;
     use crate::files::RealDisk;
 
-    /// Holes, of which nothing is read.
+    /// The files are sparse, and nothing is read from them.
     #[test]
     fn a_file_of_lines_has_1_gib_and_no_more() {
         let folder = std::env::temp_dir().join(format!("runstate-lines-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! A run that a crash left behind: its files are brought in line with RUN_STATE.json (B9).
+//! Recovery after a crash: the files of a run are repaired according to RUN_STATE.json.
 
 use std::borrow::Borrow;
 use std::io;
@@ -18,33 +18,34 @@ use crate::approval::{ApprovalId, ApprovalStatus};
 use crate::governed_run::GovernedRunStatus;
 use crate::snapshot::Snapshot;
 
-/// The repairs that brought the files of a run in line with its state; nothing for a run that was left in order.
+/// The repairs of a run's files; empty if the files were consistent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repairs {
-    /// Records of approvals that were written anew, moved or taken away.
+    /// Number of approval records that were written again, moved or removed.
     pub approvals: usize,
-    /// Lines that RUN_LOG.jsonl lacked.
+    /// Number of lines missing in RUN_LOG.jsonl.
     pub log_lines: usize,
-    /// Lines that RUN_LEDGER.jsonl lacked.
+    /// Number of lines missing in RUN_LEDGER.jsonl.
     pub ledger_lines: usize,
-    /// Bytes of torn lines that were cut from the two.
+    /// Bytes of incomplete lines that were removed from these two files.
     pub cut_bytes: u64,
-    /// FINAL_REPORT.md was missing.
+    /// Whether FINAL_REPORT.md was missing.
     pub report: bool,
-    /// A RUN_LOG.jsonl or RUN_LEDGER.jsonl that could not be read on, where it is kept now: its lines count as lacking. And a
-    /// RUN_REPORTS.jsonl that is not the one that was written: its reports are lost.
+    /// The new paths of files that were set aside. A RUN_LOG.jsonl or RUN_LEDGER.jsonl is set aside if it could not
+    /// be continued; its lines count as missing. A RUN_REPORTS.jsonl is set aside if it is not the file that the run
+    /// wrote; its reports are lost.
     pub set_aside: Vec<PathBuf>,
 }
 
 impl Repairs {
-    /// Was anything done?
+    /// Returns whether no repairs were needed.
     pub fn is_empty(&self) -> bool {
         *self == Repairs::default()
     }
 }
 
-/// Adds the repairs of a later time that the run was in hand.
+/// Adds the repairs of a later time.
 impl AddAssign for Repairs {
     fn add_assign(&mut self, later: Repairs) {
         let Repairs { approvals, log_lines, ledger_lines, cut_bytes, report, set_aside } = later;
@@ -58,7 +59,7 @@ impl AddAssign for Repairs {
 }
 
 impl OpenRun<'_> {
-    /// Brings the files in line with the state. Doing it again does nothing.
+    /// Repairs the files according to the state. The operation is idempotent.
     pub(super) fn mend(&mut self, document: &Document) -> Result<()> {
         let Place { disk, folders, .. } = self.place;
         let all = transitions(document);
@@ -84,7 +85,7 @@ impl OpenRun<'_> {
         Ok(())
     }
 
-    /// Appends the lines that the ledger lacks, and says how many lines that were.
+    /// Appends the missing lines to the ledger. Returns their number.
     pub(super) fn ledger(&mut self, all: &[Transition], new: bool) -> Result<usize> {
         let path = self.place.folders.ledger();
         let is_over = all.last().is_some_and(|last| last.to.is_terminal());
@@ -101,7 +102,7 @@ impl OpenRun<'_> {
         Ok(appended)
     }
 
-    /// Tells that a file was set aside.
+    /// Reports a file that was set aside.
     pub(super) fn kept(&mut self, path: &Path, set_aside: Option<Aside>) {
         if let Some((to, why)) = set_aside {
             (self.place.setting_aside)(path, &to, why);
@@ -109,7 +110,7 @@ impl OpenRun<'_> {
         }
     }
 
-    /// Writes FINAL_REPORT.md where the run is over and has none.
+    /// Writes FINAL_REPORT.md if the run is over and has none.
     pub(super) fn report<N: Borrow<Notes>>(&self, document: &Document<GovernedRunStatus, N>) -> Result<bool> {
         let Place { disk, folders, .. } = self.place;
         let path = folders.report(&self.id);
@@ -121,11 +122,12 @@ impl OpenRun<'_> {
         Ok(true)
     }
 
-    /// Each approval has one record, in the folder of its state; a question that was never put has none.
+    /// Ensures that each approval has exactly one record, in the folder for its status. A question that was never
+    /// asked has no record.
     fn mend_approvals(&mut self, document: &Document) -> Result<usize> {
         let mut mended = 0;
         for id in &document.approvals_pending {
-            // Another tool's file does not hold the approval itself. Under a key there is no such file.
+            // Another program's file does not contain the approval itself. With a key, there is no such file.
             if self.notes.approval(id).is_none()
                 && let Some(adopted) = self.adopted(id)?
             {
@@ -149,7 +151,7 @@ impl OpenRun<'_> {
         Ok(mended + self.remove_orphans()?)
     }
 
-    /// The record of a pending approval that belongs to this run.
+    /// The record of a pending approval, if it belongs to this run.
     fn adopted(&self, id: &ApprovalId) -> Result<Option<Snapshot>> {
         let Some(bytes) = self.record(PENDING, id)? else { return Ok(None) };
         let snapshot = Snapshot::from_json(&bytes).ok();
@@ -167,7 +169,7 @@ impl OpenRun<'_> {
         match self.place.disk.read(&path, MOST_BYTES) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => match error.kind() {
-                // A record that is too long or no file is written anew like any other that differs.
+                // A record that is too large, or not a file, is written again like any other wrong record.
                 io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
                     Ok(None)
                 }
@@ -198,7 +200,7 @@ impl OpenRun<'_> {
         }
     }
 
-    /// Records that were written before a crash kept the run from waiting for them.
+    /// Removes records that were written just before a crash, so that the run does not wait for them.
     fn remove_orphans(&self) -> Result<usize> {
         let folder = self.place.folders.records(PENDING);
         let names = self.place.disk.list(&folder).map_err(GovernedError::io(&folder))?;

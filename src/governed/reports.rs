@@ -1,5 +1,5 @@
-//! The reports of the calls of tools. The last ones are in RUN_STATE.json; those before them are moved to RUN_REPORTS.jsonl, a line
-//! each, so that the state of a run of many tools is not written anew with each report there ever was.
+//! The reports of tool calls. The last ones are in RUN_STATE.json. Older ones are moved to RUN_REPORTS.jsonl, one per
+//! line. So the state of a run with many tools does not contain all reports.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -13,26 +13,28 @@ use super::notes::ToolReport;
 use super::when::When;
 use crate::files::{Disk, Open};
 
-/// The most reports in RUN_STATE.json, and how many stay there when the others are moved.
+/// The most reports in RUN_STATE.json, and the number that stays when the others are moved.
 const MOST: usize = 96;
 const STAY: usize = 32;
-/// The most bytes of them there: a state that is too long cannot be written, and its run ends by no command.
+/// The size limit of these reports in bytes. A state that is too large could not be written, and its run could never
+/// end.
 const MOST_BYTES: usize = 1 << 20;
 
-/// All reports of a run. In RUN_STATE.json stand those behind the moved ones.
+/// All reports of a run. RUN_STATE.json contains the ones after the moved ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reports {
     all: Vec<ToolReport>,
     moved: usize,
 }
 
-/// How much of RUN_REPORTS.jsonl belongs to the state: lines behind that were not known to be written, and are written again.
+/// The part of RUN_REPORTS.jsonl that belongs to the state. Later lines were not known to be written, and are written
+/// again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Moved {
     reports: usize,
     bytes: u64,
-    /// That of each line is over the digest of the line before too.
+    /// The chained digest of these lines. The digest of each line also covers the previous digest.
     digest: String,
 }
 
@@ -63,7 +65,7 @@ impl<'de> Deserialize<'de> for Reports {
 }
 
 impl Reports {
-    /// Moves all but the last reports to the file, where there are many. The state that counts them as moved is written next.
+    /// Moves all but the last reports to the file, if there are many. The next state counts them as moved.
     pub(super) fn make_room(
         &mut self,
         disk: &dyn Disk,
@@ -71,7 +73,7 @@ impl Reports {
         before: &mut Option<Moved>,
     ) -> io::Result<()> {
         let Some(end) = self.end_of_moved() else { return Ok(()) };
-        // Where there is no file to move them to, they stay in the state.
+        // If the file cannot be opened, the reports stay in the state.
         let Ok(mut file) = Lines::open(disk, path, Open::Append) else { return Ok(()) };
         let mut moved = before.take().unwrap_or_default();
         file.cut(moved.bytes)?;
@@ -88,7 +90,8 @@ impl Reports {
         Ok(())
     }
 
-    /// How many reports are moved now, if any: by their number, and by their size. The report of a call under way stays.
+    /// The number of reports to count as moved, according to their number and their size; `None` if nothing is to be
+    /// moved. The report of a call in progress stays.
     fn end_of_moved(&self) -> Option<usize> {
         let here = &self.all[self.moved..];
         let by_number = if here.len() > MOST { here.len() - STAY } else { 0 };
@@ -103,8 +106,8 @@ impl Reports {
         (end > 0).then_some(self.moved + end)
     }
 
-    /// Reads the moved reports. Returns false where the file is not the one that the state was written with: one report takes their place,
-    /// and says so.
+    /// Reads the moved reports. Returns `false` if the file does not belong to the state. A single report about the
+    /// loss then replaces them.
     pub(super) fn read_moved(
         &mut self,
         disk: &dyn Disk,
@@ -112,7 +115,7 @@ impl Reports {
         told: &Moved,
         at: When,
     ) -> io::Result<bool> {
-        // A file that cannot be read, or is none, holds no run up: its reports are lost.
+        // An unreadable file does not stop the run. Its reports are lost.
         let text = disk.open(path, Open::Read).and_then(|mut file| file.read_from(0, told.bytes));
         let text = text.unwrap_or_default();
         let (mut found, mut reports) = (Moved::default(), Vec::new());

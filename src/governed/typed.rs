@@ -1,4 +1,4 @@
-//! Between RUN_STATE.json and the typed run.
+//! Conversion between RUN_STATE.json and the typed run.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -10,17 +10,17 @@ use super::when::When;
 use crate::approval::{AnyApproval, ApprovalId};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunRecord};
 
-/// What of a file is no run's: kept, and written again.
+/// The fields of a file that belong to other programs. They are preserved.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Foreign {
     further: Map<String, Value>,
     entries: Vec<Map<String, Value>>,
 }
 
-/// The file of a run.
+/// Creates the file of a run.
 ///
 /// # Errors
-/// The part of the run's state that has another form than the states of governed runs have.
+/// The part of the run's state with an unexpected form.
 pub(super) fn document<'n>(
     run: &impl Run,
     notes: &'n Notes,
@@ -52,7 +52,7 @@ fn written<'n>(
         exited_at,
         further: foreign.entries.get(i).cloned().unwrap_or_default(),
     });
-    // The states that are done with their tools store those alone; all others that have a plan store a progress.
+    // States after the tools store the completed tools only. All other states with a plan store a progress.
     let mut progress: Map<String, Value> = taken(&mut state, "progress")?.unwrap_or_default();
     if let Some(tries) = progress.remove("tries") {
         state.insert("tries".to_owned(), tries);
@@ -93,21 +93,21 @@ fn written<'n>(
     })
 }
 
-/// Takes a field out; none where it is not there.
+/// Removes a field, and returns it; `None` for a missing field.
 fn taken<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
     let value = fields.remove(name).map(serde_json::from_value).transpose();
     value.map_err(|error| format!("`{name}` of the state: {error}"))
 }
 
 pub(super) struct Read {
-    /// The typed run; none for a run of another tool that is over, since nothing proves how it ended.
+    /// The typed run; `None` for a finished run of another program, because nothing proves its end.
     pub(super) run: Option<AnyGovernedRun>,
     pub(super) notes: Notes,
     pub(super) foreign: Foreign,
 }
 
-/// The run of a sound file. What another tool's file does not say is filled in on the safe side: a tool under way is in
-/// doubt, and `reviewers` audit a run that has none.
+/// Reads the run of a valid file. Data missing in another program's file is filled in conservatively: a current tool
+/// is in doubt, and `reviewers` audit a run without reviewers.
 pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, String> {
     let further = document.further.clone();
     let entries = document.state_history.iter().map(|entry| entry.further.clone()).collect();
@@ -148,7 +148,7 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
     Ok(Read { run: Some(run), notes, foreign })
 }
 
-/// Holds the notes of a file against each other and against the run.
+/// Checks the notes of a file for consistency with each other and with the run.
 fn noted(document: &Document, notes: &Notes) -> Result<(), String> {
     for snapshot in &notes.approvals {
         let approval: AnyApproval =
@@ -168,7 +168,7 @@ fn noted(document: &Document, notes: &Notes) -> Result<(), String> {
     }
 }
 
-/// Holds the question about a plan against the run: it is put in PLANNING, and the plan that it is about is on record.
+/// Checks the question about a plan. It exists in PLANNING only, and its plan must be recorded.
 fn planned(document: &Document, notes: &Notes) -> Result<(), String> {
     let is_planning = document.current_state == GovernedRunStatus::Planning;
     let asked = match &notes.standing {
@@ -197,7 +197,8 @@ fn planned(document: &Document, notes: &Notes) -> Result<(), String> {
     }
 }
 
-/// Holds the approvals that were granted against their records: each has one that says so, but those that another tool's file granted.
+/// Checks the granted approvals against their records. Each has a record with that status, except the ones granted in
+/// another program's file.
 fn granted(document: &Document, notes: &Notes) -> Result<(), String> {
     let records: Vec<AnyApproval> = notes.approvals.iter().filter_map(restored).collect();
     let says_so =
@@ -223,7 +224,7 @@ fn granted(document: &Document, notes: &Notes) -> Result<(), String> {
     }
 }
 
-/// Holds the question or the tool of a run against its plan and its deadline.
+/// Checks the question or the tool of a run against its plan and its deadline.
 fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
     let (is_begun, next) = (document.current_tool.is_some(), document.tools_remaining.first());
     let (used, needs_a_tool) = match &notes.standing {
@@ -256,7 +257,7 @@ fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
     Err(format!("approval {id} is to be answered by {answer_by}, the run waits until {until}"))
 }
 
-/// Why there is no run like that, for a reader that drives none.
+/// The reason why the file is not a valid run, for a reader that drives no runs.
 pub(super) fn fault(document: &Document) -> Option<String> {
     let reviewers = Reviewers::new(["reviewer"]).ok()?;
     read(document, &reviewers).err()

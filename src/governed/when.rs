@@ -1,4 +1,4 @@
-//! Times as the files have them: RFC 3339, in UTC.
+//! The times in files: RFC 3339, in UTC.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 
-/// A time in a file of a governed run, such as `2026-01-31T12:00:00Z` (document 001, "RUN_STATE.json Schema").
+/// A time in a file of a governed run, such as `2026-01-31T12:00:00Z`.
 ///
-/// It is read with any offset and any fraction of a second, and kept to the millisecond; it is written in UTC, with a
-/// fraction only where there is one.
+/// It is read with any offset and any fraction of a second, and stored in milliseconds. It is written in UTC, with a
+/// fraction only if the fraction is not zero.
 ///
 /// ```
 /// use runstate::governed::When;
@@ -18,7 +18,7 @@ use crate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 /// let when: When = "2026-01-31T13:00:00.5+01:00".parse()?;
 /// assert_eq!(when.ms(), 1_769_860_800_500);
 /// assert_eq!(when.to_string(), "2026-01-31T12:00:00.500Z");
-/// // There is no 30th of February.
+/// // 30 February does not exist.
 /// assert!("2026-02-30T12:00:00Z".parse::<When>().is_err());
 /// # Ok::<(), runstate::governed::WhenError>(())
 /// ```
@@ -26,12 +26,12 @@ use crate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 pub struct When(u64);
 
 impl When {
-    /// The time so many milliseconds after the beginning of 1970.
+    /// Creates a time from milliseconds since the beginning of 1970.
     pub const fn from_ms(ms: u64) -> Self {
         When(ms)
     }
 
-    /// Milliseconds since the beginning of 1970.
+    /// Returns the milliseconds since the beginning of 1970.
     pub const fn ms(self) -> u64 {
         self.0
     }
@@ -50,7 +50,7 @@ impl fmt::Display for When {
     }
 }
 
-/// A text that is no time.
+/// Error: a text that is not a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WhenError {
     got: String,
@@ -83,7 +83,7 @@ fn parse(text: &[u8]) -> Option<u64> {
     if !(1..=12).contains(&month) || day == 0 || day > days_in(year, month) || time.0 > 23 || time.1 > 59 {
         return None;
     }
-    // A leap second is counted as the first of the next minute, as clocks do that know of none.
+    // A leap second counts as the first second of the next minute, as on clocks without leap seconds.
     if time.2 > 60 {
         return None;
     }
@@ -107,7 +107,7 @@ fn parse(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// The milliseconds of a fraction, if there is one, and what follows.
+/// The milliseconds of a fraction, if there is one, and the rest of the text.
 fn fraction(text: &[u8]) -> Option<(u64, &[u8])> {
     let Some((b'.', digits)) = text.split_first() else { return Some((0, text)) };
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
