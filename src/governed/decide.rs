@@ -1,4 +1,4 @@
-//! Decisions about an action that a run waits with, or about its plan, and the end of a run by a person.
+//! Decisions on an action or a plan of a waiting run, and the end of a run by an operator.
 
 use std::path::PathBuf;
 
@@ -18,22 +18,22 @@ use crate::governed_run::{
     HaltReason, Planning, RunId,
 };
 
-/// A run that waits for an answer, with the question.
+/// A waiting run with its question.
 enum Asked {
     Action(GovernedRun<AwaitingApproval>, Approval<AwaitingHuman>, Purpose),
     Plan(GovernedRun<Planning>, Approval<AwaitingHuman>),
 }
 
 impl Governor {
-    /// A person says yes. The run goes on executing, or begins to, when it is [resumed](Self::resume).
+    /// Approves the question of a run. The run continues, or begins to execute, when it is [resumed](Self::resume).
     ///
     /// # Errors
-    /// [`GovernedError::Expired`] for a decision that came too late: the run is halted then. [`GovernedError::NotAsked`]
-    /// when the run does not wait for this approval; [`GovernedError::Refused`] for a decision without a name; else as
-    /// [`resume`](Self::resume).
+    /// [`GovernedError::Expired`] for a decision that came too late; the run is halted then.
+    /// [`GovernedError::NotAsked`] when the run does not wait for this approval; [`GovernedError::Refused`] for a
+    /// decision without a name; otherwise as [`resume`](Self::resume).
     ///
     /// # Cancel safety
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     pub async fn approve(&self, run: &RunId, approval: &ApprovalId, by: &str, why: &str) -> Result<()> {
         let (mut open, asked) = self.asked(run, approval, true).await?;
         self.bound(&open)?;
@@ -65,14 +65,14 @@ impl Governor {
         }
     }
 
-    /// A person says no. All that was done is rolled back, and the run is over (B5). A run with a refused plan has done nothing: it
-    /// stays in PLANNING, and makes another plan when it is [resumed](Self::resume).
+    /// Rejects the question of a run. All changes are rolled back, and the run is over. A run with a rejected plan
+    /// has no changes: it stays in PLANNING, and makes another plan when it is [resumed](Self::resume).
     ///
     /// # Errors
-    /// As [`approve`](Self::approve).
+    /// See [`approve`](Self::approve).
     ///
     /// # Cancel safety
-    /// As [`start`](Self::start); once the decision is written, resuming the run rolls it back.
+    /// See [`start`](Self::start). Once the decision is written, a resumed run completes the rollback.
     pub async fn reject(
         &self,
         run: &RunId,
@@ -105,13 +105,13 @@ impl Governor {
         }
     }
 
-    /// A person passes the question on: the run is halted (B4).
+    /// Escalates the question of a run: the run is halted.
     ///
     /// # Errors
-    /// As [`approve`](Self::approve).
+    /// See [`approve`](Self::approve).
     ///
     /// # Cancel safety
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     pub async fn escalate(
         &self,
         run: &RunId,
@@ -134,14 +134,16 @@ impl Governor {
         Ok(GovernedRunStatus::HaltedUnsafe)
     }
 
-    /// A person stops a run that is not over. It need not wait for an answer, and this governor may have another plan. It is halted; one
-    /// that is verified or audited can only be rolled back, and is. Returns where it went: a run that is over stays as it is.
+    /// Stops an unfinished run on behalf of an operator. The run need not wait for an answer, and this governor may
+    /// have another plan. The run is halted, except in VERIFYING and AUDITING, where it is rolled back. Returns the
+    /// resulting status. A run that is over does not change.
     ///
     /// # Errors
-    /// [`GovernedError::NoName`] for a blank name; else as [`resume`](Self::resume), but not [`GovernedError::OtherPlan`].
+    /// [`GovernedError::NoName`] for a blank name; otherwise as [`resume`](Self::resume), except
+    /// [`GovernedError::OtherPlan`].
     ///
     /// # Cancel safety
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     pub async fn halt(&self, run: &RunId, by: &str, why: &str) -> Result<GovernedRunStatus> {
         if !is_name(by) {
             return Err(GovernedError::NoName { run: run.clone() });
@@ -153,12 +155,14 @@ impl Governor {
         self.ended(&mut open, run, reason, self.now()).await.map(|run| run.status())
     }
 
-    /// Gives up a run with a RUN_STATE.json that cannot be read: there is no such run any more. The file is set aside, and
-    /// FINAL_REPORT.md says that and why, unless there is one. Nothing else is looked at, and nothing is rolled back. Returns why it
-    /// could not be read, and where it is kept: under its own name again, it is the state of the run.
+    /// Abandons a run whose RUN_STATE.json cannot be read. The run then does not exist any more. The file is set
+    /// aside, and FINAL_REPORT.md records this and the reason, unless that file exists already. Nothing else is read,
+    /// and nothing is rolled back. Returns the error of the file and its new path. The file becomes the state of the
+    /// run again if it gets its old name back.
     ///
     /// # Errors
-    /// [`GovernedError::Readable`] for a state that can be read; [`GovernedError::NoName`], [`GovernedError::NoSuchRun`], [`GovernedError::Busy`], [`GovernedError::Io`].
+    /// [`GovernedError::Readable`] for a state that can be read; [`GovernedError::NoName`],
+    /// [`GovernedError::NoSuchRun`], [`GovernedError::Busy`], [`GovernedError::Io`].
     pub fn abandon(&self, run: &RunId, by: &str, why: &str) -> Result<(GovernedError, PathBuf)> {
         if !is_name(by) {
             return Err(GovernedError::NoName { run: run.clone() });

@@ -24,12 +24,13 @@ use crate::snapshot::Keyring;
 
 pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 
-/// Drives governed runs (document 001): plans, executes, asks, verifies, audits, with deadlines, and with files that
-/// survive a crash.
+/// Driver of governed runs. It plans, executes, asks for approvals, verifies and audits, with deadlines and with
+/// files that survive a crash.
 ///
-/// A run belongs to the process that has its lock. Each method that changes a run takes it in hand, first brings its files in line and takes
-/// it where its timeout leads if it has expired, and lets it go again; [`status`](Self::status) and [`waits`](Self::waits) only read; so several processes may drive, decide and sweep side by side.
-/// File operations block the thread, as syncs do.
+/// A run belongs to the process that holds its lock. Each method that changes a run takes the lock, repairs the run's
+/// files, and performs the timeout transition if the run has expired. It releases the lock at the end.
+/// [`status`](Self::status) and [`waits`](Self::waits) only read. So several processes may drive runs, decide on them
+/// and expire them concurrently. File operations block the thread, as syncs do.
 pub struct Governor {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) folders: Folders,
@@ -52,8 +53,8 @@ impl fmt::Debug for Governor {
     }
 }
 
-/// A run that has its id, its folder and its lock, and is not begun: a crash leaves a folder without a state, and no run. From
-/// [`Governor::claim`].
+/// A run with an id, a folder and a lock that has not begun yet, from [`Governor::claim`]. A crash leaves a folder
+/// without a state, and no run.
 ///
 /// ```no_run
 /// # use runstate::governed::{Governor, GovernedError};
@@ -78,12 +79,12 @@ impl ClaimedRun<'_> {
         &self.id
     }
 
-    /// Its folder, which is empty.
+    /// The folder of the run, which is empty.
     pub fn folder(&self) -> PathBuf {
         self.governor.folders.run(&self.id)
     }
 
-    /// Begins the run, in INIT, bound to that digest ([`Rules::bound_to`]).
+    /// Begins the run in INIT, bound to that digest ([`Rules::bound_to`]).
     ///
     /// # Errors
     /// [`GovernedError::Io`].
@@ -92,21 +93,21 @@ impl ClaimedRun<'_> {
     }
 }
 
-/// A run in hand, in order and in time.
+/// A locked run with repaired files that has not expired.
 pub(super) struct InHand<'a> {
     pub(super) open: OpenRun<'a>,
     pub(super) run: Option<AnyGovernedRun>,
     pub(super) document: Document,
-    /// The approval that it had waited for when it was found expired, and until when.
+    /// The approval that the run waited for when it expired, and its deadline.
     pub(super) expired: Option<(ApprovalId, u64)>,
 }
 
 impl Governor {
-    /// A driver with these parts.
+    /// Creates a driver with these parts.
     ///
     /// # Errors
-    /// [`GovernedError::Reviewers`] when there is no auditor, one without a name, or two of one name;
-    /// [`GovernedError::ToolTwice`].
+    /// [`GovernedError::Reviewers`] without an auditor, for an auditor without a name, or for two auditors of one
+    /// name; [`GovernedError::ToolTwice`].
     pub fn new(
         disk: Arc<dyn Disk>,
         folders: Folders,
@@ -127,12 +128,12 @@ impl Governor {
         Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, setting_aside, keys })
     }
 
-    /// Sets the observers of each transition of its runs and of their approvals, as it is taken: `observers` gives an
-    /// observer for the machine of that run which traces call by that name, the run's id or the approval's. A
-    /// [`Recorder`](crate::trace::Recorder) has them, so that a run is recorded while it is driven.
+    /// Sets the observers of transitions of runs and of their approvals. `observers` returns an observer for a
+    /// machine of a run. The machine's name in traces is the run's id or the approval's id. With the observers of a
+    /// [`Recorder`](crate::trace::Recorder), runs are recorded while they are driven. Default: none.
     ///
-    /// The files are the authority: a transition is told before it is written, and one that could not be written is told again
-    /// when it is taken again.
+    /// The files are the authority. A transition is reported before it is written. If it cannot be written, it is
+    /// reported again when it is repeated.
     ///
     /// ```no_run
     /// # use runstate::governed::{Governor, GovernedError};
@@ -149,7 +150,7 @@ impl Governor {
     /// let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH]);
     /// assert_eq!(check(&trace, &book).verdict, Verdict::Conforms);
     /// assert_eq!(trace[0].instance, run.as_str());
-    /// // A transition that was not taken is found out.
+    /// // A missing transition is detected.
     /// trace.remove(2);
     /// assert_eq!(check(&trace, &book).verdict, Verdict::Violates);
     /// # Ok(())
@@ -160,20 +161,22 @@ impl Governor {
         Governor { observers: Box::new(observers), ..self }
     }
 
-    /// The same, for files that others can write: RUN_STATE.json with all that it holds (the history, the plan, reports,
-    /// approvals) and the lines of the ledger carry tags under these keys, and neither is taken without.
+    /// Sets keys for files that others can write. RUN_STATE.json with its whole content (history, plan, reports,
+    /// approvals) and the lines of the ledger then carry tags under these keys. A file without a valid tag is
+    /// refused. Default: no keys.
     ///
-    /// Each tag of a state is of the run's id and of the number of its transitions; each tag of a line is of the line before.
+    /// The tag of a state covers the run's id and the number of its transitions. The tag of a line covers the
+    /// previous line.
     ///
     /// # Limits
-    /// - **An older version that is put back**, and lines that are cut off the end of the ledger. A ledger that lacks lines of a
-    ///   run is completed when the run is resumed.
-    /// - **Records of approvals** in `PENDING/`, `APPROVED/` and `REJECTED/` are copies for people. A decision is held against
-    ///   RUN_STATE.json; a copy that differs is written anew.
-    /// - **RUN_LOG.jsonl, FINAL_REPORT.md** and the folders that tools work in have no tag.
-    /// - A ledger is under keys from its first line on. A new run is refused beside a ledger that ends under none of them: that is a
-    ///   mistake in the configuration, and the ledger is moved aside first. For a run that there is such a ledger is set aside
-    ///   ([`setting_aside`](Self::setting_aside)), and lines without a tag tell of nothing.
+    /// - **An older version that is restored**, and lines that are removed from the end of the ledger, are not
+    ///   detected. A ledger that lacks lines of a run is completed when the run is resumed.
+    /// - **Records of approvals** in `PENDING/`, `APPROVED/` and `REJECTED/` are copies for human readers. A decision
+    ///   is checked against RUN_STATE.json; a copy that differs is written again.
+    /// - **RUN_LOG.jsonl, FINAL_REPORT.md** and the working folders of tools have no tag.
+    /// - A ledger is under keys from its first line on. A new run is refused if the ledger ends under none of the
+    ///   keys: that is a configuration error, and the ledger must be moved first. For an existing run, such a ledger
+    ///   is set aside ([`setting_aside`](Self::setting_aside)), and its lines without a tag are ignored.
     ///
     /// ```no_run
     /// # use runstate::governed::{Folders, GovernedError, Governor};
@@ -183,7 +186,7 @@ impl Governor {
     /// let keyed = governor(&folders)?.keyed(format!("k1 {}", "ab".repeat(32)).parse()?);
     /// let run = keyed.start("HELLO").await?.run;
     ///
-    /// // A governor without the key is refused, and so is a state that was edited.
+    /// // A governor without the key refuses the run, and the governor with the key refuses an edited state.
     /// let refused = governor(&folders)?.status(&run).unwrap_err().to_string();
     /// assert!(refused.contains("it is stored under the key \"k1\""), "{refused}");
     /// let path = folders.state(&run);
@@ -199,9 +202,9 @@ impl Governor {
         Governor { keys: Some(keys), ..self }
     }
 
-    /// The same, with `taking` called each time that a run which was begun before is in hand, before its files are brought in line
-    /// and before its timeout has effects. No other process drives the run then: so this is the place to end the processes that a crashed driver
-    /// of the run left running, as the process of a tool.
+    /// Sets a callback for each time that a previously begun run is locked. It runs before the files are repaired and
+    /// before a timeout takes effect. No other process drives the run then. So the callback can end processes left by
+    /// a crashed driver of the run, such as the process of a tool. Default: none.
     ///
     /// ```no_run
     /// # use runstate::governed::Governor;
@@ -214,8 +217,8 @@ impl Governor {
         Governor { taking: Box::new(taking), ..self }
     }
 
-    /// The same, with `told` called with the path of each file or folder of its runs that is set aside, the path that it is kept under and
-    /// the reason, whichever method came upon it.
+    /// Sets a callback for each file or folder of a run that is set aside, whichever method sets it aside. `told`
+    /// gets the path, the new path, and the reason. Default: none.
     ///
     /// ```no_run
     /// # use runstate::governed::Governor;
@@ -252,22 +255,22 @@ impl Governor {
         }
     }
 
-    /// Makes a run of `project`, in INIT. Two of one second have different ids (B11).
+    /// Creates a run of `project` in INIT. Two runs created in one second have different ids.
     ///
     /// # Errors
-    /// [`GovernedError::RunId`] when the project is no name for a run; [`GovernedError::Io`].
+    /// [`GovernedError::RunId`] when the project's name cannot be part of a run id; [`GovernedError::Io`].
     pub fn create(&self, project: &str) -> Result<RunId> {
         self.begin(project).map(|(open, _)| open.id)
     }
 
-    /// Takes an id for a run of `project` and makes its folder. The run begins with [`ClaimedRun::begin`]; what belongs into the folder
-    /// before is written between the two.
+    /// Reserves an id for a run of `project`, and creates its folder. The run begins with [`ClaimedRun::begin`].
+    /// Files that the run needs from its beginning are written in between.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// See [`create`](Self::create).
     pub fn claim(&self, project: &str) -> Result<ClaimedRun<'_>> {
         let id = RunId::new(project, self.now())?;
-        // The ids of its approvals are made from it, and are names of files.
+        // The ids of its approvals are derived from the run id, and are file names.
         if let Err(error) = format!("{id}-A999999").parse::<ApprovalId>() {
             return Err(GovernedError::Refused {
                 approval: "A1".parse().unwrap_or_else(|_| unreachable!("it is one")),
@@ -299,28 +302,32 @@ impl Governor {
         Ok((open, run.into()))
     }
 
-    /// Makes a run and drives it until it is over or waits for a person.
+    /// Creates a run, and drives it until it is over or waits for an approver.
     ///
     /// # Errors
-    /// As [`create`](Self::create) and [`resume`](Self::resume).
+    /// See [`create`](Self::create) and [`resume`](Self::resume).
     ///
     /// # Cancel safety
-    /// Dropping it is like a crash: what was written is whole, and [`resume`](Self::resume) goes on.
+    /// A dropped future is like a crash: everything written is complete, and [`resume`](Self::resume) continues the
+    /// run.
     pub async fn start(&self, project: &str) -> Result<Progressed> {
         let (mut open, run) = self.begin(project)?;
         let (run, waits) = self.drive(&mut open, run).await?;
         Ok(Progressed { run: open.id, status: run.status(), waits, repairs: open.repairs })
     }
 
-    /// Goes on with a run, whatever happened to it: one that waited and was answered, one that a crash left behind (B10).
-    /// One that still waits, or is over, stays as it is.
+    /// Continues a run: after an answer, or after a crash. A run that still waits, or is over, does not change.
+    ///
+    /// After a crash, INIT, PLANNING, VERIFYING and AUDITING start again. In EXECUTING, an interrupted call of a
+    /// read-only tool is repeated, and an interrupted call of any other tool halts the run. An interrupted rollback
+    /// is repeated.
     ///
     /// # Errors
-    /// [`GovernedError::NoSuchRun`], [`GovernedError::Busy`]; [`GovernedError::Damaged`] when a file is not what it should
-    /// be, and then nothing was written; [`GovernedError::Io`].
+    /// [`GovernedError::NoSuchRun`], [`GovernedError::Busy`]; [`GovernedError::Damaged`] when a file is invalid, in
+    /// which case nothing was written; [`GovernedError::Io`].
     ///
     /// # Cancel safety
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     pub async fn resume(&self, run: &RunId) -> Result<Progressed> {
         let InHand { mut open, run, document, .. } = self.take(run).await?;
         let Some(run) = run else {
@@ -339,7 +346,7 @@ impl Governor {
         open.notes.bound_to == self.rules.bound_to
     }
 
-    /// Fails for a run that is bound to another plan.
+    /// Fails if the run is bound to another plan.
     pub(super) fn bound(&self, open: &OpenRun<'_>) -> Result<()> {
         if self.is_bound(open) {
             return Ok(());
@@ -348,12 +355,13 @@ impl Governor {
         Err(GovernedError::OtherPlan { run: open.id.clone(), got, expected })
     }
 
-    /// Takes a run in hand, brings its files in line, and takes it where its timeout leads if it has expired.
+    /// Locks a run, repairs its files, and performs the timeout transition if it has expired.
     pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
         self.take_and(run, false).await
     }
 
-    /// The same; and says whether a ledger that is not known is left as it is.
+    /// Locks a run as [`take`](Self::take) does. `leaves_the_ledger` skips a ledger that would have to be read from
+    /// its beginning.
     pub(super) async fn take_and(&self, run: &RunId, leaves_the_ledger: bool) -> Result<InHand<'_>> {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
         open.leaves_the_ledger = leaves_the_ledger;

@@ -1,4 +1,4 @@
-//! A part at work: it may take too long, and it may panic.
+//! Execution of a part, with a deadline and with protection against panics.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -13,14 +13,14 @@ pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended<T> {
     Done(T),
-    /// It panicked: what it was doing is not known to be done.
+    /// The part panicked. Its effects are unknown.
     Panicked(String),
-    /// The deadline came first; the work was dropped.
+    /// The deadline came first, and the part was dropped.
     TimedOut,
 }
 
 impl<T> Ended<Result<T, PartError>> {
-    /// The work done, with a panic as an error; none when the deadline came first.
+    /// The result, with a panic as an error; `None` if the deadline came first.
     pub(super) fn in_time(self) -> Option<Result<T, PartError>> {
         match self {
             Ended::Done(result) => Some(result),
@@ -30,10 +30,10 @@ impl<T> Ended<Result<T, PartError>> {
     }
 }
 
-/// Waits for the work, no longer than until `deadline`. Work that is done when the deadline comes counts as done.
+/// Waits for the work until `deadline`. Work that completes exactly at the deadline counts as done.
 pub(super) async fn guarded<T>(clock: &dyn Clock, deadline: Option<u64>, mut work: Work<'_, T>) -> Ended<T> {
     let work = poll_fn(move |cx| {
-        // A part that panicked is not polled again: this is the end of its work.
+        // A part that panicked is not polled again, because its work is over.
         match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
             Ok(poll) => poll.map(Ended::Done),
             Err(panic) => std::task::Poll::Ready(Ended::Panicked(said(panic.as_ref()))),
@@ -46,7 +46,7 @@ pub(super) async fn guarded<T>(clock: &dyn Clock, deadline: Option<u64>, mut wor
     }
 }
 
-/// What `make` gives, or what it said when it panicked.
+/// Returns the result of `make`, or the message of its panic.
 pub(super) fn sheltered<T>(make: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| said(panic.as_ref()))
 }

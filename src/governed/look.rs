@@ -1,4 +1,4 @@
-//! Readers of runs, and the expiry of those that are past their time.
+//! Read access to runs, and the expiry of runs past their deadline.
 
 use super::drive::{asked, pending};
 use super::error::GovernedError;
@@ -8,8 +8,8 @@ use super::typed;
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
 
 impl Governor {
-    /// Where a run is. It is only read, without its lock: one that has expired stays as it is until it is
-    /// [taken where its timeout leads](Self::expire).
+    /// Returns the status of a run. It reads without the lock. An expired run does not change until
+    /// [`expire`](Self::expire) or another method performs its timeout transition.
     ///
     /// # Errors
     /// [`GovernedError::NoSuchRun`], [`GovernedError::Damaged`], [`GovernedError::Io`].
@@ -17,10 +17,11 @@ impl Governor {
         Ok(RunStatus::of(&self.place().read(run, self.now())?))
     }
 
-    /// The question that a run waits with, if it waits for an approval. It is only read, as by [`status`](Self::status).
+    /// Returns the open question of a run, if it waits for an approval. It only reads, as [`status`](Self::status)
+    /// does.
     ///
     /// # Errors
-    /// As [`status`](Self::status).
+    /// See [`status`](Self::status).
     pub fn waits(&self, run: &RunId) -> Result<Option<Waits>> {
         let document = self.place().read(run, self.now())?;
         let read = typed::read(&document, &self.reviewers)
@@ -29,8 +30,9 @@ impl Governor {
         Ok(asked.map(|(id, answer_by)| Waits::Approval(pending(&read.notes, id, answer_by))))
     }
 
-    /// Takes a run that has expired where its timeout leads; a rollback that a person's decision in time began is finished. Returns where it went; none for one that has time left, is over, or is in
-    /// the hands of another process. [`Folders::list`](super::Folders::list) has the runs of a sweep.
+    /// Performs the timeout transition of an expired run. An unfinished rollback after a timely decision is
+    /// completed. Returns the new status; `None` if the run has time left, is over, or is locked by another process.
+    /// [`Folders::list`](super::Folders::list) returns the runs to expire.
     ///
     /// ```no_run
     /// # use runstate::{files::RealDisk, governed::{GovernedError, Governor}};
@@ -38,7 +40,7 @@ impl Governor {
     /// for run in folders.list(&RealDisk)? {
     ///     match governor.expire(&run).await {
     ///         Ok(went) => println!("{run}: {went:?}"),
-    ///         // A folder without a state.
+    ///         // This folder has no state.
     ///         Err(GovernedError::NoSuchRun { .. }) => {}
     ///         Err(error) => eprintln!("{run}: {error}"),
     ///     }
@@ -48,10 +50,10 @@ impl Governor {
     /// ```
     ///
     /// # Errors
-    /// As [`resume`](Self::resume), but not [`GovernedError::Busy`].
+    /// See [`resume`](Self::resume), except [`GovernedError::Busy`].
     ///
     /// # Cancel safety
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     pub async fn expire(&self, run: &RunId) -> Result<Option<GovernedRunStatus>> {
         if !self.status(run)?.is_expired(self.now()) {
             return Ok(None);

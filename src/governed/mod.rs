@@ -1,10 +1,10 @@
-//! The driver of governed runs (document 001): planned, approved where they are risky, verified and audited, under deadlines,
-//! in files that survive a crash.
+//! The driver of governed runs. Such a run is planned, approved if it is risky, verified and audited. It has
+//! deadlines, and its files survive a crash.
 //!
-//! A [`Governor`] drives runs with the [`Parts`] that you give it: a planner, tools, a verifier, auditors, a rollback. The order of the
-//! states is not decided here but by the types of [`governed_run`](crate::governed_run) and
-//! [`approval`](crate::approval). After every transition RUN_STATE.json, RUN_LOG.jsonl and RUN_LEDGER.jsonl are written, in this
-//! order; the first is the authority, and after a crash the others are brought in line with it.
+//! A [`Governor`] drives runs with the [`Parts`] of the caller: a planner, tools, a verifier, auditors, a rollback.
+//! The order of the states is not decided here, but by the types of [`governed_run`](crate::governed_run) and
+//! [`approval`](crate::approval). After each transition, RUN_STATE.json, RUN_LOG.jsonl and RUN_LEDGER.jsonl are
+//! written, in this order. The first one is the authority. After a crash, the others are repaired according to it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -71,10 +71,10 @@
 //! let clock = Arc::new(TokioClock::starting_at(1_769_860_800_000));
 //! let governor = Governor::new(Arc::new(RealDisk), Folders::new(&folder), clock, parts, Rules::default())?;
 //!
-//! // No gate opens for `greet` by itself, so a person is asked.
+//! // No gate opens automatically for `greet`, so the run asks for an approval.
 //! let waiting = governor.start("HELLO").await?;
 //! let Some(Waits::Approval(asked)) = waiting.waits else { panic!("it waits") };
-//! // An approval without a name is none.
+//! // An approval without a name is refused.
 //! assert!(governor.approve(&waiting.run, &asked.id, " ", "").await.is_err());
 //! governor.approve(&waiting.run, &asked.id, "ada", "friendly enough").await?;
 //! assert_eq!(governor.resume(&waiting.run).await?.status, GovernedRunStatus::Completed);

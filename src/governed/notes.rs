@@ -1,4 +1,4 @@
-//! The notes on a run beside its typed state: kept in the field `runstate` of RUN_STATE.json.
+//! Additional data of a run, stored in the field `runstate` of RUN_STATE.json.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,25 @@ use crate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
 use crate::governed_run::Verdict;
 use crate::snapshot::Snapshot;
 
-/// Where a run stands within its state.
+/// The progress of a run within its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Standing {
-    /// Nothing is under way.
+    /// No operation is in progress.
     #[default]
     Idle,
-    /// A tool is being called, and uses the approval up: after a crash its effects are not known.
+    /// A tool is being called, which uses up the approval. After a crash, its effects are unknown.
     Calling { approval: Option<ApprovalId> },
-    /// The last try of the current tool failed.
+    /// The last attempt of the current tool failed.
     Failed { error: String },
-    /// A person was asked.
+    /// A question is open.
     Asked { approval: ApprovalId, purpose: Purpose },
-    /// A person said yes, and the approval is not used up.
+    /// The question was approved, and the approval is not used up yet.
     Granted { approval: ApprovalId, purpose: Purpose },
-    /// Changes are being reverted: after a crash that is done again.
+    /// A rollback is in progress. After a crash, it is repeated.
     RollingBack {
         why: String,
-        /// The person that rejected or halted, and the time.
+        /// The person that rejected the question or halted the run, and the time.
         by: Option<(String, When)>,
     },
 }
@@ -39,7 +39,7 @@ impl Standing {
         matches!(self, Standing::RollingBack { .. })
     }
 
-    /// Is a decision of a person being carried out, that came in time?
+    /// Returns whether a timely decision is being carried out.
     pub(super) fn is_decided(&self) -> bool {
         matches!(self, Standing::RollingBack { by: Some(_), .. })
     }
@@ -48,13 +48,13 @@ impl Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
-    /// To execute the plan, in PLANNING.
+    /// Approval to execute the plan, in PLANNING.
     Plan,
-    /// To begin a try of a tool behind a gate.
+    /// Approval to begin an attempt of a gated tool.
     Begin,
-    /// To go on with what a tool asked for.
+    /// Approval of an action that a tool asked for.
     GoOn,
-    /// To keep what a tool did, risky as it is.
+    /// Approval to keep the risky results of a tool.
     Keep,
 }
 
@@ -64,29 +64,29 @@ pub(super) enum Purpose {
 pub struct ToolReport {
     /// The tool.
     pub tool: String,
-    /// Its place in the plan, from 0.
+    /// The position of the tool in the plan, from 0.
     pub place: usize,
-    /// Which try, from 1.
+    /// The number of the attempt, from 1.
     pub number: u32,
-    /// When the call began.
+    /// The start of the call.
     pub began: When,
-    /// When it ended; none while it is under way, and for one that a crash cut short.
+    /// The end of the call; `None` while it is in progress, and if a crash interrupted it.
     pub ended: Option<When>,
-    /// How it ended; none as for `ended`, and for a tool that crashed or was stopped.
+    /// The status; `None` while the call is in progress, and if the tool crashed or was stopped.
     pub status: Option<ToolStatus>,
-    /// Its evidence.
+    /// The evidence.
     pub evidence: Vec<String>,
     /// The error.
     pub error: Option<String>,
-    /// The risks that it declared.
+    /// The declared risks.
     pub risks: Vec<DeclaredRisk>,
-    /// Its changes.
+    /// The changes.
     pub changes: Vec<Change>,
-    /// The approval that it used up.
+    /// The approval that was used up.
     pub approval: Option<ApprovalId>,
 }
 
-/// The plan that is executed, or the last that was refused.
+/// The executed plan, or the last refused one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlanNote {
@@ -112,13 +112,13 @@ pub(super) struct Notes {
     /// The digest that the run is bound to ([`Rules::bound_to`](super::Rules::bound_to)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) bound_to: Option<String>,
-    /// Every approval of the run as it is: its record in PENDING/, APPROVED/ or REJECTED/ is a copy.
+    /// Every approval of the run in its current state. The records in PENDING/, APPROVED/ or REJECTED/ are copies.
     pub(super) approvals: Vec<Snapshot>,
-    /// The approvals that were granted when the run was taken over from another tool: there is no record of them.
+    /// The approvals granted before the run was adopted from another program. They have no records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) adopted: Vec<ApprovalId>,
     pub(super) tools: Reports,
-    /// Those before, which are in RUN_REPORTS.jsonl.
+    /// The older reports, which are in RUN_REPORTS.jsonl.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tools_moved: Option<Moved>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,12 +127,14 @@ pub(super) struct Notes {
     pub(super) verification: Option<VerifyNote>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) verdicts: Vec<Verdict>,
-    /// How far the ledger was known to tell of the run, so that it is not read from its beginning.
+    /// The position up to which the ledger is known to contain the run, so that it need not be read from its
+    /// beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ledger: Option<Mark>,
 }
 
-/// The text of a record of an approval. Characters that cannot be seen are escaped as JSON has it: a person reads it in a terminal.
+/// The text of an approval record. Invisible characters are escaped as in JSON, because people read records in a
+/// terminal.
 pub(super) fn record_text(snapshot: &Snapshot) -> String {
     let mut text = String::new();
     for c in snapshot.to_json().chars() {
@@ -145,17 +147,17 @@ pub(super) fn record_text(snapshot: &Snapshot) -> String {
     text + "\n"
 }
 
-/// The longest text that is kept of what a part says, in bytes; the state is written anew at each step.
+/// The size limit of a stored text from a part in bytes. The whole state is written at each step.
 const LONGEST: usize = 4096;
-/// The most entries of a list that are kept.
+/// The most stored entries of a list.
 const MOST: usize = 64;
 
-/// The text, cut where it is too long, with a mark that says so.
+/// Truncates a long text, and marks the truncation.
 pub(super) fn short(text: &str) -> String {
     shortened(text, LONGEST)
 }
 
-/// The same, with at most so many bytes.
+/// Truncates a text to at most `most` bytes, and marks the truncation.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let most = most.min(LONGEST);
     if text.len() <= most {
@@ -165,7 +167,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     format!("{} [… {} bytes more]", &text[..end], text.len() - end)
 }
 
-/// The list, cut where it is too long, with a last entry that says so.
+/// Truncates a long list, and marks the truncation with a last entry.
 pub(super) fn short_list<T>(mut list: Vec<T>, shorten: impl Fn(&mut T), more: impl Fn(usize) -> T) -> Vec<T> {
     let cut = list.len().saturating_sub(MOST);
     list.truncate(MOST);
@@ -197,7 +199,7 @@ impl ToolReport {
         }
     }
 
-    /// Notes what a call gave. Changes are kept whole: a rollback may need each.
+    /// Records the output of a call. Changes are not truncated, because a rollback may need each of them.
     pub(super) fn end(&mut self, output: ToolOutput, at: u64) {
         self.ended = Some(When::from_ms(at));
         self.status = Some(output.status);
@@ -210,7 +212,7 @@ impl ToolReport {
 }
 
 impl Notes {
-    /// Notes that the call under way, if there is one, ended without an output.
+    /// Records that the current call, if there is one, ended without an output.
     pub(super) fn break_off(&mut self, error: &str, at: u64) {
         if let Some(report) = self.tools.last_mut().filter(|report| report.ended.is_none()) {
             report.ended = Some(When::from_ms(at));
@@ -231,12 +233,12 @@ impl Notes {
     }
 }
 
-/// The approval that a snapshot is of, if it is sound.
+/// The approval in a snapshot, if the snapshot is valid.
 pub(super) fn restored(snapshot: &Snapshot) -> Option<AnyApproval> {
     snapshot.restore().ok()
 }
 
-/// The folder that the record of an approval belongs into (document 001, "Approval State Transitions").
+/// The folder for the record of an approval.
 pub(super) fn folder_of(status: ApprovalStatus) -> &'static str {
     match status {
         ApprovalStatus::Requested | ApprovalStatus::AwaitingHuman => PENDING,

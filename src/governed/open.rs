@@ -1,4 +1,4 @@
-//! A run in hand: locked, read, and written after every transition (B9).
+//! A locked run: it is read once, and written after each transition.
 
 use std::io;
 use std::path::Path;
@@ -23,58 +23,58 @@ use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, R
 use crate::kernel::{Observer, Persist, State};
 use crate::snapshot::Snapshot;
 
-/// The observer of a machine of that run, by the machine's name.
+/// Factory of observers for the machines of a run, by the machine's name.
 pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;
 
-/// The place that runs are written to, the form of their ledger, and the observers of their transitions.
+/// The location of the runs, the form of their ledger, and the observers of their transitions.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) folders: &'a Folders,
-    /// How the ledger is held together; with keys the state of each run is under them too.
+    /// The chaining of the ledger. With keys, the state of each run is tagged too.
     pub(super) chain: Chain<'a>,
     pub(super) observers: &'a Observers,
     pub(super) setting_aside: &'a SettingAside,
 }
 
-/// A run in hand. Its lock is released when it is dropped.
+/// A locked run. Its lock is released when it is dropped.
 pub(super) struct OpenRun<'a> {
     pub(super) place: Place<'a>,
     pub(super) id: RunId,
     pub(super) notes: Notes,
     pub(super) repairs: Repairs,
-    /// Is a ledger that would have to be read from its beginning left to the command that goes on with the run? An answer takes as long
-    /// with a long ledger as with a short one.
+    /// Whether a ledger that must be read from its beginning is left for a later command. With it, an answer takes no
+    /// longer with a long ledger.
     pub(super) leaves_the_ledger: bool,
-    /// Are the moved reports of its tools lost?
+    /// Whether the moved reports of its tools are lost.
     pub(super) are_lost: bool,
     foreign: Foreign,
-    /// The approvals that changed since the last write, each with the folder that its record was in.
+    /// The approvals that changed since the last write, each with the previous folder of its record.
     changed: Vec<(Snapshot, Option<&'static str>)>,
-    /// None once it is another one's.
+    /// `None` once the lock was passed on.
     lock: Option<Lock>,
 }
 
-/// A run that was just taken in hand, with its file.
+/// A newly locked run, with its file.
 pub(super) struct Found<'a> {
     pub(super) open: OpenRun<'a>,
-    /// None for a run of another tool that is over.
+    /// `None` for a finished run of another program.
     pub(super) run: Option<AnyGovernedRun>,
     pub(super) document: Document,
 }
 
-/// A governed run in one of its states, or in any.
+/// A governed run in any state, typed or dynamic.
 pub(super) trait Run: Persist<Record = RunRecord, Status = GovernedRunStatus> {}
 
 impl<M: Persist<Record = RunRecord, Status = GovernedRunStatus>> Run for M {}
 
 impl<'a> Place<'a> {
-    /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
+    /// Reserves the first free id from `id` on, by creating its folder. Two processes cannot create the same folder.
     ///
-    /// Its lock is held from then on: a folder with a free lock and no state is of a run that never begins.
+    /// The lock is held from then on. A folder with a free lock and no state belongs to a run that will never begin.
     pub(super) fn claim(self, mut id: RunId) -> Result<(RunId, Lock)> {
         self.make()?;
-        // Before there is a run, so that a ledger under other keys leaves none behind.
+        // This check comes before the folder is created, so that a ledger under other keys leaves no folder behind.
         let ledger = self.folders.ledger();
         logs::can_follow(self.disk, &ledger, self.chain).map_err(GovernedError::io(&ledger))?;
         loop {
@@ -84,7 +84,7 @@ impl<'a> Place<'a> {
                     let runs = self.folders.runs();
                     self.disk.sync_folder(runs).map_err(GovernedError::io(runs))?;
                     match self.lock(&id) {
-                        // Another process took the empty folder away.
+                        // Another process removed the empty folder.
                         Err(GovernedError::NoSuchRun { .. }) => {}
                         lock => return Ok((id, lock?)),
                     }
@@ -95,22 +95,22 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Makes the folders that all runs share, where they are missing.
+    /// Creates the missing folders that all runs share.
     pub(super) fn make(self) -> Result<()> {
         let made = self.folders.make(self.disk, self.setting_aside);
         made.map_err(|(path, error)| GovernedError::Io { path, error })
     }
 
-    /// Takes a new run in hand. Its id is claimed.
+    /// Begins a new run under a reserved id.
     pub(super) fn begin(self, id: RunId, lock: Lock) -> OpenRun<'a> {
-        // The id is new: no line of the ledger is of this run.
+        // The id is new, so the ledger has no line of this run.
         let notes = Notes { ledger: Some(Mark::default()), ..Notes::default() };
         OpenRun::new(self, id, notes, Foreign::default(), Some(lock))
     }
 
     pub(super) fn lock(self, id: &RunId) -> Result<Lock> {
         let path = self.folders.lock(id);
-        // A process that a killed one was about to start has its lock for a moment.
+        // A child process of a killed process may hold the lock for a moment.
         match Lock::wait(self.disk, &path, self.setting_aside, lock::SHORT) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.no_such(id)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -124,7 +124,7 @@ impl<'a> Place<'a> {
         GovernedError::NoSuchRun { run: id.clone(), runs: self.folders.runs().to_path_buf() }
     }
 
-    /// What RUN_STATE.json says; its lock need not be held, since it is replaced as a whole.
+    /// Reads RUN_STATE.json. The lock is not needed, because the file is replaced as a whole.
     pub(super) fn read(self, id: &RunId, now: u64) -> Result<Document> {
         let path = self.folders.state(id);
         let bytes = match self.disk.read(&path, MOST_BYTES) {
@@ -151,12 +151,12 @@ impl<'a> Place<'a> {
     }
 
     pub(super) fn open(self, id: &RunId, reviewers: &Reviewers, now: u64) -> Result<Found<'a>> {
-        // The state is looked for first, so that no lock is left where there is no run.
+        // The state is read first, so that no lock file is created for a missing run.
         self.read(id, now)?;
         self.found(id, reviewers, now, Some(self.lock(id)?))
     }
 
-    /// The run whose lock is held.
+    /// Reads a run whose lock is held.
     fn found(self, id: &RunId, reviewers: &Reviewers, now: u64, lock: Option<Lock>) -> Result<Found<'a>> {
         let mut document = self.read(id, now)?;
         let read = typed::read(&document, reviewers)
@@ -196,7 +196,7 @@ impl<'a> OpenRun<'a> {
         }
     }
 
-    /// Forgets all that was not written. Returns the run that was written last; none for a run of another tool that is over.
+    /// Discards all unwritten changes. Returns the last written run; `None` for a finished run of another program.
     pub(super) fn read_again(&mut self, reviewers: &Reviewers, now: u64) -> Result<Option<AnyGovernedRun>> {
         let Found { open, run, .. } = self.place.found(&self.id, reviewers, now, self.lock.take())?;
         let (repairs, leaves_the_ledger) = (std::mem::take(&mut self.repairs), self.leaves_the_ledger);
@@ -206,7 +206,7 @@ impl<'a> OpenRun<'a> {
 }
 
 impl OpenRun<'_> {
-    /// The view that the parts have of the run.
+    /// The view of the run for the parts.
     pub(super) fn view<'v>(&'v self, planned: &'v [String], completed: usize) -> RunView<'v> {
         let baseline = self.notes.plan.as_ref().and_then(|plan| plan.baseline.as_deref());
         RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools, baseline }
@@ -216,14 +216,14 @@ impl OpenRun<'_> {
         (self.place.observers)(&self.id, instance)
     }
 
-    /// The approval of that id, to be moved on.
+    /// The approval of that id, with its observer.
     pub(super) fn approval(&self, id: &ApprovalId) -> Option<AnyApproval> {
         let mut approval = self.notes.approval(id)?;
         approval.observe(self.observer(id.as_str()));
         Some(approval)
     }
 
-    /// Notes an approval as it is now; its record is written with the next transition.
+    /// Records an approval. The next transition writes its record.
     pub(super) fn keep<S>(&mut self, approval: &Approval<S>) -> Result<()>
     where
         S: State<Record = ApprovalRecord, Status = ApprovalStatus> + serde::Serialize,
@@ -235,19 +235,20 @@ impl OpenRun<'_> {
         Ok(())
     }
 
-    /// Writes what changed within a state: no transition (B14).
+    /// Writes changes within a state, without a transition. They do change `updated_at`.
     pub(super) fn progressed(&mut self, run: &impl Run) -> Result<()> {
         self.write(run).map(drop)
     }
 
-    /// Writes a transition: the approval that moved, the state, the log, the ledger, in this order (B9).
+    /// Writes a transition: the changed approval, the state, the log, the ledger, in this order.
     pub(super) fn moved(&mut self, run: &impl Run) -> Result<()> {
         let Place { disk, folders, .. } = self.place;
-        // The tool that was called may have put something else in its place.
+        // The called tool may have replaced the folder by something else.
         if folders.lacks_command_center(disk) {
             self.place.make()?;
         }
-        // The line of this transition stands behind what the ledger has now: so what others write later is never read for it.
+        // The line of this transition follows the current content of the ledger. So later lines of other processes
+        // are never searched for it.
         let mark = logs::mark(self.place, self.notes.ledger.as_ref());
         self.notes.ledger = mark.map_err(GovernedError::io(&folders.ledger()))?;
         let all = self.write(run)?;
@@ -267,7 +268,7 @@ impl OpenRun<'_> {
         typed::document(run, &self.notes, &self.foreign).map_err(|why| self.inconsistent(why))
     }
 
-    /// Writes the records of approvals that changed, and the state. Returns all transitions that the state tells of.
+    /// Writes the changed records of approvals, and the state. Returns all transitions in the state.
     fn write(&mut self, run: &impl Run) -> Result<Vec<Transition>> {
         let Place { disk, folders, .. } = self.place;
         let (reports, Notes { tools, tools_moved, .. }) = (folders.reports(&self.id), &mut self.notes);
@@ -278,7 +279,7 @@ impl OpenRun<'_> {
             Some(keys) => document.clone().tagged(keys).text(),
             None => document.text(),
         };
-        // A larger one could not be read again. A rollback and the end of the run have the reserve.
+        // A larger file could not be read again. The reserve is for a rollback and for the end of the run.
         let is_ending = run.status().is_terminal() || self.notes.standing.is_rolling_back();
         let most = if is_ending { MOST_BYTES } else { MOST_BYTES - RESERVE };
         if text.len() as u64 > most {
@@ -294,7 +295,7 @@ impl OpenRun<'_> {
         Ok(all)
     }
 
-    /// Writes the record of an approval into the folder it belongs into now.
+    /// Writes the record of an approval to its current folder.
     pub(super) fn write_record(&self, snapshot: &Snapshot, was: Option<&'static str>) -> Result<()> {
         let Some(approval) = super::notes::restored(snapshot) else {
             return Err(self.inconsistent("an approval that was kept cannot be read".to_owned()));
@@ -309,8 +310,8 @@ impl OpenRun<'_> {
         }
     }
 
-    /// Writes a file as a whole. A folder or a pipe under its name, or under that of its beginning, is set aside, and so is another
-    /// thing under the name of the folder that it is in.
+    /// Writes a file as a whole. A folder or a pipe with its name, or with the name of its temporary file, is set
+    /// aside. The same applies to an obstacle in place of the parent folder.
     pub(super) fn put(&self, path: &Path, text: &[u8]) -> Result<()> {
         let disk = self.place.disk;
         let put = || replace(disk, path, text).map_err(GovernedError::io(path));

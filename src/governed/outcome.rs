@@ -1,4 +1,4 @@
-//! How far a run came, and what it waits for.
+//! The status of a run, and its open question.
 
 use super::document::Document;
 use super::mend::Repairs;
@@ -6,17 +6,17 @@ use super::when::When;
 use crate::approval::{ApprovalId, Request};
 use crate::governed_run::{GovernedRunStatus, Rollback, RunId, TimeLimits};
 
-/// How far a run came.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progressed {
-    /// The run.
+    /// The id of the run.
     pub run: RunId,
-    /// The state that it is in.
+    /// The current state.
     pub status: GovernedRunStatus,
-    /// The question or plan that it waits for; none for a run that is over.
+    /// The open question or the missing plan; `None` for a run that is over.
     pub waits: Option<Waits>,
-    /// What had to be brought in line before it went on.
+    /// The repairs made before the run continued.
     pub repairs: Repairs,
 }
 
@@ -24,30 +24,31 @@ pub struct Progressed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waits {
-    /// A person's answer: about an action in AWAITING_APPROVAL, about the plan in PLANNING.
+    /// An answer of an approver: on an action in AWAITING_APPROVAL, or on the plan in PLANNING.
     Approval(PendingApproval),
-    /// A plan that nothing speaks against. Resuming the run asks for one again.
+    /// A plan without objections. A resumed run requests another plan.
     Plan {
-        /// The objection to the last.
+        /// The objection to the last plan.
         objection: Option<String>,
     },
 }
 
-/// A question to a person.
+/// An open question for an approver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingApproval {
-    /// The approval.
+    /// The id of the approval.
     pub id: ApprovalId,
-    /// The question: the answer is bound to it. None for another tool's run that left no record of it.
+    /// The question. The answer is bound to it. `None` for a run of another program without a record of it.
     pub request: Option<Request>,
-    /// By when it must be answered.
+    /// The deadline for the answer.
     pub answer_by: When,
 }
 
 impl PendingApproval {
-    /// The digest of the question: of the approval, the tool that asks, its action and its risk. An answer that names it is for the
-    /// question that was shown, and for none that a changed file has put in its place. None without a record.
+    /// The digest of the question. It covers the approval id, the asking tool, its action and its risk. An answer
+    /// with this digest is only for the question that was shown, even if a file was changed meanwhile. `None` without
+    /// a record.
     ///
     /// ```
     /// # use runstate::governed::PendingApproval;
@@ -62,32 +63,32 @@ impl PendingApproval {
     }
 }
 
-/// Where a run is, as its RUN_STATE.json says.
+/// The status of a run according to its RUN_STATE.json.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunStatus {
-    /// The run.
+    /// The id of the run.
     pub run: RunId,
-    /// The state that it is in.
+    /// The current state.
     pub state: GovernedRunStatus,
-    /// Since when.
+    /// The time when the run entered its state.
     pub since: When,
-    /// Until when it may stay there; none for a run that is over.
+    /// The deadline of the state; `None` for a run that is over.
     pub deadline: Option<When>,
-    /// The tools of its plan.
+    /// The tools of the plan.
     pub planned: Vec<String>,
-    /// How many of them are completed.
+    /// The number of completed tools.
     pub completed: usize,
-    /// The tool under way.
+    /// The current tool.
     pub current_tool: Option<String>,
-    /// The approval it waits for; none once that is rejected.
+    /// The approval that the run waits for; `None` once it is rejected.
     pub pending: Option<ApprovalId>,
-    /// Why it is where it is, for a run that is over otherwise than well.
+    /// The reason, for a run with an unsuccessful end.
     pub why: Option<String>,
-    /// How its rollback went, for a run that is over and was rolled back, as far as that was possible.
+    /// The outcome of the rollback, for a run that was rolled back, completely or not.
     pub rollback: Option<Rollback>,
-    /// Is a rollback begun that is not finished? It is under way in another process, or was broken off and
-    /// [resuming](super::Governor::resume) the run finishes it. No question is open then.
+    /// Whether a rollback is unfinished. It is in progress in another process, or it was interrupted.
+    /// [`resume`](super::Governor::resume) completes it. No question is open then.
     pub is_rolling_back: bool,
 }
 
@@ -114,7 +115,7 @@ impl RunStatus {
         }
     }
 
-    /// Has it stayed longer than it may?
+    /// Returns whether the deadline has passed.
     pub fn is_expired(&self, now_ms: u64) -> bool {
         self.deadline.is_some_and(|deadline| now_ms >= deadline.ms())
     }

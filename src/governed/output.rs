@@ -1,4 +1,4 @@
-//! The output of a tool, and the rules that it keeps.
+//! The output of a tool, and its validation.
 
 use std::error::Error;
 use std::fmt;
@@ -7,102 +7,102 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Risk;
 
-/// How a tool's attempt went.
+/// The status of a tool's attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolStatus {
-    /// It did what it is for.
+    /// The tool succeeded.
     Pass,
-    /// It did not, and may be tried again.
+    /// The tool failed, and may be tried again.
     Fail,
-    /// It did nothing yet: a person must approve of what it would do next.
+    /// The tool has done nothing yet: its next action needs an approval.
     NeedsApproval,
-    /// It must not go on: the run is halted.
+    /// The tool must not continue: the run is halted.
     Halted,
 }
 
-/// Something that a tool or a plan says may go wrong, or did.
+/// A risk that a tool or a plan declares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredRisk {
-    /// How bad.
+    /// The severity.
     pub risk: Risk,
-    /// What.
+    /// The description.
     pub what: String,
 }
 
 impl DeclaredRisk {
-    /// A risk, in words.
+    /// Creates a risk with a description.
     pub fn new(risk: Risk, what: impl Into<String>) -> Self {
         DeclaredRisk { risk, what: what.into() }
     }
 }
 
-/// Something that a tool changed, to be reverted by a rollback.
+/// A change made by a tool, for a rollback to revert.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// The kind of the change: `created`, `modified`, `removed`, or another word.
     pub kind: String,
-    /// To what: the path of a file, most often.
+    /// The object of the change, usually the path of a file.
     pub what: String,
 }
 
 impl Change {
-    /// `kind` was done to `what`.
+    /// Creates a change of kind `kind` to `what`.
     pub fn new(kind: impl Into<String>, what: impl Into<String>) -> Self {
         Change { kind: kind.into(), what: what.into() }
     }
 }
 
-/// An action that a tool would take: all that a decider must see, and its risk.
+/// The next action of a tool: its full description for the approver, and its risk.
 ///
-/// An approval is bound to it. Whatever makes a difference belongs into the text: arguments, targets, amounts.
+/// An approval is bound to the action. The text must contain every relevant detail: arguments, targets, amounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// What would be done.
+    /// The description.
     pub text: String,
-    /// How risky that is.
+    /// The risk.
     pub risk: Risk,
 }
 
 impl Action {
-    /// An action, in words.
+    /// Creates an action with a description.
     pub fn new(text: impl Into<String>, risk: Risk) -> Self {
         Action { text: text.into(), risk }
     }
 }
 
-/// The output of a tool. It is structured, so that no text is searched for its meaning.
+/// The output of a tool. It is structured, so that no text must be searched for its meaning.
 ///
 /// ```
 /// use runstate::governed::ToolOutput;
 ///
 /// let output = ToolOutput::pass(["14 tests passed"]);
 /// assert!(output.check().is_ok());
-/// // A tool that passed can say what shows it; one that cannot did not pass.
+/// // A passed tool must give evidence. A pass without evidence is invalid.
 /// let silent = ToolOutput::pass(Vec::<String>::new()).check().unwrap_err();
 /// assert_eq!(silent.to_string(), "a pass without evidence");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolOutput {
-    /// How it went.
+    /// The status.
     pub status: ToolStatus,
-    /// What shows it.
+    /// The evidence.
     #[serde(default)]
     pub evidence: Vec<String>,
-    /// What went wrong; for [`ToolStatus::Halted`], why it must not go on.
+    /// The error; for [`ToolStatus::Halted`], the reason.
     #[serde(default)]
     pub error: Option<String>,
-    /// What may go wrong because of what was done.
+    /// The risks of the results.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
-    /// The changes, whatever the status: at most 8 MiB of words. A call that names more halts its run.
+    /// The changes, for any status. The limit is 8 MiB of text; a call that exceeds it halts its run.
     #[serde(default)]
     pub changes: Vec<Change>,
-    /// The action that it would take, for [`ToolStatus::NeedsApproval`].
+    /// The next action, for [`ToolStatus::NeedsApproval`].
     #[serde(default)]
     pub action: Option<Action>,
 }
@@ -112,39 +112,39 @@ impl ToolOutput {
         ToolOutput { status, evidence: vec![], error: None, risks: vec![], changes: vec![], action: None }
     }
 
-    /// It passed, as the evidence shows.
+    /// Creates the output of a passed tool, with its evidence.
     pub fn pass<T: Into<String>>(evidence: impl IntoIterator<Item = T>) -> Self {
         ToolOutput { evidence: evidence.into_iter().map(Into::into).collect(), ..Self::of(ToolStatus::Pass) }
     }
 
-    /// It failed.
+    /// Creates the output of a failed tool.
     pub fn fail(error: impl Into<String>) -> Self {
         ToolOutput { error: Some(error.into()), ..Self::of(ToolStatus::Fail) }
     }
 
-    /// It asks before it goes on.
+    /// Creates the output of a tool that needs an approval.
     pub fn needs_approval(action: Action) -> Self {
         ToolOutput { action: Some(action), ..Self::of(ToolStatus::NeedsApproval) }
     }
 
-    /// It must not go on.
+    /// Creates the output of a tool that must not continue.
     pub fn halted(reason: impl Into<String>) -> Self {
         ToolOutput { error: Some(reason.into()), ..Self::of(ToolStatus::Halted) }
     }
 
-    /// The same, with a risk.
+    /// Adds a risk.
     pub fn with_risk(mut self, risk: Risk, what: impl Into<String>) -> Self {
         self.risks.push(DeclaredRisk::new(risk, what));
         self
     }
 
-    /// The same, with a change.
+    /// Adds a change.
     pub fn with_change(mut self, kind: impl Into<String>, what: impl Into<String>) -> Self {
         self.changes.push(Change::new(kind, what));
         self
     }
 
-    /// The highest risk that it declares.
+    /// The highest declared risk.
     pub fn risk(&self) -> Option<Risk> {
         self.risks.iter().map(|declared| declared.risk).max()
     }
@@ -153,10 +153,10 @@ impl ToolOutput {
         self.changes.iter().map(|change| change.kind.len() + change.what.len()).sum()
     }
 
-    /// Is it an output at all?
+    /// Validates the output.
     ///
     /// # Errors
-    /// [`InvalidOutput`] when it lacks what its status needs, or has what contradicts it.
+    /// [`InvalidOutput`] when a field required by the status is missing, or a field contradicts the status.
     pub fn check(&self) -> Result<(), InvalidOutput> {
         let says = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
         let shown = self.evidence.iter().any(|evidence| !evidence.trim().is_empty());
@@ -180,7 +180,7 @@ impl ToolOutput {
     }
 }
 
-/// Why an output is none. It counts as a failed try.
+/// The reason why an output is invalid. An invalid output counts as a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidOutput {
     why: &'static str,

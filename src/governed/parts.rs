@@ -11,89 +11,90 @@ use super::output::{Action, DeclaredRisk, ToolOutput};
 use crate::approval::Request;
 use crate::governed_run::{Opinion, RunId};
 
-/// The view that a part has of the run.
+/// The view of a run for its parts.
 #[derive(Debug, Clone, Copy)]
 pub struct RunView<'a> {
-    /// The run.
+    /// The id of the run.
     pub run_id: &'a RunId,
-    /// The tools of its plan, in order.
+    /// The tools of the plan, in order.
     pub planned: &'a [String],
-    /// How many of them are completed.
+    /// The number of completed tools.
     pub completed: usize,
-    /// What every attempt of every tool gave, in order.
+    /// The reports of all attempts of all tools, in order.
     pub reports: &'a [ToolReport],
-    /// The planner's word for the state before the first tool ([`ProposedPlan::baseline`]).
+    /// The planner's reference to the state before the first tool ([`ProposedPlan::baseline`]).
     pub baseline: Option<&'a str>,
 }
 
-/// A plan that waits to be approved.
+/// A plan to be approved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProposedPlan {
-    /// The tools in the order in which they run.
+    /// The tools, in the order of their execution.
     pub tools: Vec<String>,
-    /// The risks that the planner sees. A critical one halts the run.
+    /// The risks of the plan. A critical one halts the run.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
-    /// A word for the state before the first tool that a rollback needs, as the digest of a snapshot. It is kept in the state of the run, where
-    /// a tool that changes the snapshot does not change it, and handed to [`Rollback`].
+    /// A reference to the state before the first tool, such as the digest of a snapshot, if a rollback needs one. It
+    /// is stored in the state of the run, out of reach of the tools, and passed to [`Rollback`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// The checks behind the tools, such as the commands of the verification and of each audit: a question about the plan shows them.
+    /// The checks after the tools, such as the commands of the verification and of each audit. A question about the
+    /// plan shows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
 }
 
 impl ProposedPlan {
-    /// A plan without risks.
+    /// Creates a plan without risks.
     pub fn of<T: Into<String>>(tools: impl IntoIterator<Item = T>) -> Self {
         ProposedPlan { tools: tools.into_iter().map(Into::into).collect(), ..ProposedPlan::default() }
     }
 }
 
-/// Chooses the tools of a run, in PLANNING.
+/// The planner, which chooses the tools of a run in PLANNING.
 #[async_trait]
 pub trait Planner: Send + Sync {
-    /// A plan for the run. `objection` is what was said against the one before. It must have no effects: after a crash
-    /// planning begins anew (B10).
+    /// Returns a plan for the run. `objection` is the objection to the previous plan. Planning must have no effects,
+    /// because it starts again after a crash.
     ///
     /// # Errors
-    /// Why there is no plan. It is asked again a few times.
+    /// The reason why there is no plan. The planner is called again a limited number of times.
     ///
     /// # Cancel safety
-    /// Dropped when PLANNING expires.
+    /// The future is dropped when PLANNING expires.
     async fn plan(&self, run_id: &RunId, objection: Option<&str>) -> Result<ProposedPlan, PartError>;
 }
 
-/// An answer about a plan.
+/// The decision on a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanAnswer {
-    /// It may be executed.
+    /// The plan may be executed.
     Approved {
-        /// The name of the person or rule.
+        /// The name of the approver or of the rule.
         by: String,
     },
-    /// The planner should think again.
+    /// The plan is refused. The planner is called again.
     Refused {
-        /// What speaks against it.
+        /// The objection.
         why: String,
     },
-    /// A person must say: the plan becomes an approval like any other, with a record in `PENDING/`, to be answered with
-    /// [`Governor::approve`](super::Governor::approve) and its like before PLANNING expires.
+    /// An approver must decide. The plan becomes an approval with a record in `PENDING/`. It must be answered before
+    /// PLANNING expires, with [`Governor::approve`](super::Governor::approve), `reject` or `escalate`.
     Undecided,
 }
 
-/// Approves of plans: the guard between PLANNING and EXECUTING.
+/// The approval of plans: the guard between PLANNING and EXECUTING.
 #[async_trait]
 pub trait PlanApproval: Send + Sync {
-    /// May this plan be executed?
+    /// Decides whether the plan may be executed.
     ///
     /// # Cancel safety
-    /// Dropped when PLANNING expires.
+    /// The future is dropped when PLANNING expires.
     async fn decide(&self, run_id: &RunId, plan: &ProposedPlan) -> PlanAnswer;
 }
 
-/// Approves of every plan: "auto-approved" in document 001.
+/// Plan approval that approves every plan.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AutoApproved;
 
@@ -107,88 +108,90 @@ impl PlanApproval for AutoApproved {
 /// One call of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The run.
+    /// The view of the run.
     pub run: RunView<'a>,
-    /// Which try of the tool it is, from 1.
+    /// The number of the attempt, from 1.
     pub number: u32,
-    /// The exact action that a decider approved for this call, if that was needed.
+    /// The exact approved action of this call, if an approval was needed.
     pub granted: Option<&'a Request>,
 }
 
 /// A tool of a governed run.
 #[async_trait]
 pub trait GovernedTool: Send + Sync {
-    /// Its name in plans, gates and files.
+    /// The name in plans, gates and files.
     fn name(&self) -> &str;
 
-    /// The action of its next call. It is shown to the decider, and compared again before the call: an approval of
-    /// something else does not count.
+    /// Returns the action of the next call. It is shown to the approver, and compared again before the call. If the
+    /// action has changed, the approval does not apply.
     fn action(&self, run: &RunView<'_>) -> Action;
 
-    /// Has it no effects? Then a call that a crash cut short is made again; otherwise the run is halted (B10).
+    /// Returns whether the tool has no effects. A read-only call that a crash interrupted is repeated; any other one
+    /// halts the run. Default: `false`.
     fn is_read_only(&self) -> bool {
         false
     }
 
-    /// Does it.
+    /// Performs the action.
     ///
     /// # Errors
-    /// That it crashed: the run is halted, since its effects are not known. A failure that it knows of is
-    /// [`ToolOutput::fail`].
+    /// An error means a crash with unknown effects, which halts the run. A known failure is [`ToolOutput::fail`].
     ///
     /// # Cancel safety
-    /// Dropped when EXECUTING expires; it must then stop what it began.
+    /// The future is dropped when EXECUTING expires. The tool must then stop its work.
     async fn call(&self, call: &Call<'_>) -> Result<ToolOutput, PartError>;
 }
 
-/// Checks the results, in VERIFYING.
+/// The verifier of the results, in VERIFYING.
 #[async_trait]
 pub trait Verifier: Send + Sync {
-    /// What shows that the results hold. It must have no effects: after a crash it begins anew (B10).
+    /// Returns evidence that the results are correct. Verification must have no effects, because it starts again
+    /// after a crash.
     ///
     /// # Errors
-    /// What does not hold: the run is rolled back, as it is when nothing shows that the results do.
+    /// The defect of the results. The run is rolled back, as it is without any evidence.
     ///
     /// # Cancel safety
-    /// Dropped when VERIFYING expires.
+    /// The future is dropped when VERIFYING expires.
     async fn verify(&self, run: &RunView<'_>) -> Result<Vec<String>, PartError>;
 }
 
-/// Reviews a run, in AUDITING.
+/// A reviewer of a run, in AUDITING.
 #[async_trait]
 pub trait Auditor: Send + Sync {
-    /// The name of the reviewer; each of a run's reviewers has another one.
+    /// The name of the reviewer. It is unique among the reviewers of a run.
     fn name(&self) -> &str;
 
-    /// An opinion, and a note about it for people. It must have no effects: after a crash it begins anew (B10).
+    /// Returns an opinion, and a note for human readers. An audit must have no effects, because it starts again after
+    /// a crash.
     ///
     /// # Errors
-    /// That it could not tell, which is no pass.
+    /// The reason why the reviewer has no opinion. An error is not a pass.
     ///
     /// # Cancel safety
-    /// Dropped when AUDITING expires.
+    /// The future is dropped when AUDITING expires.
     async fn audit(&self, run: &RunView<'_>) -> Result<(Opinion, String), PartError>;
 }
 
-/// Reverts what the tools of a run changed.
+/// The rollback of a run's changes.
 #[async_trait]
 pub trait Rollback: Send + Sync {
-    /// Reverts everything. It must be idempotent: after a crash it is done again from the beginning (B10).
+    /// Reverts all changes. It must be idempotent, because it starts again after a crash.
     ///
     /// # Errors
-    /// What could not be reverted, one text each.
+    /// The changes that could not be reverted, one text each.
     ///
     /// # Cancel safety
-    /// Dropped when it takes longer than [`Rules::rollback_ms`](super::Rules::rollback_ms).
+    /// The future is dropped after [`Rules::rollback_ms`](super::Rules::rollback_ms).
     async fn roll_back(&self, run: &RunView<'_>, why: &str) -> Result<(), Vec<String>>;
 }
 
-/// Why a part did not do its work, in words.
+/// The reason why a part failed, as a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartError(String);
 
 impl PartError {
-    /// For that reason.
+    /// Creates an error with this reason.
     pub fn new(why: impl Into<String>) -> Self {
         PartError(why.into())
     }
@@ -202,19 +205,19 @@ impl fmt::Display for PartError {
 
 impl Error for PartError {}
 
-/// Everything that a run is driven with.
+/// The parts of a governor.
 #[expect(missing_debug_implementations, reason = "its parts are trait objects of the caller's")]
 pub struct Parts {
-    /// Chooses the tools.
+    /// The planner.
     pub planner: Box<dyn Planner>,
-    /// Approves of plans.
+    /// The approval of plans.
     pub plan_approval: Box<dyn PlanApproval>,
-    /// Can be planned, each by its name.
+    /// The available tools.
     pub tools: Vec<Box<dyn GovernedTool>>,
-    /// Checks the results.
+    /// The verifier.
     pub verifier: Box<dyn Verifier>,
-    /// Review the run: all must pass it, and there must be one at least.
+    /// The reviewers. At least one is required, and all of them must pass the run.
     pub auditors: Vec<Box<dyn Auditor>>,
-    /// Reverts changes.
+    /// The rollback.
     pub rollback: Box<dyn Rollback>,
 }

@@ -1,4 +1,4 @@
-//! FINAL_REPORT.md: the plan, the calls, the approvals, the verification, the audits, and the time of each state.
+//! FINAL_REPORT.md: the plan, the calls, the approvals, the verification, the audits, and the duration of each state.
 
 use std::borrow::Borrow;
 use std::fmt::Write as _;
@@ -15,14 +15,14 @@ use crate::actor::is_unseen;
 use crate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
 use crate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback, RunId};
 
-/// The report of a run that is over. It follows from RUN_STATE.json alone, so that it can be written again.
+/// The report of a finished run. It is derived from RUN_STATE.json alone, so that it can be written again.
 pub(super) fn text<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>) -> String {
     let mut text = String::new();
     write(document, &mut text).unwrap_or_else(|_| unreachable!("writing to a string does not fail"));
     text
 }
 
-/// The report of a run that a person gave up because its state could not be read.
+/// The report of a run that an operator abandoned because its state could not be read.
 pub(super) fn of_abandoned(
     run: &RunId,
     fault: &GovernedError,
@@ -215,7 +215,7 @@ fn states<N>(document: &Document<GovernedRunStatus, N>, out: &mut String) -> std
     Ok(())
 }
 
-/// Why a run is over otherwise than well, by the data of its state.
+/// The reason of an unsuccessful end, from the data of the state.
 pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option<String> {
     let part = |name: &str| data.get(name).cloned().unwrap_or_default();
     match state {
@@ -246,7 +246,7 @@ pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option
     }
 }
 
-/// How the rollback of a run that is over went, by the data of its state; none for a run that was not rolled back.
+/// The outcome of the rollback, from the data of the state; `None` for a run that was not rolled back.
 pub(super) fn rollback(state: GovernedRunStatus, data: &Map<String, Value>) -> Option<Rollback> {
     let part = |name: &str| data.get(name).cloned().unwrap_or_default();
     match state {
@@ -259,7 +259,7 @@ pub(super) fn rollback(state: GovernedRunStatus, data: &Map<String, Value>) -> O
     }
 }
 
-/// A text that stays within its line, and is no markup.
+/// Escapes a text, so that it stays on one line and contains no markup.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.trim().chars() {

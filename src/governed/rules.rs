@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::governed_run::TimeLimits;
 
-/// Which tools may run without a person's approval (B12).
+/// The gates: tools that may run without an approval, and tools that may not.
 ///
-/// A tool that is in neither list, or in both, needs one.
+/// A tool in neither list, or in both, needs an approval.
 ///
 /// ```
 /// use runstate::governed::Gates;
@@ -28,7 +28,7 @@ pub struct Gates {
     required: BTreeSet<String>,
 }
 
-/// Reads a list of names. One name alone is a slip, and the message says how it is written.
+/// Reads a list of names. A single name is an error, and the message shows the correct form.
 fn names<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<String>, D::Error> {
     struct Names;
 
@@ -62,7 +62,7 @@ fn names<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<String>, D::Erro
 }
 
 impl Gates {
-    /// Gates that open by themselves, and gates that do not.
+    /// Creates gates: `auto` are the tools without an approval, `required` the tools with one.
     pub fn new<A: Into<String>, R: Into<String>>(
         auto: impl IntoIterator<Item = A>,
         required: impl IntoIterator<Item = R>,
@@ -78,7 +78,7 @@ impl Gates {
         self.auto.iter().chain(&self.required).map(String::as_str)
     }
 
-    /// Must a person approve before `tool` runs?
+    /// Returns whether `tool` needs an approval.
     pub fn requires(&self, tool: &str) -> bool {
         !self.auto.contains(tool) || self.required.contains(tool)
     }
@@ -87,19 +87,21 @@ impl Gates {
 /// The configuration of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    /// Which tools need an approval.
+    /// The tools that need an approval. Default: all.
     pub gates: Gates,
-    /// How long a run may stay in its states: document 001's table, unless told. New runs take them; a run keeps its own.
+    /// The time limits of the states. Default: [`TimeLimits::default`]. New runs use them; an existing run keeps its
+    /// own.
     pub limits: TimeLimits,
-    /// How long a rollback may take, in milliseconds: 10 minutes unless told. One that takes longer is incomplete.
+    /// The time limit of a rollback in milliseconds. Default: 600,000 (10 minutes). A rollback that takes longer is
+    /// incomplete.
     pub rollback_ms: u64,
-    /// The digest that runs are bound to: of all that was decided about them before they began, such as commands, folders, gates and
-    /// auditors. A new run keeps it in RUN_STATE.json. Where it is given, a run that is bound to another one, or to none, is neither
-    /// driven nor approved nor rejected ([`GovernedError::OtherPlan`](super::GovernedError::OtherPlan)); it can be escalated, and it
-    /// expires, without a rollback. None, unless told: a run that is bound is then not driven either.
+    /// The digest that runs are bound to. It covers the decisions from before the run, such as commands, folders,
+    /// gates and auditors. A new run stores it in RUN_STATE.json. A run with another digest, or without one, is then
+    /// neither driven nor approved nor rejected ([`GovernedError::OtherPlan`](super::GovernedError::OtherPlan)). It
+    /// can be escalated, and it expires, without a rollback. Default: `None`; bound runs are then not driven either.
     pub bound_to: Option<String>,
-    /// Are the lines of the ledger chained by their digests? Yes, unless told; under keys
-    /// ([`Governor::keyed`](super::Governor::keyed)) always.
+    /// Whether the lines of the ledger are chained by digests. Default: `true`. With keys
+    /// ([`Governor::keyed`](super::Governor::keyed)), they are always chained.
     pub chained: bool,
 }
 

@@ -1,4 +1,5 @@
-//! One question, one person, one answer (B4, B5, B13): about an action, in AWAITING_APPROVAL, or about the plan, in PLANNING.
+//! Questions of a run. A question has one approver and one answer. It is about an action, in AWAITING_APPROVAL, or
+//! about the plan, in PLANNING.
 
 use super::{Governor, OpenRun, Result, Step, handed_back};
 use crate::approval::{
@@ -14,11 +15,11 @@ use crate::governed_run::{
     AnyGovernedRun, AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning,
 };
 
-/// The name that asks about a plan, in the record of the approval.
+/// The name of the asking component in the approval record of a plan.
 const PLANNER: &str = "planner";
 
 impl Governor {
-    /// Puts a question about a tool to a person: the run waits.
+    /// Asks an approver about a tool. The run waits.
     pub(super) fn ask(
         &self,
         open: &mut OpenRun<'_>,
@@ -39,8 +40,8 @@ impl Governor {
         Step::on(run)
     }
 
-    /// Puts a question about the plan, which is on record, to a person: the run stays in PLANNING, and the question is answered
-    /// like any other. No transition.
+    /// Asks an approver about the recorded plan. The run stays in PLANNING without a transition. The question is
+    /// answered like any other.
     pub(super) fn ask_about_plan(
         &self,
         open: &mut OpenRun<'_>,
@@ -58,7 +59,7 @@ impl Governor {
         Ok(Step::Park(run.into(), waits))
     }
 
-    /// The action of a tool of a plan in its own words, as it is before the first of them runs.
+    /// The description of a planned tool's action, from before the first tool runs.
     fn planned_action(&self, open: &OpenRun<'_>, plan: &ProposedPlan, name: &str) -> String {
         let Some(tool) = self.tool(name) else { return "do nothing: there is no such tool".to_owned() };
         let view = open.view(&plan.tools, 0);
@@ -86,14 +87,14 @@ fn next_id(open: &OpenRun<'_>) -> Result<ApprovalId> {
     format!("{}-A{number}", open.id).parse().map_err(|error| open.inconsistent(format!("{error}")))
 }
 
-/// Asks a person; the record goes to PENDING/ when the run is written.
+/// Submits a question. Its record is written to PENDING/ together with the run.
 fn submit(open: &mut OpenRun<'_>, id: &ApprovalId, request: Request, at: u64, answer_by: u64) -> Result<()> {
     let observer = open.observer(id.as_str());
     let record = ApprovalRecord::new(id.clone(), open.id.clone(), request, at).observed(observer);
     open.keep(&Approval::new(record).submit(Submit::new(at, answer_by)))
 }
 
-/// All of a plan with the actions of its tools and its checks, so that the answer is bound to it.
+/// The description of a whole plan, with the actions of its tools and its checks. The answer is bound to it.
 fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     let mut text = match plan.tools.as_slice() {
         [] => "execute a plan without tools".to_owned(),
@@ -111,13 +112,13 @@ fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     text
 }
 
-/// The question of a run, for the person that decides.
+/// The open question of a run, for its approver.
 pub(in crate::governed) fn pending(notes: &Notes, id: ApprovalId, answer_by: u64) -> PendingApproval {
     let request = notes.approval(&id).map(|approval| approval.record().request().clone());
     PendingApproval { id, request, answer_by: When::from_ms(answer_by) }
 }
 
-/// The question that a run waits for the answer to; none where no record of it is left.
+/// The open question of a run; `None` if its record is missing.
 pub(in crate::governed) fn question(open: &OpenRun<'_>, id: &ApprovalId) -> Option<Approval<AwaitingHuman>> {
     match open.approval(id) {
         Some(AnyApproval::AwaitingHuman(approval)) => Some(approval),
@@ -125,7 +126,8 @@ pub(in crate::governed) fn question(open: &OpenRun<'_>, id: &ApprovalId) -> Opti
     }
 }
 
-/// The approval that a run waits for, with its action or its plan, and until when. One that is rejected is asked no more.
+/// The approval that a run waits for, of an action or of a plan, and its deadline. A rejected question is not asked
+/// again.
 pub(in crate::governed) fn asked(run: &AnyGovernedRun, notes: &Notes) -> Option<(ApprovalId, u64)> {
     match run {
         AnyGovernedRun::AwaitingApproval(_) if notes.standing.is_rolling_back() => None,

@@ -1,4 +1,4 @@
-//! One call of a tool, and what its output leads to (B7).
+//! One call of a tool, and the transition that its output causes.
 
 use super::executing::Begin;
 use super::{Governor, OpenRun, Result, Step};
@@ -9,11 +9,11 @@ use crate::governed::output::{Action, ToolOutput, ToolStatus};
 use crate::governed::parts::{Call, GovernedTool};
 use crate::governed_run::{Executing, GovernedRun, GovernedRunError};
 
-/// The most bytes of the changes of one call.
+/// The size limit for the changes of one call in bytes.
 const MOST_CHANGES: usize = 8 << 20;
 
 impl Governor {
-    /// Calls a tool. That it is being called is durable before the call, and what came of it right after.
+    /// Calls a tool. The start of the call is made durable before it, and its result right after it.
     pub(super) async fn call(
         &self,
         open: &mut OpenRun<'_>,
@@ -67,11 +67,11 @@ impl Governor {
         self.answered(open, run, tool, approval, output)
     }
 
-    /// The output, or a failure in its place where it is none.
+    /// Checks an output. An invalid output is replaced by a failure.
     fn checked(&self, output: ToolOutput, granted: Option<&Request>) -> ToolOutput {
         let fault = match (output.check(), &output.action, granted) {
             (Err(invalid), ..) => Some(format!("invalid output: {invalid}")),
-            // A rollback may need each, and none is left out.
+            // A rollback may need each change, so none may be omitted.
             (Ok(()), ..) if output.changes_length() > MOST_CHANGES => {
                 let (count, length) = (output.changes.len(), output.changes_length());
                 let why = format!(
@@ -79,7 +79,7 @@ impl Governor {
                 );
                 return ToolOutput { evidence: output.evidence, ..ToolOutput::halted(why) };
             }
-            // It would ask for ever, and a person would approve for ever.
+            // Without this check, the tool could ask again forever.
             (Ok(()), Some(action), Some(granted)) if action.text == granted.action() => {
                 Some("it asked again for what was granted".to_owned())
             }
@@ -123,7 +123,7 @@ impl Governor {
         }
         match (status, action) {
             (ToolStatus::Pass, _) => match risk {
-                // The decider was shown the risk of the action, and need not be asked about the same.
+                // The approver has seen this risk of the action already, and is not asked about it again.
                 Some(risk) if risk.needs_approval() && shown < Some(risk) => {
                     let action = Action::new(kept, risk);
                     self.ask(open, run, Purpose::Keep, tool.name(), action)
@@ -135,7 +135,7 @@ impl Governor {
                 self.ask(open, run, Purpose::GoOn, tool.name(), action)
             }
             (ToolStatus::Fail | ToolStatus::NeedsApproval, _) => {
-                // As for a tool that is completed, what comes next writes it.
+                // The next write records this, as for a completed tool.
                 open.notes.standing = Standing::Failed { error };
                 Step::on(run)
             }
@@ -154,7 +154,7 @@ impl Governor {
     }
 }
 
-/// The results that a decider is asked to keep, with their risks.
+/// The results that an approver is asked to keep, with their risks.
 fn kept_action(tool: &str, output: &ToolOutput) -> String {
     let risks = output.risks.iter().filter(|declared| declared.risk >= Risk::Medium);
     let risks: Vec<String> =

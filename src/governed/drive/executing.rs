@@ -1,4 +1,5 @@
-//! EXECUTING: the tools run one after the other, each as often as it may, none without the approval it needs.
+//! EXECUTING: the tools run one after the other, each with a limited number of attempts, and never without a required
+//! approval.
 
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::approval::{AnyApproval, Approval, ApprovalId, Approved, Execute, Outcome};
@@ -11,9 +12,9 @@ use crate::governed_run::{Executing, GovernedRun, Halt, HaltReason, MOST_TRIES, 
 const NO_TOOL: &str = "there is no such tool any more";
 
 pub(super) enum Begin {
-    /// A try of its own: the first, or one after a failure.
+    /// A new attempt: the first, or one after a failure.
     Try,
-    /// The try that asked for an approval, or that a crash cut short, goes on.
+    /// The continuation of an attempt that asked for an approval or was interrupted by a crash.
     GoOn,
 }
 
@@ -39,7 +40,8 @@ impl Governor {
         }
     }
 
-    /// The next try: of the tool that failed, or of the next one; or on to the verification.
+    /// Begins the next attempt, of the failed tool or of the next one. After the last tool, the run goes on to
+    /// verification.
     async fn next(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>) -> Result<Step> {
         let Some(name) = run.state().progress().remaining().first().cloned() else {
             return went(open, run.verify(Verify::new(self.now())));
@@ -54,7 +56,8 @@ impl Governor {
         }
     }
 
-    /// A call that was under way when the process ended (B10).
+    /// Handles a call that was in progress when the process ended. A read-only tool is called again. Any other tool
+    /// halts the run, because its effects are in doubt.
     async fn found_calling(
         &self,
         open: &mut OpenRun<'_>,
@@ -78,7 +81,7 @@ impl Governor {
         }
     }
 
-    /// A person said yes to something; it is done now, if it is still the same.
+    /// Performs an approved action, if it has not changed since.
     async fn granted(
         &self,
         open: &mut OpenRun<'_>,
@@ -105,7 +108,7 @@ impl Governor {
             Ok(action) if action.text == request.action() && action.risk == request.risk() => {
                 self.call(open, run, tool, Some(approval), Begin::Try).await
             }
-            // What was approved is not what would be done: that approval stays unused, and the person is asked anew.
+            // The action differs from the approved one. That approval stays unused, and the approver is asked again.
             Ok(action) => {
                 open.notes.standing = Standing::Idle;
                 self.ask(open, run, Purpose::Begin, &name, action)
@@ -114,14 +117,14 @@ impl Governor {
         }
     }
 
-    /// The tool under way is completed. The next write has that, before any part is asked for anything with effects.
+    /// Completes the current tool. The next write records that, before any part performs further effects.
     pub(super) fn complete(&self, open: &mut OpenRun<'_>, mut run: GovernedRun<Executing>) -> Result<Step> {
         run.complete_tool(self.now()).map_err(|error| open.inconsistent(error.to_string()))?;
         open.notes.standing = Standing::Idle;
         Step::on(run)
     }
 
-    /// An approval is used up by the attempt, whatever came of it (B6).
+    /// Uses up an approval with the attempt, whatever its outcome is.
     pub(super) fn use_up(
         &self,
         open: &mut OpenRun<'_>,
@@ -142,7 +145,7 @@ impl Governor {
         sheltered(|| tool.action(&view))
     }
 
-    /// A tool with effects that are not known (B7).
+    /// Halts the run because of a tool with unknown effects.
     pub(super) fn crashed(
         &self,
         open: &mut OpenRun<'_>,
@@ -155,7 +158,7 @@ impl Governor {
     }
 }
 
-/// The approval that is about to be used.
+/// The approval to be used next.
 fn approved(open: &OpenRun<'_>, id: &ApprovalId) -> Result<Approval<Approved>> {
     match open.approval(id) {
         Some(AnyApproval::Approved(approval)) => Ok(approval),

@@ -1,5 +1,5 @@
-//! The end of a run from outside: a state that lasted its limit leads where its timeout leads, and nowhere else (B3, B4); and a person
-//! halts a run.
+//! The end of a run by a timeout or by an operator. A state that exceeds its limit takes its timeout transition, and
+//! no other.
 
 use super::asking::{asked_about_plan, question};
 use super::{Governor, OpenRun, Result, Step, went};
@@ -9,13 +9,14 @@ use crate::governed::when::When;
 use crate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt, HaltReason, Rollback};
 
 impl Governor {
-    /// The time, if the run has expired by it. A rejection or a halt that came in time stands, however long its rollback takes.
+    /// The current time, if the run has expired. A timely rejection or halt stays valid, however long its rollback
+    /// takes.
     pub(in crate::governed) fn expired(&self, open: &OpenRun<'_>, run: &AnyGovernedRun) -> Option<u64> {
         let now = self.now();
         (run.is_expired(now) && !open.notes.standing.is_decided()).then_some(now)
     }
 
-    /// Ends a run that expired, or that a person halts, where that leads.
+    /// Ends a run that expired or that an operator halts.
     pub(in crate::governed) async fn ended(
         &self,
         open: &mut OpenRun<'_>,
@@ -32,14 +33,14 @@ impl Governor {
                 (why.clone(), None, why)
             }
         };
-        // A rollback that was broken off, or that ended too late, is not gone on with.
+        // An interrupted rollback, or one that ended too late, is not continued.
         let unfinished =
             Rollback::Incomplete { errors: vec![short(&format!("it was not finished: {said}"))] };
         let standing = open.notes.standing.clone();
         let is_timeout = reason == HaltReason::Timeout;
         let halt = Halt::new(reason, at);
         match run {
-            // No edge but that of its timeout leads from INIT to the end.
+            // From INIT, only the timeout transition leads to an end.
             AnyGovernedRun::Init(run) if is_timeout => went(open, run.halt(halt)).map(Step::into_run),
             AnyGovernedRun::Init(run) => match self.init(open, run)?.into_run() {
                 AnyGovernedRun::Planning(run) => self.halted_asking(open, run, None, halt),
@@ -75,7 +76,7 @@ impl Governor {
         }
     }
 
-    /// A call that ended without an output used its approval up.
+    /// Ends a call without an output. It has used up its approval.
     pub(super) fn call_is_lost(&self, open: &mut OpenRun<'_>, error: &str) -> Result<()> {
         let Standing::Calling { approval } = open.notes.standing.clone() else { return Ok(()) };
         open.notes.break_off(error, self.now());
@@ -86,8 +87,8 @@ impl Governor {
         Ok(())
     }
 
-    /// The question, if there is one, and the run end together (B4). No plan was made, or the question of another tool's run left no
-    /// record, where there is none.
+    /// Ends the run together with its open question. There is no question if no plan was made, or if another
+    /// program's run left no record of it.
     fn halted_asking<S: Asks>(
         &self,
         open: &mut OpenRun<'_>,

@@ -1,7 +1,7 @@
-//! The way of a run through its states: what each asks of the parts, and where it goes with the answer.
+//! The states of a governed run: the calls to its parts, and the resulting transitions.
 //!
-//! A state is left by its typed moves alone. This module decides what to ask, and when; a move that its guard refuses as
-//! expired hands the run back, and the next turn takes it where its timeout leads.
+//! Only typed transitions leave a state. This module decides which part is called, and when. If a guard refuses a
+//! transition because the state expired, the run is returned, and the next turn takes the timeout transition.
 
 mod asking;
 mod call;
@@ -25,7 +25,7 @@ pub(super) use asking::{asked, asked_about_plan, pending, question};
 
 pub(super) enum Step {
     On(AnyGovernedRun),
-    /// The run waits for a person.
+    /// The run waits for an approver.
     Park(AnyGovernedRun, Waits),
 }
 
@@ -41,7 +41,7 @@ impl Step {
     }
 }
 
-/// Writes a transition that was taken; nothing is under way behind it. A run in an expired state stays as it was.
+/// Writes a transition; no operation is in progress after it. A run in an expired state does not change.
 fn went<M, N, E>(
     open: &mut OpenRun<'_>,
     taken: std::result::Result<M, Rejected<N, E, GovernedRunError>>,
@@ -60,7 +60,8 @@ where
     }
 }
 
-/// The run as it was, if the state had expired: the next turn sees to it. Any other refusal is a mistake of this driver.
+/// Returns the unchanged run if its state expired; the next turn handles that. Any other refusal is a bug of this
+/// driver.
 fn handed_back<M: Into<AnyGovernedRun>, E>(
     open: &OpenRun<'_>,
     rejected: Rejected<M, E, GovernedRunError>,
@@ -72,7 +73,7 @@ fn handed_back<M: Into<AnyGovernedRun>, E>(
 }
 
 impl Governor {
-    /// Drives a run until it is over or waits for a person.
+    /// Drives a run until it is over or waits for an approver.
     pub(super) async fn drive(
         &self,
         open: &mut OpenRun<'_>,
@@ -87,7 +88,7 @@ impl Governor {
                 return Ok((run, None));
             }
             let step = match self.turn(open, run).await {
-                // Of the disk it is another error: the next write fails too.
+                // A full disk is a different error: the next write would fail too.
                 Err(GovernedError::Io { error, .. }) if error.kind() == io::ErrorKind::FileTooLarge => {
                     self.is_full(open, &error.to_string()).await?
                 }
@@ -114,7 +115,7 @@ impl Governor {
         }
     }
 
-    /// Ends a run from the state that was written last, since the next one is too long to be written.
+    /// Ends a run from its last written state, because the next state is too large to be written.
     async fn is_full(&self, open: &mut OpenRun<'_>, error: &str) -> Result<Step> {
         let why = format!("RUN_STATE.json cannot be written: {error}");
         match open.read_again(&self.reviewers, self.now())? {

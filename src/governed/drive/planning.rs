@@ -1,4 +1,4 @@
-//! PLANNING: a plan is made, and approved of before anything runs.
+//! PLANNING: a plan is made, and approved before any tool runs.
 
 use super::asking::{asked_about_plan, pending};
 use super::{Governor, OpenRun, Result, Step, went};
@@ -8,7 +8,7 @@ use crate::governed::outcome::Waits;
 use crate::governed::parts::{PlanAnswer, ProposedPlan};
 use crate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunId};
 
-/// How many plans are asked for before the run waits for a person to look at it.
+/// The number of plans to request before the run waits for an approver.
 const MOST_PLANS: u32 = 3;
 
 enum Considered {
@@ -46,7 +46,7 @@ impl Governor {
                 }
             }
         }
-        // No edge leads from PLANNING for a plan that no approval was given to: it can be resumed, or it expires.
+        // PLANNING has no transition for a plan without approval. The run can be resumed, or it expires.
         open.notes.plan = Some(note(ProposedPlan::default(), None, objection.clone()));
         open.progressed(&run)?;
         Ok(Step::Park(run.into(), Waits::Plan { objection }))

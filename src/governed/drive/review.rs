@@ -1,11 +1,11 @@
-//! VERIFYING and AUDITING: the verifier and then each reviewer look at the results. Both fail closed.
+//! VERIFYING and AUDITING: the verifier, then each reviewer checks the results. Both fail closed.
 
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::governed::guarded::guarded;
 use crate::governed::notes::{Standing, VerifyNote, short, short_texts, shortened};
 use crate::governed_run::{Audit, Auditing, Complete, GovernedRun, Opinion, Verdict, Verifying};
 
-/// The most bytes of the notes of all reviewers.
+/// The size limit for the notes of all reviewers together in bytes.
 const MOST_NOTES: usize = 256 << 10;
 
 impl Governor {
@@ -42,7 +42,7 @@ impl Governor {
         }
         let tools = run.state().tools_completed().to_vec();
         let mut verdicts = Vec::new();
-        // A reviewer of the run that this governor does not have gives no verdict, and the audit does not pass.
+        // A reviewer that this governor does not have gives no verdict, so the audit does not pass.
         for name in run.state().reviewers().names() {
             let Some(auditor) = self.parts.auditors.iter().find(|auditor| auditor.name() == name) else {
                 continue;
@@ -53,7 +53,7 @@ impl Governor {
                 return Step::on(run);
             };
             let (opinion, note) = review.unwrap_or_else(|why| (Opinion::Unclear, why.to_string()));
-            // Of many reviewers all notes together have a place in the state.
+            // The notes of all reviewers together must fit into the state.
             let most = MOST_NOTES / run.state().reviewers().names().len();
             verdicts.push(Verdict::new(name, opinion, shortened(&note, most)));
         }

@@ -1,4 +1,4 @@
-//! Changes are reverted, before the transition that tells of it (B7).
+//! Rollback of changes, before the transition that reports it.
 
 use super::{Governor, OpenRun, Result, Run, Step, went};
 use crate::governed::drive::asking::question;
@@ -10,7 +10,8 @@ use crate::governed_run::{
 };
 
 impl Governor {
-    /// Reverts what the tools did. That it is under way is durable first, so that a crash has it done again.
+    /// Reverts the changes of the tools. The start of the rollback is made durable first, so that it is repeated
+    /// after a crash.
     pub(super) async fn revert(
         &self,
         open: &mut OpenRun<'_>,
@@ -78,7 +79,8 @@ impl Governor {
         }
     }
 
-    /// Reverts a run that is verified or audited, all of whose tools are completed. A rollback out of these states has no deadline.
+    /// Rolls back a run in VERIFYING or AUDITING. All its tools are completed. A rollback from these states has no
+    /// deadline.
     pub(super) async fn roll_back_reviewed(
         &self,
         open: &mut OpenRun<'_>,
@@ -108,7 +110,7 @@ impl Governor {
         Step::on(run)
     }
 
-    /// A person's rejection, given in time and noted. It stands behind a long rollback and behind a crash (B5).
+    /// Completes a recorded rejection, given in time. It stays valid after a long rollback and after a crash.
     pub(in crate::governed) async fn finish_rejection(
         &self,
         open: &mut OpenRun<'_>,
@@ -121,7 +123,7 @@ impl Governor {
         self.rejected(open, run, &rollback)
     }
 
-    /// A person's no, which is noted, behind its rollback.
+    /// Rejects the run after its rollback. The rejection is recorded already.
     pub(super) fn rejected(
         &self,
         open: &mut OpenRun<'_>,
@@ -143,7 +145,7 @@ impl Governor {
     }
 }
 
-/// The rejection that is noted: its reason, person and time.
+/// The recorded rejection: its reason, its approver and its time.
 fn rejection(open: &OpenRun<'_>) -> Result<(String, (String, When))> {
     match open.notes.standing.clone() {
         Standing::RollingBack { why, by: Some(by) } => Ok((why, by)),
