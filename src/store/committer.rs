@@ -8,13 +8,13 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::RunData;
 use super::commit::{Commit, Place, TraceRow};
 use super::error::StoreError;
 use super::lease::Lease;
 use super::load::Loaded;
+use super::{RunData, RunQueue};
 use crate::agent::{CommitError, Delta, StateCommitter};
-use crate::checkpoint::Due;
+use crate::checkpoint::{Due, Trigger};
 use crate::clock::Clock;
 use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
@@ -41,6 +41,9 @@ pub struct StoreCommitter {
     /// The commit behind that one was tried: it may be there.
     tried: Option<Known>,
     lost: watch::Sender<Option<Lost>>,
+    /// The queue that takes the run back with the last commit.
+    queue: Option<Arc<dyn RunQueue>>,
+    is_given_back: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +84,8 @@ impl StoreCommitter {
             known: Known { version: loaded.info.version, messages: loaded.messages },
             tried: None,
             lost: watch::Sender::new(None),
+            queue: None,
+            is_given_back: false,
         }
     }
 
@@ -96,6 +101,19 @@ impl StoreCommitter {
     pub fn drained_by(mut self, drain: CancellationToken) -> Self {
         self.drain = drain;
         self
+    }
+
+    /// Gives the run back with the last commit of an activation ([`RunQueue::commit_and_release`]). No commit is made under the lease
+    /// after it, so the loop must [park](crate::agent::Io::parking), on a state that was loaded under this lease.
+    #[must_use]
+    pub fn giving_back(mut self, queue: Arc<dyn RunQueue>) -> Self {
+        self.queue = Some(queue);
+        self
+    }
+
+    /// Returns whether the run [was given back](Self::giving_back).
+    pub fn is_given_back(&self) -> bool {
+        self.is_given_back
     }
 
     /// The next commit holds that [message](RunData::supersede) of the store. It is for the loop that goes on with the text of it.
@@ -126,11 +144,23 @@ impl StoreCommitter {
         }
     }
 
+    async fn make(&self, commit: &Commit) -> Result<(), StoreError> {
+        match &self.queue {
+            _ if self.is_given_back => {
+                Err(StoreError::failed("the run was given back with the commit before this one"))
+            }
+            Some(queue) if commit.trigger == Trigger::RunFinished => {
+                queue.commit_and_release(&self.lease, commit).await
+            }
+            _ => self.store.commit(&self.lease, commit).await,
+        }
+    }
+
     async fn try_for_long(&self, commit: &mut Commit) -> Result<(), StoreError> {
         let mut pause = Duration::from_millis(50);
         let until = tokio::time::Instant::now() + self.patience;
         loop {
-            match self.store.commit(&self.lease, commit).await {
+            match self.make(commit).await {
                 Err(StoreError::Unavailable(_)) if tokio::time::Instant::now() + pause < until => {
                     commit.again = true;
                     tokio::time::sleep(pause).await;
@@ -162,6 +192,7 @@ impl StateCommitter for StoreCommitter {
         }
         (self.known, self.tried, self.takes) = (made, None, None);
         self.trace.clear();
+        self.is_given_back = self.queue.is_some() && due.trigger() == Trigger::RunFinished;
         // Looking at all calls costs something, but only once.
         let can_stop = || delta.run().status() == RunStatus::Running && !executes(delta);
         if self.drain.is_cancelled() && can_stop() {

@@ -326,37 +326,11 @@ impl Wrapper for Keyed {
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        let (run, at) = (lease.run.as_str(), commit.version);
-        let mut commit = commit.clone();
-        for (what, text) in [("its machine", &mut commit.run.snapshot), ("its state", &mut commit.run.core)] {
-            *text = self.tagged(&Place { run, what, ..Place::default() }, at, text);
-        }
-        for call in &mut commit.calls {
-            let passes = call.passes.to_string();
-            let place = Place { run, what: "the call", name: &call.name, with: &[&passes] };
-            call.snapshot = self.tagged(&place, at, &call.snapshot);
-            if let Some(waits) = &mut call.waits {
-                let with = [&*call.tool, &content(&waits.suspension)?];
-                let place = Place { run, what: "the question of", name: &call.name, with: &with };
-                let arguments: Value = crate::json::from_str(&waits.arguments).map_err(StoreError::failed)?;
-                waits.arguments = self.tagged_value(&place, &arguments).to_string();
-            }
-        }
-        for message in &mut commit.messages {
-            let seq = message.seq.to_string();
-            message.json =
-                self.tagged(&Place { run, what: "the message", name: &seq, with: &[] }, at, &message.json);
-        }
-        for value in &mut commit.values {
-            let scope = value.scope.to_string();
-            let place = Place { run, what: "the value", name: &value.key, with: &[&scope] };
-            value.json = value.json.as_ref().map(|json| self.tagged(&place, at, json));
-        }
-        for decision in &mut commit.decisions {
-            // One that this process made may not name the run.
-            *decision = self.tagged_decision(run, decision)?;
-        }
-        self.store.commit(lease, &commit).await
+        self.store.commit(lease, &self.tagged_commit(&lease.run, commit)?).await
+    }
+
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.store.commit_and_release(lease, &self.tagged_commit(&lease.run, commit)?).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -424,6 +398,41 @@ impl Keyed {
     fn untagged_spec(&self, run: &str, parts: &mut Parts) -> Result<Value, StoreError> {
         let spec = std::mem::take(&mut parts.spec);
         self.untagged_value(&created(run, &with(&parts.info.title, parts.thread.as_ref())), spec)
+    }
+
+    /// The commit with a tag on each of its rows.
+    fn tagged_commit(&self, run: &str, commit: &Commit) -> Result<Commit, StoreError> {
+        let at = commit.version;
+        let mut commit = commit.clone();
+        for (what, text) in [("its machine", &mut commit.run.snapshot), ("its state", &mut commit.run.core)] {
+            *text = self.tagged(&Place { run, what, ..Place::default() }, at, text);
+        }
+        for call in &mut commit.calls {
+            let passes = call.passes.to_string();
+            let place = Place { run, what: "the call", name: &call.name, with: &[&passes] };
+            call.snapshot = self.tagged(&place, at, &call.snapshot);
+            if let Some(waits) = &mut call.waits {
+                let with = [&*call.tool, &content(&waits.suspension)?];
+                let place = Place { run, what: "the question of", name: &call.name, with: &with };
+                let arguments: Value = crate::json::from_str(&waits.arguments).map_err(StoreError::failed)?;
+                waits.arguments = self.tagged_value(&place, &arguments).to_string();
+            }
+        }
+        for message in &mut commit.messages {
+            let seq = message.seq.to_string();
+            message.json =
+                self.tagged(&Place { run, what: "the message", name: &seq, with: &[] }, at, &message.json);
+        }
+        for value in &mut commit.values {
+            let scope = value.scope.to_string();
+            let place = Place { run, what: "the value", name: &value.key, with: &[&scope] };
+            value.json = value.json.as_ref().map(|json| self.tagged(&place, at, json));
+        }
+        for decision in &mut commit.decisions {
+            // One that this process made may not name the run.
+            *decision = self.tagged_decision(run, decision)?;
+        }
+        Ok(commit)
     }
 
     /// A tag by a key that the run is not under would make the run unreadable. A run that is damaged takes one: it can still be cancelled.

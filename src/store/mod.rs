@@ -263,7 +263,7 @@ pub trait RunLists: fmt::Debug + Send + Sync {
 /// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
 /// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
 #[async_trait]
-pub trait RunQueue: RunLists {
+pub trait RunQueue: RunData + RunLists {
     /// Claims a run: the named one, or of the runs that can go on the one with the longest wait.
     ///
     /// A run that is named is claimed whatever its status, unless another process holds it. Without a name a run can go on when
@@ -290,6 +290,46 @@ pub trait RunQueue: RunLists {
     /// # Errors
     /// Those of the store.
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError>;
+
+    /// Makes the last commit of a lease, and gives the run back, in one transaction. The [lost claims](RunInfo::lost) of the run are
+    /// forgotten.
+    ///
+    /// A renewal of the lease that comes later changes nothing. A repeated commit changes nothing once another process has claimed the
+    /// run.
+    ///
+    /// The default makes two transactions, a [commit](RunData::commit) and a [release](Self::release).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
+    /// # use runstate::testing::store::Played;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let played = Played::new("r1", &[]).await;
+    /// # let commit = played.commits().next().unwrap();
+    /// let store = MemoryStore::default();
+    /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+    /// let hour = Duration::from_secs(3_600);
+    /// let lease = store.claim(&Claim::of("r1", "me", hour)).await?.unwrap();
+    /// store.commit_and_release(&lease, commit).await?;
+    /// assert_eq!(store.load("r1").await?.info.holder, None);
+    ///
+    /// // Another process claims the run: the commit is refused from then on.
+    /// store.claim(&Claim::of("r1", "you", hour)).await?;
+    /// let refused = store.commit_and_release(&lease, commit).await.unwrap_err();
+    /// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
+    /// # Ok::<(), runstate::store::StoreError>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`RunData::commit`]. The run keeps its lease then.
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.commit(lease, commit).await?;
+        self.release(lease, &Release::clean().pardoned()).await
+    }
 
     /// Waits until something may have come in since the mark `seen`, for any run, but no longer than `patience`. It gives the
     /// mark for the next wait; a first one has seen 0.

@@ -121,6 +121,12 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().release(lease, release).await
     }
 
+    /// As [`RunQueue::commit_and_release`]. The default makes a commit and a release of this wrapper.
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        Wrapper::commit(self, lease, commit).await?;
+        Wrapper::release(self, lease, &Release::clean().pardoned()).await
+    }
+
     /// As [`RunData::commit`].
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.inner().commit(lease, commit).await
@@ -273,6 +279,10 @@ impl<W: Wrapper> RunQueue for W {
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         Wrapper::release(self, lease, release).await
+    }
+
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        Wrapper::commit_and_release(self, lease, commit).await
     }
 
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {

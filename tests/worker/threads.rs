@@ -116,16 +116,16 @@ impl Wrapper for Sends {
     }
 }
 
-/// The worker hears of the message before it gives the run back, and goes on under the same lease.
+/// The commit gives the run back, and the worker claims it again for the message.
 #[tokio::test(start_paused = true)]
-async fn a_message_that_comes_before_the_release_is_taken() {
+async fn message_during_the_last_commit_is_taken() {
     let machine = Sleeper::new();
     let world = World::by(machine.clone(), Arc::new(Sends(MemoryStore::with_clock(machine))));
     send_to(&world, "m1", json!([[call("a", "once", json!({ "ask": true }))]]), false).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(world.status("m1").await, "Done natural_end");
     let claimed = world.store.claim(&Claim::of("m1", "me", Duration::from_secs(1))).await.unwrap().unwrap();
-    assert_eq!(claimed.fence, 2, "the worker claimed it once");
+    assert_eq!(claimed.fence, 3, "the worker claimed it twice");
 }
 
 /// A store that hears of no message at the first look at the mail, and then of one.

@@ -293,6 +293,15 @@ impl RunQueue for SqliteStore {
         self.write(move |conn, now| write::leases::release(conn, &lease, &release, now)).await
     }
 
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (lease, commit) = (lease.clone(), commit.clone());
+        let work = move |conn: &Connection, now: Now| {
+            write::commit::commit(conn, &lease, &commit, now)?;
+            write::leases::release(conn, &lease, &Release::clean().pardoned(), now)
+        };
+        self.write(work).await
+    }
+
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(News::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
     }

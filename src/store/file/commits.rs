@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::commit::{Commit, EventRow, TraceRow};
 use super::super::decide::Posted;
 use super::super::error::StoreError;
-use super::super::lease::Lease;
+use super::super::lease::{Lease, Release};
 use super::super::load::Parts;
 use super::super::time::Now;
 use super::layout::{MOST_BYTES, MOST_READ, Place};
@@ -54,8 +54,8 @@ impl OpenRun<'_> {
         Ok(taken)
     }
 
-    /// Makes a commit.
-    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+    /// Makes a commit. The last one of a lease gives the run back.
+    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit, is_last: bool) -> Result<(), StoreError> {
         let is_again = self.check(lease, commit)?;
         let decisions = self.decisions(commit)?;
         if !is_again {
@@ -85,6 +85,9 @@ impl OpenRun<'_> {
         let is_at_rest = self.state.status != RunStatus::Running;
         if is_at_rest || self.state.logs.fresh() > MOST_FRESH {
             self.settle()?;
+        }
+        if is_last {
+            self.state.give_back(Release::clean().pardoned(), self.now);
         }
         self.state.write(self.disk, &self.place, most)
     }

@@ -50,7 +50,7 @@ impl RunData for FileStore {
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (mine, commit) = (lease.clone(), commit.clone());
-        self.with(&lease.run, move |run| run.commit(&mine, &commit)).await
+        self.with(&lease.run, move |run| run.commit(&mine, &commit, false)).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -188,6 +188,13 @@ impl RunQueue for FileStore {
             Err(StoreError::NoRun { .. }) => Ok(()),
             given_back => given_back.map(|_| ()),
         }
+    }
+
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (mine, commit) = (lease.clone(), commit.clone());
+        self.with(&lease.run, move |run| run.commit(&mine, &commit, true)).await?;
+        self.inner.news.tell();
+        Ok(())
     }
 
     /// Input of this handle is seen at once, and input of other processes when the patience is over.

@@ -11,6 +11,7 @@ use super::super::error::StoreError;
 use super::super::keep::keep;
 use super::super::lease::{Lease, Release};
 use super::super::load::Loaded;
+use super::super::{Mail, RunQueue};
 use super::post::Postman;
 use super::{Ended, Held, Host, HostError, Job, Worker};
 use crate::agent::event::EventSink;
@@ -35,14 +36,14 @@ impl Worker {
             driven = self.try_drive(host, &lease, seen, drain) => driven.unwrap_or_else(|error| Driven::of(lost(error))),
             error = keep(&*self.store, &lease, term, &*self.clock) => Driven::of(lost(error)),
         };
-        let Driven { ended, did_nothing } = driven;
+        let Driven { ended, did_nothing, is_given_back } = driven;
         let release = if is_ready && did_nothing {
             Release::put_off(self.poll.min(self.put_off), DID_NOTHING).pardoned()
         } else {
             release(&ended, self.put_off)
         };
         // A lease that cannot be given back runs out.
-        if let Err(error) = self.store.release(&lease, &release).await {
+        if !is_given_back && let Err(error) = self.store.release(&lease, &release).await {
             host.troubled(&error);
         }
         host.ended(&lease.run, &ended);
@@ -68,15 +69,15 @@ impl Worker {
         if lease.lost == self.set_aside_after && self.store.mail(&lease.run).await?.cancel.is_none() {
             return Ok(put_off(set_aside(&lease.run, lease.lost)));
         }
-        let loaded = self.store.load(&lease.run).await?;
+        let (loaded, mail) = tokio::try_join!(self.store.load(&lease.run), self.store.mail(&lease.run))?;
         if let Some(reason) = over(&loaded) {
-            return Ok(Driven { ended: Ended::Over(reason), did_nothing: true });
+            return Ok(Driven { did_nothing: true, ..Driven::of(Ended::Over(reason)) });
         }
         // A claim by name does not tell it in each store.
         if loaded.info.lost > 0 && !self.is_alone(&mut alone) {
             return Ok(put_off(BESIDE_A_SUSPECT));
         }
-        self.go_on(host, lease, &loaded, seen, drain).await
+        self.go_on(host, lease, &loaded, (mail, seen), drain).await
     }
 
     /// Is no other run in hand with which a process ended? It holds the others off as long as `alone` is there.
@@ -92,7 +93,7 @@ impl Worker {
         host: &dyn Host,
         lease: &Lease,
         loaded: &Loaded,
-        seen: u64,
+        (mail, seen): (Mail, u64),
         drain: CancellationToken,
     ) -> Result<Driven, StoreError> {
         let lost = loaded.info.lost;
@@ -120,13 +121,14 @@ impl Worker {
         let store = Arc::clone(&self.store);
         let clock = Arc::clone(&self.clock);
         let committer = StoreCommitter::new(store, lease.clone(), loaded, recorder.clone(), clock);
-        let committer = committer.drained_by(drain);
+        let committer = committer.drained_by(drain).giving_back(Arc::clone(&self.store) as Arc<dyn RunQueue>);
         let Job { agent, events, .. } = job;
         let mut in_hand = InHand { worker: self, lease, agent, events, recorder, committer, state };
         let before = in_hand.state.commits();
-        let ended = in_hand.drive(input, seen).await?;
+        let ended = in_hand.drive(input, (mail, seen)).await?;
         let is_at_rest = matches!(ended, Ended::Waits(_) | Ended::Over(_));
-        Ok(Driven { ended, did_nothing: is_at_rest && in_hand.state.commits() == before })
+        let did_nothing = is_at_rest && in_hand.state.commits() == before;
+        Ok(Driven { ended, did_nothing, is_given_back: in_hand.committer.is_given_back() })
     }
 }
 
@@ -135,11 +137,13 @@ struct Driven {
     ended: Ended,
     /// Was it at rest already?
     did_nothing: bool,
+    /// Was the run given back with its last commit?
+    is_given_back: bool,
 }
 
 impl Driven {
     fn of(ended: Ended) -> Self {
-        Driven { ended, did_nothing: false }
+        Driven { ended, did_nothing: false, is_given_back: false }
     }
 }
 
@@ -163,14 +167,14 @@ struct InHand<'w> {
 }
 
 impl InHand<'_> {
-    async fn drive(&mut self, mut input: Input, seen: u64) -> Result<Ended, StoreError> {
+    async fn drive(&mut self, mut input: Input, (mail, seen): (Mail, u64)) -> Result<Ended, StoreError> {
         let (handle, mut inbox) = inbox();
         let cancel = CancellationToken::new();
         let mut postman = Postman::new(handle, cancel.clone(), seen);
         let mut lost = self.committer.lost();
         let run = &*self.lease.run;
         let store = Arc::clone(&self.worker.store);
-        postman.bring(&*store, run).await?;
+        postman.deliver(mail);
         loop {
             let waits = self.state.run().status() == RunStatus::Waiting;
             if let Some(message) = waits.then(|| postman.message()).flatten() {
@@ -202,7 +206,10 @@ impl InHand<'_> {
             if reason != TerminationReason::Suspended {
                 return Ok(Ended::Over(reason));
             }
-            // Who decided while the last commit was made need not wait for the next worker.
+            // The run may be claimed by another process from now on.
+            if self.committer.is_given_back() {
+                return Ok(Ended::Waits(waiting));
+            }
             let has_mail = postman.bring(&*store, run).await?;
             if !has_mail && !cancel.is_cancelled() {
                 return Ok(Ended::Waits(waiting));

@@ -14,12 +14,12 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::RunStore;
 use super::error::StoreError;
 use super::keep::Term;
 use super::lapse::lapse_run;
 use super::lease::{Claim, Lease};
 use super::query::SET_ASIDE_AFTER;
+use super::{Mail, RunStore};
 use crate::clock::{Clock, unix_clock};
 
 pub use host::{Ended, Host, HostError, Job};
@@ -210,12 +210,37 @@ impl Worker {
         drain: CancellationToken,
     ) -> Result<Ended, StoreError> {
         lapse_run(&*self.store, run, self.clock.now_ms()).await?;
+        let mut ended = self.claim_and_drive(host, run, drain.clone()).await?;
+        // A decision that came while the last commit was made.
+        while matches!(ended, Ended::Waits(_)) && !drain.is_cancelled() && self.has_mail(run).await {
+            match self.claim_and_drive(host, run, drain.clone()).await {
+                Ok(again) => ended = again,
+                // Another process goes on with it, or the store cannot be reached now.
+                Err(_) => break,
+            }
+        }
+        Ok(ended)
+    }
+
+    async fn claim_and_drive(
+        &self,
+        host: &dyn Host,
+        run: &str,
+        drain: CancellationToken,
+    ) -> Result<Ended, StoreError> {
         let term = self.term();
         let claim = Claim::of(run, &*self.name, self.lease);
         let lease = self.store.claim(&claim).await?;
         let lease =
             lease.ok_or_else(|| StoreError::failed(format!("the store gave no lease on the run {run:?}")))?;
         Ok(self.drive(host, Held { lease, term, is_ready: false }, 0, drain).await.0)
+    }
+
+    async fn has_mail(&self, run: &str) -> bool {
+        let mail = self.store.mail(run).await;
+        mail.is_ok_and(|Mail { decisions, cancel, message }| {
+            !decisions.is_empty() || cancel.is_some() || message.is_some()
+        })
     }
 
     /// Waits for news beyond that mark, which is moved on; without them for no longer than work may wait, and where the store

@@ -31,7 +31,12 @@ impl Postman {
     /// that takes none now has no room for stays in the store, and is brought when it is next looked at. So a wish to cancel is
     /// heard, however many decisions are there.
     pub(super) async fn bring(&mut self, store: &dyn RunData, run: &str) -> Result<bool, StoreError> {
-        let Mail { decisions, cancel, message } = store.mail(run).await?;
+        Ok(self.deliver(store.mail(run).await?))
+    }
+
+    /// Brings what is new in this mail. Returns whether decisions or a message are there that were not taken yet.
+    pub(super) fn deliver(&mut self, mail: Mail) -> bool {
+        let Mail { decisions, cancel, message } = mail;
         if cancel.is_some() {
             self.cancel.cancel();
         }
@@ -47,7 +52,7 @@ impl Postman {
                 self.brought.extend(ids);
             }
         }
-        Ok(is_waiting)
+        is_waiting
     }
 
     /// Takes the message that the run goes on with. It is not given again: the next commit of the run holds it.

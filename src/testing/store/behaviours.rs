@@ -190,6 +190,7 @@ behaviours! {
             a_run_that_is_over_is_claimed_by_name_alone,
             nothing_to_claim_is_no_error;
         leases:
+            last_commit_gives_the_run_back,
             an_older_lease_gives_nothing_back,
             a_lease_is_renewed,
             a_lease_renewed_for_no_time_is_over,

@@ -6,9 +6,11 @@ use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{LONG, Must, claim, claim_any, create, load, of, of_any, refused, release, span};
+use super::puts::{
+    LONG, Must, assert_stored, claim, claim_any, create, load, of, of_any, refused, release, span, trace, yes,
+};
 use super::world::{NOW, one, questions};
-use crate::store::{Claim, Holder, Lease, Release, StoreError};
+use crate::store::{Claim, Commit, Holder, Lease, Posted, Release, StoreError};
 
 pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -143,6 +145,53 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     }
     take(9, false).await;
     assert_eq!(lost().await, 0, "behind one that ended a step");
+}
+
+pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let played = Played::new("r1", &[questions(1)]).await;
+    create(&*store, "r1").await;
+    let lease = claim(&*store, "r1").await;
+    store.release(&lease, &Release::put_off(Duration::ZERO, "no key")).await.must("put off");
+    // A claim that was lost.
+    store.claim(&of(bench, "r1", "ann", NOW, NOW + 1)).await.must("claim");
+    let lease = store.claim(&of(bench, "r1", "bob", NOW + 1, LONG)).await.must("claim").must("claim");
+    assert_eq!(load(&*store, "r1").await.info.lost, 1, "lost claims before the commit");
+    let count = played.commits().len();
+    let (first, last) = (played.commits().take(count - 1), played.last());
+    for one in first {
+        store.commit(&lease, one).await.must("commit");
+    }
+    // One that is refused leaves the lease.
+    let mut other = last.clone();
+    other.version += 1;
+    let refused = store.commit_and_release(&lease, &other).await;
+    refused!("a commit of another number", refused, StoreError::Version { .. });
+    assert!(load(&*store, "r1").await.info.holder.is_some(), "the holder behind a refused commit");
+
+    store.commit_and_release(&lease, &last).await.must("commit and release");
+    let info = load(&*store, "r1").await.info;
+    let told = (info.version, info.holder, info.put_off, info.problem, info.lost);
+    assert_eq!(told, (last.version, None, None, None, 0), "the run behind its last commit");
+    assert_stored(&*store, played.state(), "behind its last commit").await;
+    assert_eq!(trace(&*store, "r1").await, played.trace(), "its trace");
+
+    // A renewal that comes late holds nothing.
+    store.renew(&lease, span(bench, LONG)).await.must("renew what was given back");
+    assert_eq!(load(&*store, "r1").await.info.holder, None, "the holder behind a late renewal");
+    // An answer that was lost.
+    let again = Commit { again: true, ..last.clone() };
+    store.commit_and_release(&lease, &again).await.must("commit and release again");
+    assert_eq!(load(&*store, "r1").await.info.version, last.version, "the version behind a repeated commit");
+
+    // The run is free, and the next claim fences this lease.
+    let yes = yes(&*store, "r1", "c0", "d0").await;
+    assert_eq!(store.post(&yes).await.must("post d0"), Posted::Accepted, "a decision");
+    let next = claim_any(bench, &*store, NOW + 2).await.must("a run with a decision");
+    assert_eq!(next.fence, lease.fence + 1, "the next lease");
+    let fenced = store.commit_and_release(&lease, &again).await;
+    refused!("a repeated commit behind the next claim", fenced, StoreError::Fenced { .. });
+    assert!(load(&*store, "r1").await.info.holder.is_some(), "the next holder behind a fenced commit");
 }
 
 pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {

@@ -19,6 +19,7 @@ const VERSIONS: &[&str] = &[
     include_str!("v6.sql"),
     include_str!("v7.sql"),
     include_str!("v8.sql"),
+    include_str!("v9.sql"),
 ];
 
 /// What says which version is there. It is in the schema itself, so that a copy of the schema has it as well.

@@ -7,22 +7,21 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{CallRow, Commit, Lease, StoreError, UserMessage, Waits};
 use tokio_postgres::types::ToSql;
 
-use super::sql::Sql;
 use super::{Answer, load};
 use crate::pool::Connections;
 use crate::text::{Key, fits, int, longest, text};
 use crate::time::span;
 
-/// Fence, version and all rows go to the server in one statement, which is one transaction: a commit is one round trip.
+/// Makes a commit by that statement: fence, version and all rows go to the server in one statement, which is one transaction: a commit is one round trip.
 pub(super) async fn commit(
     connections: &Connections,
-    sql: &Sql,
+    sql: &str,
     lease: &Lease,
     commit: &Commit,
 ) -> Result<(), StoreError> {
     let columns = Columns::of(lease, commit)?;
     columns.fit()?;
-    let rows = connections.rows(&sql.commit_run, &columns.params()).await?;
+    let rows = connections.rows(sql, &columns.params()).await?;
     let answer = Answer::of(&rows)?;
     match (answer.outcome, answer.detail) {
         ("made", _) => Ok(()),

@@ -87,6 +87,14 @@ impl PostgresStore {
         drop(told);
     }
 
+    fn tell_of_commit(&self) {
+        let teller = self.teller.get_or_init(|| {
+            let channel = self.options.channel_of_commits();
+            Teller::start(self.options.config.clone(), self.tls.clone(), channel)
+        });
+        teller.tell();
+    }
+
     fn listener(&self) -> &Listener {
         self.listener.get_or_init(|| {
             let channels = [self.options.channel(), self.options.channel_of_commits()];
@@ -199,12 +207,8 @@ impl RunData for PostgresStore {
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        commit::commit(&self.connections, &self.sql, lease, commit).await?;
-        let teller = self.teller.get_or_init(|| {
-            let channel = self.options.channel_of_commits();
-            Teller::start(self.options.config.clone(), self.tls.clone(), channel)
-        });
-        teller.tell();
+        commit::commit(&self.connections, &self.sql.commit_run, lease, commit).await?;
+        self.tell_of_commit();
         Ok(())
     }
 
@@ -367,6 +371,13 @@ impl RunQueue for PostgresStore {
         if !released.is_empty() {
             self.tell().await;
         }
+        Ok(())
+    }
+
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        commit::commit(&self.connections, &self.sql.commit_and_release, lease, commit).await?;
+        self.tell_of_commit();
+        self.tell().await;
         Ok(())
     }
 

@@ -16,6 +16,7 @@ pub(crate) struct Sql {
     pub(crate) renew_run: String,
     pub(crate) release: String,
     pub(crate) commit_run: String,
+    pub(crate) commit_and_release: String,
     pub(crate) post_decision: String,
     pub(crate) cancel: String,
     pub(crate) mail: String,
@@ -45,6 +46,14 @@ impl Sql {
         let call = |function: &str, count: usize| {
             let params: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
             format!("SELECT * FROM {schema}.{function}({})", params.join(", "))
+        };
+        // The times at which questions lapse count from the server's clock.
+        let commit = |function: &str| {
+            let lapses = format!(
+                "ARRAY(SELECT CASE WHEN given.at < 0 THEN {NOW} - given.at - 1 ELSE given.at END
+                    FROM unnest($34::bigint[]) WITH ORDINALITY AS given (at, place) ORDER BY place)"
+            );
+            call(function, 51).replace("$34", &lapses)
         };
         let timed = |function: &str, params: &str| {
             format!("SELECT done.*, {NOW} FROM {schema}.{function}({params}) AS done")
@@ -100,13 +109,8 @@ impl Sql {
                     WHERE id = $1 AND fence = $2 RETURNING no"
                     .replace("{after}", &after("$3::bigint")),
             ),
-            commit_run: call("commit_run", 51).replace(
-                "$34",
-                &format!(
-                    "ARRAY(SELECT CASE WHEN given.at < 0 THEN {NOW} - given.at - 1 ELSE given.at END
-                        FROM unnest($34::bigint[]) WITH ORDINALITY AS given (at, place) ORDER BY place)"
-                ),
-            ),
+            commit_run: commit("commit_run"),
+            commit_and_release: commit("commit_and_release"),
             post_decision: call("post_decision", 9),
             cancel: with(
                 "UPDATE {schema}.runs SET cancel = $2, not_before = CASE WHEN problem IS NULL THEN not_before END

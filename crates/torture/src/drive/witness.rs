@@ -65,4 +65,10 @@ impl Wrapper for Witness {
         self.ledger.note(&self.entry(lease, commit, &made)).map_err(StoreError::failed)?;
         made
     }
+
+    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let made = self.inner.commit_and_release(lease, commit).await;
+        self.ledger.note(&self.entry(lease, commit, &made)).map_err(StoreError::failed)?;
+        made
+    }
 }
