@@ -1,35 +1,37 @@
 //! The lifecycle of an agent run, as types.
 //!
-//! Each state of a run and of each of its tool calls is a type of its own that owns what is true in it; a move is a method on its
-//! source state alone. So an illegal step does not compile. A dynamic wrapper carries the same states through storage, and what
-//! happened is recorded as a trace that is held against the diagrams in the documentation, which the compiler holds against the
-//! code.
+//! Each state of a run and of each of its tool calls is a type. That type owns the data of the state. A transition is
+//! a method on its source state alone, so an illegal transition does not compile. A dynamic wrapper carries the same
+//! states through storage. A recorder writes the transitions of a run as a trace. Tests check the trace against the
+//! diagrams in the documentation, and the compiler checks those diagrams against the code.
 //!
 //! - [`lifecycle!`] defines a lifecycle; [`kernel`] has the traits behind it.
 //! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
-//!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; all of them in [`lifecycles`].
-//! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs. [`stream`]: a driver of model streams, and
-//!   [`session_model`], which makes one the model of agent runs. [`governed`]: a driver of governed runs, and [`files`] for what must
-//!   survive a crash.
-//! - [`json`]: a reader of JSON that others wrote.
-//! - [`trace`] and [`diagram`]: what happened, and what is documented. `testing`: for tests of your own lifecycles.
+//!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; the list of their graphs is [`lifecycles`].
+//! - [`snapshot`]: the stored form of a machine. [`agent`]: a driver of runs. [`stream`]: a driver of model streams,
+//!   and [`session_model`], an adapter that makes a stream session the model of agent runs. [`governed`]: a driver of
+//!   governed runs. [`files`]: writes that survive a crash.
+//! - [`json`]: a reader of JSON from untrusted sources.
+//! - [`trace`] and [`diagram`]: recorded transitions and documented transitions. `testing`: tools for tests of your
+//!   own lifecycles.
 //!
 //! # Features
-//! Without any of them this is the kernel, which depends on `serde` alone. Each brings what it builds on.
+//! Without features the crate is the kernel, which depends on `serde` alone. Each feature enables the features that
+//! it builds on.
 //!
-//! | feature | what it adds | builds on |
+//! | feature | content | builds on |
 //! |---|---|---|
-//! | `snapshot` | a machine at rest as JSON with a checksum | |
-//! | `repair` | accepting stored content that a person changed: for commands, not for a runtime in production | `snapshot` |
+//! | `snapshot` | the stored form of a machine, as JSON with a checksum | |
+//! | `repair` | acceptance of stored content that a person changed: for command-line tools, not for a runtime in production | `snapshot` |
 //! | `lifecycles` | the nine documented lifecycles | `snapshot` |
 //! | `agent`, the default | the driver of agent runs | `lifecycles` |
 //! | `stream` | the driver of model streams; with `agent`, a stream as the model of a run | `lifecycles` |
 //! | `governed` | the driver of governed runs | `lifecycles` |
-//! | `store` | stores of durable runs, and the worker that drives what is in them | `agent`, `trace` |
+//! | `store` | stores of durable runs, and the worker that drives the stored runs | `agent`, `trace` |
 //! | `diagram` | the parser of Mermaid state diagrams | |
 //! | `trace` | recording, rendering and checking of traces | `diagram` |
 //! | `regex` | regular expressions where a pattern is configured | |
-//! | `testing` | strategies, walks, explorers and conformance suites for tests | `snapshot`, `trace` |
+//! | `testing` | strategies, paths, explorers and conformance suites for tests | `snapshot`, `trace` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -68,7 +70,7 @@ mod unseen;
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;
 
-/// The graphs of the documented lifecycles that this build has.
+/// The graphs of the documented lifecycles in this build.
 #[cfg(any(feature = "snapshot", feature = "trace"))]
 fn documented_graphs() -> &'static [&'static kernel::Graph] {
     #[cfg(feature = "lifecycles")]
@@ -77,12 +79,12 @@ fn documented_graphs() -> &'static [&'static kernel::Graph] {
     &[]
 }
 
-/// The tour of the README compiles and says what it says.
+/// The examples of the README, compiled and run as doc tests.
 #[cfg(all(doctest, feature = "lifecycles"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// So do the examples of the page on migrations.
+/// The examples of the page on migrations, compiled and run as doc tests.
 #[cfg(all(doctest, feature = "lifecycles"))]
 #[doc = include_str!("../docs/migrations.md")]
 struct Migrations;

@@ -1,4 +1,4 @@
-//! What a graph must be, checked while compiling.
+//! Compile-time checks of a graph.
 
 use core::marker::PhantomData;
 
@@ -6,13 +6,13 @@ use super::graph::Graph;
 use super::machine::Guard;
 use super::message::Message;
 
-/// Refuses a graph that no run could follow to an end.
+/// Refuses a malformed graph.
 ///
 /// # Panics
-/// While compiling, with a message that names the state, event or edge: for two states of one name, a missing
-/// or second initial state, an unreachable state, a dead end that is not terminal, a terminal state with a way
-/// out, two ways out of a state by one event, an event on no edge, or a method whose name is not that of its
-/// event's type in snake case (`types` are those type names, in the order of `graph.events`).
+/// While compiling, with a message that names the state, event or transition: for two states of one name, a missing
+/// or second initial state, an unreachable state, a dead end that is not terminal, a terminal state with an outgoing
+/// transition, two transitions from a state by one event, an event on no transition, or a method with a name that is
+/// not the snake case of its event's type (`types` are those type names, in the order of `graph.events`).
 #[doc(hidden)]
 #[track_caller]
 pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
@@ -22,10 +22,10 @@ pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     events(graph, edge_types, types);
 }
 
-/// Refuses an identity in the name of this package from another one.
+/// Refuses an identity that claims the name of this package from another package.
 ///
 /// # Panics
-/// While compiling, when the identity begins with `runstate/` and the package is another, or when it has no slash.
+/// While compiling, when the identity begins with `runstate/` in another package, or when the identity has no slash.
 #[doc(hidden)]
 #[track_caller]
 pub const fn identity(name: &str, given: &[&str], package: Option<&str>) {
@@ -166,30 +166,30 @@ const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     }
 }
 
-/// Whether someone wrote a [`Guard`] of the state `To`: an inherent constant, which is there only if the bound holds,
-/// goes before that of the trait [`Unguarded`].
+/// The test whether the definition has a [`Guard`] of the state `To`. The inherent constant exists only where the
+/// bound holds, and it takes precedence over the constant of the trait [`Unguarded`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct GuardOf<To, From, Event>(PhantomData<(To, From, Event)>);
 
 impl<To: Guard<From, Event>, From, Event> GuardOf<To, From, Event> {
-    /// There is one.
+    /// True: a guard exists.
     pub const IS_WRITTEN: bool = true;
 }
 
-/// The answer where there is no guard.
+/// The fallback for transitions without a guard.
 #[doc(hidden)]
 pub trait Unguarded {
-    /// There is none.
+    /// False: no guard exists.
     const IS_WRITTEN: bool = false;
 }
 
 impl<To, From, Event> Unguarded for GuardOf<To, From, Event> {}
 
-/// Refuses a guard on an edge without `else`: nobody would ask it.
+/// Refuses a guard on a transition without `else`: the kernel would never call that guard.
 ///
 /// # Panics
-/// While compiling, with the edge as `[from, to, event]`.
+/// While compiling, with the transition as `[from, to, event]`.
 #[doc(hidden)]
 #[track_caller]
 pub const fn unguarded(guard_is_written: bool, name: &str, [from, to, event]: [&str; 3]) {
@@ -199,7 +199,7 @@ pub const fn unguarded(guard_is_written: bool, name: &str, [from, to, event]: [&
     }
 }
 
-/// The names of the methods, one per event type, found on the edges.
+/// Collects the names of the methods, one per event type, from the edges.
 #[doc(hidden)]
 pub const fn method_names<const N: usize>(
     edges: &[super::graph::Edge],
@@ -221,7 +221,8 @@ pub const fn method_names<const N: usize>(
     names
 }
 
-/// Is `snake` the snake case of the type name `camel`? A raw identifier's `r#` does not count.
+/// Returns whether `snake` is the snake case of the type name `camel`. The prefix `r#` of a raw identifier is
+/// ignored.
 const fn is_snake_of(snake: &str, camel: &str) -> bool {
     let (snake, camel) = (snake.as_bytes(), camel.as_bytes());
     let (mut s, mut c) = (0, 0);

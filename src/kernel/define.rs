@@ -1,15 +1,16 @@
-//! `lifecycle!`: one definition makes the types, the moves, the graph and their checks.
+//! `lifecycle!`: one definition generates the types, the transition methods, the graph and their checks.
 
-/// Defines a lifecycle: its typed states, its moves, its dynamic wrapper and its graph.
+/// Defines a lifecycle: its typed states, its transitions, its dynamic wrapper and its graph.
 ///
-/// A definition reads like the diagram that documents it, and that diagram is held against it while compiling.
+/// A definition has the form of the diagram that documents it. The compiler checks that diagram against the
+/// definition.
 ///
 /// ```text
 /// lifecycle! {
-///     /// What the lifecycle is.
+///     /// A description of the lifecycle.
 ///     pub mod NAME: Machine(Record), AnyMachine;      // `NAME` is the lifecycle's name in traces
 ///     version 1;                                      // the schema version of snapshots
-///     identity "shop/order";                          // the name in stored data: package/NAME where it is left out
+///     identity "shop/order";                          // the name in stored data; default: package/NAME
 ///     diagram "path/to/diagram.md";                   // relative to this source file
 ///     status StatusEnum { /// doc
 ///         Plain, /// doc
@@ -25,23 +26,25 @@
 /// }
 /// ```
 ///
-/// `Plain` makes a unit struct. For `WithData { .. }` you write a struct of that name beside the definition; a state's
-/// struct needs `Debug`, `Serialize` and `Deserialize`, an event's `Debug`. What a transition does is written in an
-/// [`Enter`](crate::kernel::Enter) of the state that it leads to, a guard in a [`Guard`](crate::kernel::Guard).
+/// `Plain` makes a unit struct. For `WithData { .. }` you write a struct of that name beside the definition. A
+/// state's struct needs `Debug`, `Serialize` and `Deserialize`, an event's `Debug`. The effect of a transition is
+/// written in an [`Enter`](crate::kernel::Enter) of its target state, a guard in a [`Guard`](crate::kernel::Guard).
 ///
 /// The definition makes, beside the states and events:
-/// - `Machine<State>`: the typed machine, with `new` in its initial state, a method per edge on its source state alone,
-///   and `into_parts` in terminal states. It is not `Clone`, and its fields are out of reach of all code outside of the definition;
-/// - `AnyMachine`: the enum of the typed machines, whose `apply` routes an event to the typed move or refuses it;
-/// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per edge.
+/// - `Machine<State>`: the typed machine, with `new` in its initial state, a method per transition on its source
+///   state alone, and `into_parts` in terminal states. It is not `Clone`. Its fields are private to the definition;
+/// - `AnyMachine`: the enum of the typed machines; its `apply` routes an event to the typed transition or refuses it;
+/// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per transition.
 ///
-/// It is `pub`, `pub(crate)`, `pub(super)` or private. One lifecycle to a module, and not inside a function. States are
-/// named by nouns or participles and events by imperatives, since both live in one namespace.
+/// The visibility is `pub`, `pub(crate)`, `pub(super)` or private. A module holds at most one lifecycle, and a
+/// function holds none. States have nouns or participles as names, events imperatives, because both live in one
+/// namespace.
 ///
-/// # What does not compile
-/// A move that the graph lacks; a diagram that differs in a state, an edge, an event's name, an initial or terminal
-/// mark; an unreachable state; a dead end; a terminal state with a way out; two ways out by one event; an event on no
-/// edge; a method that is not the snake case of its event; a guard on an edge that is not written with `else`.
+/// # Compile errors
+/// A call of a transition that the graph lacks; a diagram that differs in a state, a transition, an event's name, an
+/// initial or terminal mark; an unreachable state; a dead end; a terminal state with an outgoing transition; two
+/// transitions from a state by one event; an event on no transition; a method that is not the snake case of its
+/// event; a guard on a transition without `else`.
 ///
 /// # Example
 /// See `examples/own_lifecycle.rs`.
@@ -61,8 +64,8 @@ macro_rules! lifecycle {
     };
 }
 
-/// The whole definition: `$vis` is its visibility, `$inner` the same seen from the submodule. The machines must not be
-/// more visible than the record and the status beside them, and a `vis` fragment cannot be taken apart.
+/// The whole definition. `$vis` is its visibility, `$inner` the same visibility seen from the submodule. The machines
+/// must not be more visible than the record and the status beside them, and a `vis` fragment cannot be taken apart.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle {
@@ -102,8 +105,8 @@ macro_rules! __lifecycle {
         mod $module {
             use super::*;
 
-            // The proof of origin: no function and no constant of the definition gives a reference to it away. Code that the author
-            // writes into the definition, as a block in the type of the record, can.
+            // The proof of origin. No function and no constant of the definition returns a reference to it. Only code
+            // that the author writes into the definition, as a block in the type of the record, can reach it.
             static __WITNESS: $crate::kernel::Witness = $crate::kernel::Witness::at(::core::concat!(
                 ::core::module_path!(), " ", ::core::line!(), ":", ::core::column!(),
             ));
@@ -112,7 +115,7 @@ macro_rules! __lifecycle {
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
             const EDGE_TYPES: &[&str] = &[ $( $( ::core::stringify!($Via), )? )+ ];
             const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
-            // A static: what is told of an edge is found by its address, and a constant has several.
+            // A static, because the lookup of an edge compares addresses, and a constant has several.
             static THE_EDGES: [$crate::kernel::Edge; EDGE_TYPES.len()] = [ $( $( $crate::kernel::build::edge(
                 &__WITNESS,
                 ::core::stringify!($module),
@@ -165,34 +168,35 @@ macro_rules! __lifecycle {
             }
 
             impl<S> $M<S> {
-                /// What all states share.
+                /// The record: the data that all states share.
                 #[inline]
                 pub fn record(&self) -> &$R { &self.record }
 
-                /// What is true in this state.
+                /// The data of this state.
                 #[inline]
                 pub fn state(&self) -> &S { &self.state }
 
-                /// Tells `observer` of all transitions from now on, if the record keeps one.
+                /// Reports all later transitions to `observer`, if the record has a field for an observer.
                 pub fn observe(&mut self, observer: $crate::kernel::Observer) {
                     if let ::core::option::Option::Some(place) = $crate::kernel::Record::observer(&mut self.record) {
                         *place = observer;
                     }
                 }
 
-                /// The record, for the lifecycle's own module.
+                /// The record, mutable for the lifecycle's own module.
                 #[allow(dead_code, reason = "for those lifecycles that change a record between transitions")]
                 #[inline]
                 pub(super) fn record_mut(&mut self) -> &mut $R { &mut self.record }
 
-                /// The state's data, for the lifecycle's own module: what changes within a state is no transition.
+                /// The state's data, mutable for the lifecycle's own module: a change within a state is not a
+                /// transition.
                 #[allow(dead_code, reason = "for those lifecycles whose state data changes within a state")]
                 #[inline]
                 pub(super) fn state_mut(&mut self) -> &mut S { &mut self.state }
             }
 
             impl $M<$Init> {
-                /// A new machine, in its initial state.
+                /// Creates a machine in its initial state.
                 #[inline]
                 pub fn new(mut record: $R) -> Self {
                     let state = <$Init as $crate::kernel::Begin>::begin(&mut record);
@@ -236,37 +240,37 @@ macro_rules! __lifecycle {
             } )+
 
             impl $Any {
-                /// A new machine, in its initial state.
+                /// Creates a machine in its initial state.
                 #[inline]
                 pub fn new(record: $R) -> Self { $Any::$Init($M::new(record)) }
 
-                /// The state the machine is in.
+                /// The current state of the machine.
                 #[inline]
                 pub fn status(&self) -> $St {
                     match self { $( $Any::$S(_) => $St::$S ),+ }
                 }
 
-                /// What all states share.
+                /// The record: the data that all states share.
                 #[inline]
                 pub fn record(&self) -> &$R {
                     match self { $( $Any::$S(machine) => machine.record() ),+ }
                 }
 
-                /// The record, for the lifecycle's own module.
+                /// The record, mutable for the lifecycle's own module.
                 #[allow(dead_code, reason = "for those lifecycles that change a record between transitions")]
                 pub(super) fn record_mut(&mut self) -> &mut $R {
                     match self { $( $Any::$S(machine) => machine.record_mut() ),+ }
                 }
 
-                /// Tells `observer` of all transitions from now on, if the record keeps one.
+                /// Reports all later transitions to `observer`, if the record has a field for an observer.
                 pub fn observe(&mut self, observer: $crate::kernel::Observer) {
                     match self { $( $Any::$S(machine) => machine.observe(observer) ),+ }
                 }
 
-                /// Takes the edge that the state has for the event.
+                /// Takes the transition that the state has for the event.
                 ///
                 /// # Errors
-                /// Machine and event as they were, when the state has no such edge or its guard fails.
+                /// Machine and event, both unchanged, when the state has no such transition or its guard fails.
                 #[inline]
                 pub fn apply(self, event: $Ev) -> ::core::result::Result<Self, $crate::kernel::Refused<Self>> {
                     #[allow(unreachable_patterns, reason = "there may be a lifecycle that refuses nothing")]
@@ -337,13 +341,13 @@ macro_rules! __lifecycle {
             }
 
             impl $St {
-                /// All of them, in source order.
+                /// All states, in source order.
                 pub const ALL: &'static [Self] = &[ $( $St::$S ),+ ];
 
                 /// The name in diagrams, traces and storage.
                 pub const fn name(self) -> &'static str { NAMES[self as usize] }
 
-                /// Does a machine end here?
+                /// Returns whether the state is terminal.
                 pub const fn is_terminal(self) -> bool { STATES[self as usize].terminal }
             }
 
@@ -383,7 +387,7 @@ macro_rules! __lifecycle {
             }
 
             impl $Ev {
-                /// The name of the event: of the method that takes it.
+                /// The name of the event, which is the name of the method that takes it.
                 pub const fn name(&self) -> &'static str {
                     // The variants stand in the order of the names.
                     enum Place { $( $E ),+ }

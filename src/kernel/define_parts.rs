@@ -1,6 +1,7 @@
-//! What `lifecycle!` makes of one state, event, edge or terminal mark.
+//! The code that `lifecycle!` generates for one state, event, transition or terminal mark.
 
-/// A state: a unit struct with its serde, or only the [`State`](crate::kernel::State) of one that its author wrote.
+/// A state: a unit struct with its serde impls, or only the [`State`](crate::kernel::State) of a struct that the
+/// author wrote.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle_state {
@@ -51,7 +52,7 @@ macro_rules! __lifecycle_state {
     };
 }
 
-/// An event: a unit struct, or nothing where its author wrote one.
+/// An event: a unit struct, or nothing where the author wrote a struct.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle_event {
@@ -63,7 +64,7 @@ macro_rules! __lifecycle_event {
     ([$($doc:literal)*] $vis:vis $E:ident [..]) => {};
 }
 
-/// A move, guarded or not, and its mark.
+/// A transition method, guarded or not, and its mark.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle_move {
@@ -72,7 +73,7 @@ macro_rules! __lifecycle_move {
             #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`].")]
             #[inline]
             pub fn $m(self, event: $Via) -> $M<$To> {
-                // A constant, so that a move looks nothing up.
+                // A constant, so that a transition needs no lookup at run time.
                 const EDGE: &$crate::kernel::Edge = &THE_EDGES
                     [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 let $M { mut record, state } = self;
@@ -111,7 +112,7 @@ macro_rules! __lifecycle_move {
                 self,
                 event: $Via,
             ) -> ::core::result::Result<$M<$To>, $crate::kernel::Rejected<$M<$From>, $Via, $Fault>> {
-                // A constant, so that a move looks nothing up.
+                // A constant, so that a transition needs no lookup at run time.
                 const EDGE: &$crate::kernel::Edge = &THE_EDGES
                     [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 if let ::core::result::Result::Err(error) =
@@ -173,14 +174,14 @@ macro_rules! __lifecycle_check {
     };
 }
 
-/// What a terminal state has beside its data.
+/// The method of a terminal state.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle_end {
     (* $M:ident $R:ty, $From:ident) => {
         impl $M<$From> {
-            /// Takes a finished machine apart. The record can be read; it cannot begin another machine, unless it is
-            /// `Reusable`.
+            /// Takes a finished machine apart. The caller can read the record. The record cannot begin another
+            /// machine, unless it is `Reusable`.
             pub fn into_parts(self) -> ($crate::kernel::Retired<$R>, $From) {
                 ($crate::kernel::Retired::new(self.record), self.state)
             }
@@ -188,7 +189,7 @@ macro_rules! __lifecycle_end {
     };
 }
 
-/// The second of two: the first is there to repeat with.
+/// Expands to the second of two arguments. The first argument only drives the repetition.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle_keep {

@@ -1,20 +1,20 @@
-//! The number of a graph's shape.
+//! The fingerprint of a graph's shape.
 
 use core::fmt;
 use core::str::FromStr;
 
 use super::graph::Graph;
 
-/// A number for the shape of a graph: its states, edges, initial and terminal marks.
+/// The fingerprint of a graph's shape: its states, edges, initial and terminal marks.
 ///
-/// Names of the lifecycle and of events, order and docs do not count: none of them changes the meaning of a stored machine.
-/// As text it has 16 hexadecimal digits.
+/// Names of the lifecycle and of events, order and docs do not count: none of them changes the meaning of a stored
+/// machine. As text it has 16 hexadecimal digits.
 ///
 /// ````
 /// use runstate::kernel::{Fingerprint, Persist};
 /// use runstate::tool_call::AnyToolCall;
 ///
-/// // From a diagram that was in use earlier, kept beside the current one:
+/// // From a diagram of an earlier version, stored beside the current diagram:
 /// const OLD: Fingerprint = Fingerprint::of_diagram("
 /// ```mermaid
 /// stateDiagram-v2
@@ -25,7 +25,7 @@ use super::graph::Graph;
 /// ");
 /// assert_ne!(OLD, AnyToolCall::GRAPH.fingerprint());
 ///
-/// // From text, as `runstate diagram --fingerprint` prints it:
+/// // From text, in the form that `runstate diagram --fingerprint` prints:
 /// assert_eq!(OLD.to_string().parse(), Ok(OLD));
 /// assert_eq!("x".parse::<Fingerprint>().unwrap_err().to_string(), "\"x\" is no fingerprint: expected 16 hexadecimal digits, in lower case");
 /// ````
@@ -50,8 +50,8 @@ impl Fingerprint {
         sum.fingerprint()
     }
 
-    /// The fingerprint of a shape: each state with its name, is it initial, is it terminal; each edge with the names of the
-    /// states that it leaves and enters. Two edges between the same states count twice.
+    /// Computes the fingerprint of a shape. A state is its name, whether it is initial, and whether it is terminal.
+    /// An edge is the names of its source and target states. Two edges between the same states count twice.
     pub fn of_shape<'a>(
         states: impl IntoIterator<Item = (&'a str, bool, bool)>,
         edges: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -66,16 +66,16 @@ impl Fingerprint {
         sum.fingerprint()
     }
 
-    /// The fingerprint of the same shape, where this one was computed by version 0.1.0 for a lifecycle of that name.
+    /// The fingerprint of the same shape without the lifecycle's name, which version 0.1.0 added to its fingerprints.
     #[cfg(feature = "snapshot")]
     pub(crate) const fn without_name(self, name: &str) -> Self {
         Fingerprint(self.0.wrapping_sub(hash(HASH_START, name.as_bytes())).wrapping_add(HASH_START))
     }
 
-    /// The fingerprint that this text names, for constants: `runstate diagram --fingerprint` prints it.
+    /// Parses a fingerprint, for constants. `runstate diagram --fingerprint` prints the text.
     ///
     /// # Panics
-    /// When the text is not 16 lower-case hexadecimal digits; in a constant that is a compile error.
+    /// When the text is not 16 lower-case hexadecimal digits. In a constant this is a compile error.
     #[track_caller]
     pub const fn from_hex(text: &str) -> Self {
         match number(text) {
@@ -84,19 +84,21 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint of the graph that a Mermaid block shows, in the form that `lifecycle!` reads: Markdown with one block.
+    /// Computes the fingerprint of the graph in a Mermaid block. The text is Markdown with one block, in the form of
+    /// `lifecycle!`.
     ///
     /// In a constant it costs nothing at run time: `Fingerprint::of_diagram(include_str!("order-2026-11.md"))`.
     ///
     /// # Panics
-    /// When the text has no such block or a second one, and for Mermaid that `lifecycle!` refuses: with the line.
+    /// When the text has no such block or a second one, and for Mermaid that `lifecycle!` refuses. The message names
+    /// the line.
     #[track_caller]
     pub const fn of_diagram(text: &str) -> Self {
         super::witness::fingerprint(text, "the diagram")
     }
 }
 
-/// A fingerprint while it is added up.
+/// The running sum of a fingerprint.
 #[derive(Clone, Copy)]
 pub(super) struct Sum(u64);
 
@@ -132,7 +134,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// A text that is no fingerprint.
+/// The error for a text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoFingerprint(String);
 
@@ -170,7 +172,7 @@ const fn number(text: &str) -> Option<u64> {
     Some(number)
 }
 
-// FNV-1a, for lack of a hash in `const fn`; it names a shape, it guards nothing.
+// FNV-1a, because `const fn` has no other hash. The hash identifies a shape; it protects nothing.
 const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 const fn hash_byte(hash: u64, byte: u8) -> u64 {
@@ -186,7 +188,7 @@ const fn hash(mut state: u64, bytes: &[u8]) -> u64 {
     state
 }
 
-/// Spreads a hash over all bits before it is summed, so that sums of different sets differ.
+/// Spreads a hash over all bits before the summation, so that sums of different sets differ.
 const fn scatter(mut h: u64) -> u64 {
     h ^= h >> 32;
     h = h.wrapping_mul(0xd6e8_feb8_6659_fd93);

@@ -15,13 +15,13 @@ pub struct Graph {
     pub name: &'static str,
     identity: Identity,
     witness: &'static Witness,
-    /// What the lifecycle is, in the words of its definition.
+    /// The description of the lifecycle, from the doc comment of its definition.
     pub doc: &'static str,
     /// The schema version of its snapshots.
     pub version: u32,
     /// The states.
     pub states: &'static [StateInfo],
-    /// The names of the events: of the methods that take them.
+    /// The names of the events, which are the names of the methods that take them.
     pub events: &'static [&'static str],
     /// The edges between states. The marks `[*]` are in [`StateInfo`].
     pub edges: &'static [Edge],
@@ -33,11 +33,11 @@ pub struct Graph {
 pub struct StateInfo {
     /// The name in diagrams, traces and storage.
     pub name: &'static str,
-    /// What is true in this state.
+    /// The description of the state, from its doc comment.
     pub doc: &'static str,
-    /// Does a machine begin here?
+    /// Whether the state is initial.
     pub initial: bool,
-    /// Does a machine end here?
+    /// Whether the state is terminal.
     pub terminal: bool,
 }
 
@@ -45,23 +45,23 @@ pub struct StateInfo {
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
-    /// The lifecycle that the edge belongs to.
+    /// The name of the lifecycle of this edge.
     pub lifecycle: &'static str,
-    /// The name of the state that is left.
+    /// The name of the source state.
     pub from: &'static str,
     /// The name of the event.
     pub event: &'static str,
-    /// The name of the state that is entered.
+    /// The name of the target state.
     pub to: &'static str,
-    /// The place of `from` in [`Graph::states`].
+    /// The index of `from` in [`Graph::states`].
     pub from_index: usize,
-    /// The place of `to` in [`Graph::states`].
+    /// The index of `to` in [`Graph::states`].
     pub to_index: usize,
     witness: &'static Witness,
 }
 
 impl Edge {
-    /// Was the edge made by the definition that owns this witness? A graph can be given the edges of another one.
+    /// Returns whether the definition of this witness made the edge. A graph can contain edges of another definition.
     #[inline]
     pub(super) fn has_witness(&self, witness: &Witness) -> bool {
         self.witness == witness
@@ -77,9 +77,9 @@ impl fmt::Display for Edge {
 /// The name of a lifecycle in stored data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Identity {
-    /// As its definition says.
+    /// The text of the `identity` line.
     Given(&'static str),
-    /// Package and lifecycle.
+    /// The package and the name of the lifecycle.
     Of { package: &'static str, name: &'static str },
 }
 
@@ -102,13 +102,13 @@ impl PartialEq for Graph {
 impl Eq for Graph {}
 
 impl Graph {
-    /// The name of the lifecycle in stored data: its package and its name, such as `runstate/tool_call`, unless the
-    /// definition has an `identity` line.
+    /// The name of the lifecycle in stored data. Default: its package and its name, such as `runstate/tool_call`. The
+    /// definition's `identity` line replaces the default.
     pub fn identity(&self) -> impl fmt::Display + use<> {
         self.identity
     }
 
-    /// Was the graph made by the definition that owns this witness?
+    /// Returns whether the definition of this witness made the graph.
     #[inline]
     pub(super) fn has_witness(&self, witness: &Witness) -> bool {
         self.witness == witness
@@ -120,18 +120,18 @@ impl Graph {
         self.witness
     }
 
-    /// The state in which a machine begins.
+    /// The initial state.
     pub fn initial(&self) -> &'static StateInfo {
-        // The const checks of `lifecycle!` let no graph without an initial state compile.
+        // The const checks of `lifecycle!` reject a graph without an initial state.
         self.states.iter().find(|s| s.initial).unwrap_or(&self.states[0])
     }
 
-    /// The state of that name.
+    /// Finds a state by its name.
     pub fn state(&self, name: &str) -> Option<&'static StateInfo> {
         self.states.iter().find(|s| s.name == name)
     }
 
-    /// The edge that `event` takes from the state `from`.
+    /// Finds the edge that leaves the state `from` by `event`.
     pub fn edge(&self, from: &str, event: &str) -> Option<&'static Edge> {
         self.edges.iter().find(|e| e.from == from && e.event == event)
     }
@@ -147,7 +147,7 @@ impl Graph {
     }
 }
 
-/// What `lifecycle!` writes down; not for use by hand.
+/// Constructors for the code that `lifecycle!` generates; not for use by hand.
 #[doc(hidden)]
 pub mod build {
     use super::super::check::equal;
@@ -155,18 +155,19 @@ pub mod build {
     use super::super::proof::Witness;
     use super::{Edge, Graph, Identity, StateInfo};
 
-    /// The names of a lifecycle: in traces, of its package, and in stored data if its definition says one.
+    /// The names of a lifecycle: in traces, of its package, and in stored data if the definition has an `identity`
+    /// line.
     #[derive(Debug)]
     pub struct Names {
-        /// In traces.
+        /// The name in traces.
         pub name: &'static str,
-        /// Of the package.
+        /// The name of the package.
         pub package: Option<&'static str>,
-        /// In stored data: none or one.
+        /// The name in stored data: none or one.
         pub identity: &'static [&'static str],
     }
 
-    /// A graph, of the definition that owns the witness.
+    /// Makes a graph for the definition that owns the witness.
     pub const fn graph(
         witness: &'static Witness,
         names: &Names,
@@ -185,10 +186,10 @@ pub mod build {
         Graph { name, identity, witness, doc, version, states, events, edges }
     }
 
-    /// The place of the edge that leaves a state by an event.
+    /// Finds the index of the edge that leaves a state by an event.
     ///
     /// # Panics
-    /// While compiling, when there is none.
+    /// While compiling, when no such edge exists.
     pub const fn place(edges: &[Edge], from_index: usize, event: &str) -> usize {
         let mut i = 0;
         while i < edges.len() {
@@ -200,7 +201,7 @@ pub mod build {
         panic!("a transition has its edge")
     }
 
-    /// A machine was created: tells its record, and the observer in it.
+    /// Reports the creation of a machine to its record, and to the observer in it.
     #[inline]
     pub fn created<R: Record>(record: &mut R, witness: &Witness, graph: &'static Graph) {
         record.created(graph);
@@ -209,7 +210,7 @@ pub mod build {
         }
     }
 
-    /// A machine took that edge: tells its record, and the observer in it.
+    /// Reports a transition of a machine to its record, and to the observer in it.
     #[inline]
     pub fn moved<R: Record>(record: &mut R, witness: &Witness, graph: &'static Graph, edge: &'static Edge) {
         record.moved(edge);
@@ -218,7 +219,7 @@ pub mod build {
         }
     }
 
-    /// A state; `ends` are the places of the terminal states.
+    /// Makes a state; `ends` are the indices of the terminal states.
     pub const fn state(
         name: &'static str,
         doc: &'static str,
@@ -237,7 +238,7 @@ pub mod build {
         StateInfo { name, doc, initial: index == initial, terminal }
     }
 
-    /// An edge, of the definition that owns the witness.
+    /// Makes an edge for the definition that owns the witness.
     pub const fn edge(
         witness: &'static Witness,
         lifecycle: &'static str,
@@ -248,12 +249,12 @@ pub mod build {
         Edge { lifecycle, from: from.0, event, to: to.0, from_index: from.1, to_index: to.1, witness }
     }
 
-    /// The first of two names: a state's own name unless its definition gives another.
+    /// Returns the given name, or the state's own name where the definition gives none.
     pub const fn name(given: &[&'static str], own: &'static str) -> &'static str {
         if given.is_empty() { own } else { given[0] }
     }
 
-    /// A doc comment without the white space around it.
+    /// Returns a doc comment without the white space around it.
     pub const fn doc(text: &'static str) -> &'static str {
         text.trim_ascii()
     }

@@ -1,4 +1,4 @@
-//! The traits that a `lifecycle!` definition implements and the few that its author does.
+//! The traits that a `lifecycle!` definition implements, and the few that its author implements.
 
 use core::error::Error;
 use core::fmt;
@@ -12,10 +12,10 @@ use super::observer::Observer;
 use super::proof::{Mark, Proof, Rehydration};
 use super::refused::{Refusal, Refused};
 
-/// What all states of a machine share: an id, counters, whatever outlives a transition.
+/// The data that all states of a machine share: an id, counters, all data that outlives a transition.
 ///
-/// A record may keep an [`Observer`], which the kernel tells of each transition, typed or dynamic. With the default bodies
-/// and no observer this costs nothing.
+/// A record may keep an [`Observer`]. The kernel reports each transition to it, typed or dynamic. With the default
+/// bodies and no observer this costs nothing.
 ///
 /// ```
 /// use runstate::kernel::{Edge, Record};
@@ -31,7 +31,7 @@ use super::refused::{Refusal, Refused};
 /// }
 /// ```
 pub trait Record {
-    /// The place where this record keeps its [`Observer`], if it has one.
+    /// The field of this record for its [`Observer`], if it has one.
     #[inline]
     fn observer(&mut self) -> Option<&mut Observer> {
         None
@@ -39,7 +39,7 @@ pub trait Record {
 
     /// Runs when a machine is created in the initial state of `graph`.
     ///
-    /// It is a hook for the record alone. A call by hand tells no observer anything.
+    /// This is a hook for the record alone. A manual call notifies no observer.
     #[inline]
     fn created(&mut self, _graph: &'static Graph) {}
 
@@ -50,7 +50,7 @@ pub trait Record {
     /// Checks that a machine with this record can be in the state `status`, for records that come from storage.
     ///
     /// # Errors
-    /// The contradiction, such as a call that succeeded and was never started.
+    /// The inconsistency, such as a call that succeeded and was never started.
     fn check_stored(&self, _status: &'static str) -> Result<(), String> {
         Ok(())
     }
@@ -58,19 +58,19 @@ pub trait Record {
 
 /// A record that can be read back from storage.
 ///
-/// Each record that implements `Deserialize` has it. A record without `Deserialize` can be read by a
-/// snapshot and by nothing else: the records of the documented lifecycles are of that kind, so that
-/// no record begins in the middle of a life.
+/// Each record that implements `Deserialize` implements it. Only a snapshot can read a record without
+/// `Deserialize`. The records of the documented lifecycles are of that kind, so that no record begins
+/// in the middle of a life.
 #[diagnostic::on_unimplemented(
     message = "the record `{Self}` cannot be read back from storage",
     label = "this machine does not come back",
     note = "derive `Deserialize` for the record"
 )]
 pub trait ReadRecord: Record + Sized {
-    /// Reads the record; only readers of stored machines have the permit.
+    /// Reads the record. Only readers of stored machines have the permit.
     ///
     /// # Errors
-    /// Those of the deserializer.
+    /// The errors of the deserializer.
     #[doc(hidden)]
     fn read_record<'de, D: Deserializer<'de>>(
         permit: Rehydration<Self>,
@@ -87,49 +87,49 @@ impl<R: Record + DeserializeOwned> ReadRecord for R {
     }
 }
 
-/// A state: a type that owns what is true in it. `lifecycle!` implements it.
+/// A state: a type that owns the data of the state. `lifecycle!` implements it.
 pub trait State: Sized {
     /// The record of the lifecycle.
     type Record: Record;
     /// The status enum of the lifecycle.
     type Status: Status;
-    /// The status that stands for this state.
+    /// The status of this state.
     const STATUS: Self::Status;
 }
 
-/// How a state is entered from `From` by the event `Event`.
+/// The entry into a state from `From` by the event `Event`.
 ///
-/// This is where a lifecycle's author writes what a transition does. A state without data needs no entry of its own.
+/// A lifecycle's author writes the effect of a transition here. A state without data needs no entry of its own.
 #[diagnostic::on_unimplemented(
     message = "no way into state `{Self}` from `{From}` by event `{Event}`",
     label = "this edge has no entry",
     note = "write `impl Enter<{From}, {Event}> for {Self}`, or take the edge out of the lifecycle"
 )]
 pub trait Enter<From, Event>: State {
-    /// Makes the state from the one that is left and the event.
+    /// Makes the state from the source state and the event.
     fn enter(from: From, event: Event, record: &mut Self::Record) -> Self;
 }
 
-/// A condition on an edge into a state, for edges that are written with `else`.
+/// A condition on a transition into a state, for transitions that are written with `else`.
 ///
-/// It looks and does not touch: when it fails, the machine and the event go back to the caller as they were.
+/// A guard reads its arguments and changes nothing. When it fails, the caller gets machine and event back unchanged.
 #[diagnostic::on_unimplemented(
     message = "no guard on the way into state `{Self}` from `{From}` by event `{Event}`",
     label = "this edge is written with `else` and has no guard",
     note = "write `impl Guard<{From}, {Event}> for {Self}`, or drop the `else`"
 )]
 pub trait Guard<From, Event>: State {
-    /// Why the edge cannot be taken.
+    /// The reason why the transition is refused.
     type Error: Error + Send + Sync + 'static;
 
-    /// May a machine in `from` with this record take the edge?
+    /// Checks whether a machine in `from` with this record may take the transition.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not.
     fn check(from: &From, event: &Event, record: &Self::Record) -> Result<(), Self::Error>;
 }
 
-/// How the initial state of a new machine is made. A state without data needs no such impl.
+/// The constructor of the initial state of a new machine. A state without data needs no such impl.
 #[diagnostic::on_unimplemented(
     message = "the initial state `{Self}` cannot be made",
     label = "this lifecycle has no beginning",
@@ -140,16 +140,17 @@ pub trait Begin: State {
     fn begin(record: &mut Self::Record) -> Self;
 }
 
-/// A typed machine that has a way out by `Event`; made beside the method, from the same line of the definition.
+/// A typed machine that has a transition by `Event`. The macro makes the mark and the method from one line of the
+/// definition.
 ///
-/// It marks, for tests, which cells of the matrix of states and events are legal; the move itself is the method. The bound
-/// alone proves nothing, since a foreign crate can implement this trait for an event of its own:
+/// The mark tells tests which state/event pairs are legal; the transition itself is the method. The bound alone
+/// proves nothing, since a foreign crate can implement this trait for an event of its own:
 /// [`accepted_edge`](super::accepted_edge) evaluates the mark.
 pub trait Accepts<Event>: Sized {
-    /// The state that the event leads to.
+    /// The target state of the event.
     type Next: State;
 
-    /// Proof that the mark was made with its transition.
+    /// Proof that one definition made the mark and its transition.
     #[doc(hidden)]
     const MARK: Mark<Self, Event>;
 }
@@ -158,13 +159,13 @@ pub trait Accepts<Event>: Sized {
 pub trait Status:
     Copy + Eq + Ord + Hash + fmt::Debug + fmt::Display + Send + Sync + Serialize + 'static
 {
-    /// All of them, in source order.
+    /// All states, in source order.
     const ALL: &'static [Self];
 
-    /// The graph whose states these are.
+    /// The graph of these states.
     fn graph() -> &'static Graph;
 
-    /// The place in [`Status::ALL`] and in [`Graph::states`].
+    /// The index in [`Status::ALL`] and in [`Graph::states`].
     fn index(self) -> usize;
 
     /// The name in diagrams, traces and storage.
@@ -172,7 +173,7 @@ pub trait Status:
         Self::graph().states[self.index()].name
     }
 
-    /// Does a machine end here?
+    /// Returns whether the state is terminal.
     fn is_terminal(self) -> bool {
         Self::graph().states[self.index()].terminal
     }
@@ -183,14 +184,14 @@ pub trait Event: fmt::Debug {
     /// The names of all events, in source order.
     const NAMES: &'static [&'static str];
 
-    /// The name of this one.
+    /// The name of this event.
     fn name(&self) -> &'static str;
 }
 
-/// A machine, typed or dynamic, that can be written down: by reference, while it goes on.
+/// A machine, typed or dynamic, that can be serialized by reference, while it is in use.
 ///
-/// `lifecycle!` implements it. An implementation by hand may name any graph; it has no [`Proof`] for the graph of another
-/// lifecycle, and no snapshot is taken of it.
+/// `lifecycle!` implements it. A manual implementation may name any graph. It has no [`Proof`] for the graph of
+/// another lifecycle, so no snapshot can be taken of it.
 pub trait Persist: Sized {
     /// The record of the lifecycle.
     type Record: Record;
@@ -200,19 +201,19 @@ pub trait Persist: Sized {
     /// The graph of the lifecycle.
     const GRAPH: &'static Graph;
 
-    /// Proof that this is a machine of that graph.
+    /// Proof that this type is a machine of that graph.
     const PROOF: Proof<Self>;
 
-    /// The state the machine is in.
+    /// The current state of the machine.
     fn status(&self) -> Self::Status;
 
-    /// What all states share.
+    /// The record: the data that all states share.
     fn record(&self) -> &Self::Record;
 
-    /// Writes the data of the state: `null` for a state without.
+    /// Serializes the data of the state: `null` for a state without data.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The errors of the serializer.
     fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 }
 
@@ -221,28 +222,28 @@ pub trait Machine: Persist {
     /// The enum of the events.
     type Event: Event;
 
-    /// A new machine in the initial state.
+    /// Creates a machine in the initial state.
     fn create(record: Self::Record) -> Self;
 
-    /// Takes the edge that the state has for the event.
+    /// Takes the transition that the state has for the event.
     ///
     /// # Errors
-    /// [`Refused`], with machine and event as they were, when the state has no such edge or its guard fails.
+    /// [`Refused`], with machine and event unchanged, when the state has no such transition or its guard fails.
     fn apply(self, event: Self::Event) -> Result<Self, Refused<Self>>;
 
-    /// Checks whether the machine takes the event. It asks the guard and changes nothing.
+    /// Checks whether the machine takes the event. The check calls the guard and changes nothing.
     ///
     /// # Errors
-    /// [`Refusal`], when the state has no edge for the event or its guard fails.
+    /// [`Refusal`], when the state has no transition for the event or its guard fails.
     fn check<'a>(&'a self, event: &'a Self::Event) -> Result<(), Refusal<'a, Self>>;
 
-    /// Tells `observer` of all transitions from now on, if the record keeps one.
+    /// Reports all later transitions to `observer`, if the record has a field for an observer.
     fn observe(&mut self, observer: Observer);
 
-    /// Brings a stored machine back; only readers of stored machines have the permit.
+    /// Restores a stored machine. Only readers of stored machines have the permit.
     ///
     /// # Errors
-    /// Those of the deserializer, when the data is not that of the state.
+    /// The errors of the deserializer, when the data does not fit the state.
     #[doc(hidden)]
     fn rehydrate<'de, D: Deserializer<'de>>(
         permit: Rehydration<Self>,

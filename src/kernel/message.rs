@@ -1,6 +1,6 @@
-//! Text put together while compiling, since `format!` is not `const`.
+//! Messages built at compile time, since `format!` is not `const`.
 
-/// A message of at most [`Message::LIMIT`] bytes; what is longer is cut.
+/// A message of at most [`Message::LIMIT`] bytes; longer text is cut.
 pub(crate) struct Message {
     bytes: [u8; Message::LIMIT],
     len: usize,
@@ -18,7 +18,7 @@ impl Message {
         self.raw(text.as_bytes())
     }
 
-    /// Adds bytes that are whole UTF-8 characters.
+    /// Adds bytes that are complete UTF-8 characters.
     pub(crate) const fn raw(mut self, bytes: &[u8]) -> Self {
         let mut i = 0;
         while i < bytes.len() && self.len < Self::LIMIT {
@@ -35,16 +35,16 @@ impl Message {
         if n < 10 { self.raw(&digit) } else { self.number(n / 10).raw(&digit) }
     }
 
-    /// Ends the compilation with this message.
+    /// Stops the compilation with this message.
     ///
-    /// This and all that call it are `#[track_caller]`: the compiler leaves such functions out of the error's backtrace,
-    /// so that what it shows is the message and the definition, and not the inside of the kernel.
+    /// This function and all its callers are `#[track_caller]`: the compiler leaves such functions out of the error's
+    /// backtrace. So the error shows the message and the definition, and not the inside of the kernel.
     #[track_caller]
     pub(crate) const fn fail(&self) -> ! {
         let (text, _) = self.bytes.split_at(self.len);
         match core::str::from_utf8(text) {
             Ok(text) => panic!("{}", text),
-            // Cut inside a character.
+            // The limit cut a character in two.
             Err(e) => match core::str::from_utf8(text.split_at(e.valid_up_to()).0) {
                 Ok(text) => panic!("{}", text),
                 Err(_) => panic!("the graph and its diagram differ"),

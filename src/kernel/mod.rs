@@ -1,6 +1,7 @@
-//! The kernel: states, transitions and graphs as types. It knows no run, no tool, no time.
+//! The kernel: states, transitions and graphs as types. It depends on no run, no tool and no time.
 //!
-//! [`lifecycle!`](crate::lifecycle) is the way in; the traits here are what it implements and what its author does.
+//! [`lifecycle!`](crate::lifecycle) is the entry point. It implements most traits of this module; its author
+//! implements the rest.
 
 #[doc(hidden)]
 pub mod check;

@@ -8,19 +8,21 @@ use super::proof::Witness;
 
 /// A receiver of transitions: a recorder, a counter, a log.
 ///
-/// The kernel calls it. Code that holds an [`Observer`] cannot: a call needs the witness of the lifecycle, which only the
-/// code that `lifecycle!` generates has. The implementation's own methods stay as public as their type.
+/// Only the kernel calls it. A holder of an [`Observer`] cannot: a call needs the witness of the lifecycle, and only
+/// the code that `lifecycle!` generates has it. The implementation's own methods are as public as their type.
 pub trait Observe: Send + Sync {
-    /// A machine was created in the initial state of `graph`. `instance` is what [`Observer::new`] was given.
+    /// Reports that a machine was created in the initial state of `graph`. `instance` is the argument of
+    /// [`Observer::new`].
     fn created(&self, instance: u32, graph: &'static Graph);
 
-    /// A machine of `graph` took `edge`, which is one of `graph.edges`.
+    /// Reports that a machine of `graph` took `edge`, which is one of `graph.edges`.
     fn moved(&self, instance: u32, graph: &'static Graph, edge: &'static Edge);
 }
 
-/// A handle on an [`Observe`], kept in a record; empty by default, and then it costs a test of a null pointer.
+/// A handle on an [`Observe`], kept in a record. Default: empty, at the cost of one test of a null pointer per
+/// transition.
 ///
-/// It is no part of a machine's value: it is not stored, and two records that differ in it alone are equal.
+/// It is no part of a machine's value: it is not stored, and two records that differ only in it are equal.
 #[derive(Clone, Default)]
 pub struct Observer {
     told: Option<Arc<dyn Observe>>,
@@ -28,12 +30,12 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Tells `told` of the transitions of the machine that it calls `instance`.
+    /// Makes a handle that reports transitions to `told`, under the number `instance`.
     pub fn new(told: Arc<dyn Observe>, instance: u32) -> Self {
         Observer { told: Some(told), instance }
     }
 
-    /// Passes a creation on.
+    /// Reports a creation.
     #[inline]
     pub(super) fn created(&self, witness: &Witness, graph: &'static Graph) {
         if let Some(told) = &self.told
@@ -43,7 +45,7 @@ impl Observer {
         }
     }
 
-    /// Passes a transition on.
+    /// Reports a transition.
     #[inline]
     pub(super) fn moved(&self, witness: &Witness, graph: &'static Graph, edge: &'static Edge) {
         if let Some(told) = &self.told

@@ -1,7 +1,8 @@
 //! Proofs of origin: values that only the code of one `lifecycle!` definition can make.
 //!
-//! A definition owns a private static, its witness. Its proofs are made from a reference to it, and no function or constant
-//! of the definition gives that reference away. A foreign implementation of a kernel trait can copy a graph; it cannot make a proof that fits.
+//! A definition owns a private static, its witness. Its proofs contain a reference to it, and no function or constant
+//! of the definition returns that reference. A foreign implementation of a kernel trait can copy a graph; it cannot
+//! make a proof that fits.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,8 +11,8 @@ use core::ptr;
 use super::graph::{Edge, Graph};
 use super::machine::{Accepts, Persist};
 
-/// The witness of a definition, in a private static of it. It is known by its address. Its text is the place of the definition, so
-/// that a linker which folds equal data leaves two definitions apart.
+/// The witness of a definition, in a private static of it. Its address identifies it. Its text is the place of the
+/// definition, so that a linker that folds equal data keeps two definitions apart.
 #[doc(hidden)]
 #[expect(missing_copy_implementations, reason = "a copy has another address")]
 pub struct Witness(#[expect(dead_code, reason = "it tells the statics apart")] &'static str);
@@ -22,7 +23,7 @@ impl Witness {
     }
 }
 
-/// Witnesses are equal when they are one.
+/// Two witnesses are equal when they have one address.
 impl PartialEq for Witness {
     #[inline]
     fn eq(&self, other: &Witness) -> bool {
@@ -32,16 +33,16 @@ impl PartialEq for Witness {
 
 impl Eq for Witness {}
 
-/// The same for each: an address says nothing.
+/// A constant text: an address means nothing to a reader.
 impl fmt::Debug for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Witness")
     }
 }
 
-/// Proof that `M` is a machine of the graph that it names, in [`Persist::PROOF`].
+/// Proof that `M` is a machine of the graph in [`Persist::GRAPH`], as the constant [`Persist::PROOF`].
 ///
-/// `lifecycle!` makes it. The proof of one type cannot stand for another type.
+/// `lifecycle!` makes it. The proof of one type is no proof for another type.
 pub struct Proof<M> {
     witness: &'static Witness,
     machine: PhantomData<fn() -> M>,
@@ -60,14 +61,14 @@ impl<M> fmt::Debug for Proof<M> {
     }
 }
 
-/// The witness of the lifecycle that made the proof of `P`; none when the graph that `P` names is of another lifecycle.
+/// The witness of the lifecycle that made the proof of `P`; none when the graph of `P` belongs to another lifecycle.
 #[cfg(feature = "snapshot")]
 pub(crate) fn proven_witness<P: Persist>() -> Option<&'static Witness> {
     let witness = P::PROOF.witness;
     P::GRAPH.has_witness(witness).then_some(witness)
 }
 
-/// Proof that an [`Accepts`] mark was made with its transition.
+/// Proof that one definition made an [`Accepts`] mark and its transition.
 pub struct Mark<M, E> {
     witness: &'static Witness,
     edge: usize,
@@ -87,11 +88,11 @@ impl<M, E> fmt::Debug for Mark<M, E> {
     }
 }
 
-/// The edge that a machine `M` takes by the event `E`; none when the mark was not made by the machine's own definition.
+/// The edge that a machine `M` takes by the event `E`; none when the machine's own definition did not make the mark.
 ///
-/// The bound `M: Accepts<E>` alone proves nothing: a foreign crate can implement [`Accepts`] for an event of its own. This
-/// function compares the mark with the graph. The edge is one of `M::GRAPH`: the names in it are the words of the definition of `M`,
-/// which may be those of another lifecycle, and prove nothing.
+/// The bound `M: Accepts<E>` alone proves nothing: a foreign crate can implement [`Accepts`] for an event of its own.
+/// This function compares the mark with the graph. The edge is one of `M::GRAPH`. The names in it come from the
+/// definition of `M`. They may equal the names of another lifecycle, and prove nothing.
 ///
 /// ```
 /// use runstate::kernel::{Accepts, Mark, Witness, accepted_edge};
@@ -100,7 +101,7 @@ impl<M, E> fmt::Debug for Mark<M, E> {
 /// let edge = accepted_edge::<ToolCall<New>, Start>().expect("the definition made this mark");
 /// assert_eq!(edge.to_string(), "New --> Running : start");
 ///
-/// // A mark of one's own is told apart.
+/// // A mark of another definition is rejected.
 /// struct Teleport;
 /// static OWN: Witness = Witness::at("here");
 /// impl Accepts<Teleport> for ToolCall<New> {
@@ -116,14 +117,14 @@ pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
     proofs.iter().all(|witness| graph.has_witness(witness) && edge.has_witness(witness)).then_some(edge)
 }
 
-/// The permit to bring a `T`, a machine or a record, back from storage.
+/// The permit to read a `T`, a machine or a record, back from storage.
 ///
-/// Only this crate's readers of stored data make one, and each is for one type: an implementation of
-/// [`Machine`](super::Machine) of one's own is handed a permit for itself.
+/// Only this crate's readers of stored data make permits. Each permit is for one type: a manual implementation of
+/// [`Machine`](super::Machine) gets a permit for itself only.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Rehydration<T> {
-    /// The lifecycle of the machine that comes back.
+    /// The lifecycle of the restored machine.
     #[cfg(feature = "lifecycles")]
     witness: &'static Witness,
     of: PhantomData<fn() -> T>,
@@ -143,7 +144,7 @@ impl<T> Rehydration<T> {
         }
     }
 
-    /// Is it for a machine of that graph?
+    /// Returns whether the permit is for a machine of that graph.
     #[cfg(feature = "lifecycles")]
     pub(crate) fn is_of(&self, graph: &Graph) -> bool {
         graph.has_witness(self.witness)

@@ -1,11 +1,11 @@
-//! What comes back when a machine does not take an event.
+//! Errors of a machine that refuses an event.
 
 use core::error::Error;
 use core::fmt;
 
 use super::machine::{Event, Machine, Status};
 
-/// A dynamic machine that did not take an event, with the event, both as they were.
+/// A dynamic machine that refused an event, with the event, both unchanged.
 ///
 /// ```
 /// use runstate::tool_call::{AnyToolCall, CallRecord, Cancel};
@@ -28,13 +28,13 @@ struct Parts<M: Machine> {
 }
 
 impl<M: Machine> Refused<M> {
-    /// The state has no way out by this event.
+    /// Makes the refusal of a state without a transition by this event.
     #[doc(hidden)]
     pub fn no_edge(machine: M, event: M::Event) -> Self {
         Refused(Box::new(Parts { machine, event, guard: None }))
     }
 
-    /// The guard of the edge failed.
+    /// Makes the refusal of a transition by its guard.
     #[doc(hidden)]
     pub fn by_guard(machine: M, event: M::Event, error: impl Error + Send + Sync + 'static) -> Self {
         Refused(Box::new(Parts { machine, event, guard: Some(Box::new(error)) }))
@@ -50,17 +50,17 @@ impl<M: Machine> Refused<M> {
         &self.0.event
     }
 
-    /// Why the guard of the edge refused; none when the state has no edge for the event at all.
+    /// The error of the guard; none when the state has no transition for the event.
     pub fn guard(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.0.guard.as_deref()
     }
 
-    /// The names of the events that the state has an edge for.
+    /// The names of the events that the state accepts.
     pub fn accepts(&self) -> impl Iterator<Item = &'static str> + use<M> {
         M::GRAPH.ways_out(self.0.machine.status().name()).map(|edge| edge.event)
     }
 
-    /// Gives both back.
+    /// Returns machine and event.
     pub fn into_parts(self) -> (M, M::Event) {
         (self.0.machine, self.0.event)
     }
@@ -104,7 +104,7 @@ impl<M: Machine> Error for Refused<M> {
     }
 }
 
-/// Why a machine does not take an event, from [`Machine::check`]; machine and event are borrowed.
+/// The reason why a machine refuses an event, from [`Machine::check`]. It borrows machine and event.
 pub struct Refusal<'a, M: Machine> {
     machine: &'a M,
     event: &'a M::Event,
@@ -112,19 +112,19 @@ pub struct Refusal<'a, M: Machine> {
 }
 
 impl<'a, M: Machine> Refusal<'a, M> {
-    /// The state has no way out by this event.
+    /// Makes the refusal of a state without a transition by this event.
     #[doc(hidden)]
     pub fn no_edge(machine: &'a M, event: &'a M::Event) -> Self {
         Refusal { machine, event, guard: None }
     }
 
-    /// The guard of the edge failed.
+    /// Makes the refusal of a transition by its guard.
     #[doc(hidden)]
     pub fn by_guard(machine: &'a M, event: &'a M::Event, error: impl Error + Send + Sync + 'static) -> Self {
         Refusal { machine, event, guard: Some(Box::new(error)) }
     }
 
-    /// Why the guard of the edge refused; none when the state has no edge for the event at all.
+    /// The error of the guard; none when the state has no transition for the event.
     pub fn guard(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.guard.as_deref()
     }
@@ -143,14 +143,14 @@ impl<M: Machine> fmt::Debug for Refusal<'_, M> {
     }
 }
 
-/// A typed machine whose guarded move failed, with the event, both as they were.
+/// A typed machine after a guard refused its transition, with the event, both unchanged.
 #[derive(Debug)]
 pub struct Rejected<M, E, G> {
     /// The machine, unchanged.
     pub machine: M,
     /// The event, unchanged.
     pub event: E,
-    /// Why the guard refused.
+    /// The error of the guard.
     pub error: G,
 }
 

@@ -1,12 +1,12 @@
-//! The record of a machine that ended.
+//! The record of a finished machine.
 
 use core::ops::Deref;
 
 use super::machine::Record;
 
-/// The record of a machine that was taken apart, to be read.
+/// The record of a machine that was taken apart, for reading.
 ///
-/// It cannot begin another machine, unless its author says so with [`Reusable`].
+/// It cannot begin another machine, unless its author implements [`Reusable`].
 ///
 /// ```
 /// use runstate::run::{Finish, Run, RunRecord};
@@ -28,7 +28,8 @@ use super::machine::Record;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Retired<R>(R);
 
-/// A record that may begin another machine after its own has ended. Only the crate of the record can implement it.
+/// A record that may begin another machine after its own machine is finished. Only the crate of the record can
+/// implement it.
 ///
 /// ```
 /// use runstate::kernel::{Record, Retired, Reusable};
@@ -51,7 +52,7 @@ impl<R> Retired<R> {
         Retired(record)
     }
 
-    /// The record by value.
+    /// Returns the record by value.
     pub fn into_inner(self) -> R
     where
         R: Reusable,

@@ -1,4 +1,4 @@
-//! A place for a dynamic machine in a struct that outlives an await.
+//! A field type for a dynamic machine in a struct that outlives an await.
 
 use core::error::Error;
 use core::fmt;
@@ -7,16 +7,16 @@ use core::mem;
 use super::machine::Machine;
 use super::refused::Refused;
 
-/// Holds a dynamic machine in a field, from which it can be moved on and put back.
+/// A field that holds a dynamic machine and applies transitions to it in place.
 ///
-/// A transition takes the machine by value, and a field behind `&mut` cannot give it away. A slot can: it takes the
-/// machine out, moves it on and puts it back in one call, with no await between. Await on a borrow from
-/// [`get`](Slot::get), then move synchronously: a future that is dropped half way leaves the slot as it was.
+/// A transition takes the machine by value, and a field behind `&mut` cannot give it away. A slot takes the machine
+/// out, applies the transition and puts the machine back in one call, with no await between. Await on a borrow from
+/// [`get`](Slot::get), then apply synchronously: a future that is dropped at an await leaves the slot unchanged.
 ///
-/// A guard is asked before the machine is taken out, and once more by the transition: it gives the same answer to the same
-/// question. Its panic leaves the machine in the slot. A panic in an [`Enter`](super::Enter), in a hook of the record, in an
-/// observer or in a closure of [`step`](Slot::step) loses it: the code that panicked owned it.
-/// [`try_get`](Slot::try_get) then gives [`Lost`].
+/// The slot runs a guard before it takes the machine out; the transition runs the guard again, with the same
+/// arguments. A panic of the first run leaves the machine in the slot. A panic in an [`Enter`](super::Enter), in a
+/// hook of the record, in an observer or in a closure of [`step`](Slot::step) loses the machine: the code that
+/// panicked owned it. After that, [`try_get`](Slot::try_get) returns [`Lost`].
 ///
 /// ```
 /// use runstate::kernel::Slot;
@@ -36,7 +36,7 @@ use super::refused::Refused;
 ///
 /// let call = AnyToolCall::new(CallRecord::new("call_1", "read_file", Default::default()));
 /// let mut worker = Worker { call: Slot::new(call) };
-/// // An event that the state does not accept changes nothing and comes back.
+/// // A refused event changes nothing and comes back.
 /// let (event, why) = worker.call.apply(Cancel::new("no").into()).unwrap_err();
 /// assert!(why.contains("refuses 'cancel'"), "{event:?}");
 /// assert_eq!(worker.call.get().status().name(), "New");
@@ -50,7 +50,7 @@ enum Held<M: Machine> {
     Lost(M::Status),
 }
 
-/// A machine that a panic took out of its [`Slot`].
+/// The error for a machine that a panic took out of its [`Slot`].
 ///
 /// ```
 /// use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -98,7 +98,7 @@ impl fmt::Display for Lost {
 impl Error for Lost {}
 
 impl<M: Machine> Slot<M> {
-    /// A slot with this machine in it.
+    /// Makes a slot that holds this machine.
     pub fn new(machine: M) -> Self {
         Slot(Held::Here(machine))
     }
@@ -117,12 +117,12 @@ impl<M: Machine> Slot<M> {
     /// The machine.
     ///
     /// # Panics
-    /// When an earlier transition panicked; [`try_get`](Slot::try_get) does not.
+    /// When an earlier transition panicked. [`try_get`](Slot::try_get) returns an error instead.
     pub fn get(&self) -> &M {
         self.try_get().unwrap_or_else(|lost| panic!("{lost}"))
     }
 
-    /// The machine, to change its record in place.
+    /// The machine, mutable, to change its record in place.
     ///
     /// # Panics
     /// As [`get`](Slot::get).
@@ -133,7 +133,7 @@ impl<M: Machine> Slot<M> {
         }
     }
 
-    /// Takes the machine out for good.
+    /// Takes the machine out and consumes the slot.
     ///
     /// # Panics
     /// As [`get`](Slot::get).
@@ -144,10 +144,10 @@ impl<M: Machine> Slot<M> {
         }
     }
 
-    /// Moves the machine on with typed code: takes it, runs `step` and puts back what that gives.
+    /// Runs typed code on the machine: takes it out, calls `step` and puts the returned machine back.
     ///
     /// # Panics
-    /// As [`get`](Slot::get). A panic in `step` passes through, and the machine it held is [`Lost`].
+    /// As [`get`](Slot::get). A panic in `step` propagates, and its machine is [`Lost`].
     pub fn step<T>(&mut self, step: impl FnOnce(M) -> (M, T)) -> T {
         let status = self.get().status();
         let Held::Here(machine) = mem::replace(&mut self.0, Held::Lost(status)) else {
@@ -158,16 +158,16 @@ impl<M: Machine> Slot<M> {
         out
     }
 
-    /// Applies an event; the slot keeps the machine either way.
+    /// Applies an event. The slot keeps the machine in both cases.
     ///
     /// # Errors
-    /// The event and the reason, when the machine refuses it.
+    /// The event and the reason, when the machine refuses the event.
     ///
     /// # Panics
-    /// As [`get`](Slot::get). A panic of the guard passes through and changes nothing; a panic of the transition itself
-    /// passes through, and the machine is [`Lost`].
+    /// As [`get`](Slot::get). A panic of the guard propagates and changes nothing. A panic of the transition itself
+    /// propagates, and the machine is [`Lost`].
     pub fn apply(&mut self, event: M::Event) -> Result<(), (M::Event, String)> {
-        // The guard looks before anything is taken out, so that its panic costs nothing.
+        // The guard runs before the machine is taken out, so that its panic loses nothing.
         if let Err(refusal) = self.get().check(&event) {
             let why = refusal.to_string();
             return Err((event, why));

@@ -1,4 +1,4 @@
-//! Names of states, read back.
+//! Parsing of state names.
 
 use core::error::Error;
 use core::fmt;
@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 
 use super::machine::Status;
 
-/// A text that names no state of a lifecycle.
+/// The error for a text that names no state of a lifecycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownStatus {
     lifecycle: &'static str,
@@ -24,7 +24,7 @@ impl fmt::Display for UnknownStatus {
 
 impl Error for UnknownStatus {}
 
-/// The status of that name.
+/// Finds the status with this name.
 #[doc(hidden)]
 pub fn status_from_name<S: Status>(name: &str) -> Result<S, UnknownStatus> {
     S::ALL.iter().copied().find(|status| status.name() == name).ok_or_else(|| UnknownStatus {

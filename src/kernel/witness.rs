@@ -1,8 +1,9 @@
-//! The diagram of a lifecycle, held against its graph while compiling.
+//! The compile-time check of a lifecycle's diagram against its graph.
 //!
-//! This reads the plain part of `stateDiagram-v2`: transitions with `[*]`, comments, `direction`. All other Mermaid is
-//! refused with its line, since a witness must not skip what it cannot read. The parser for any diagram, at run time,
-//! is another one (`diagram`): Mermaid's own lexer has modes and traps that a witness is better without.
+//! The reader accepts the plain part of `stateDiagram-v2`: transitions with `[*]`, comments, `direction`. It refuses
+//! all other Mermaid and names the line, because a check must not skip text that it cannot read. The parser for any
+//! diagram, at run time, is separate (`diagram`): Mermaid's own lexer has modes and exceptions that this reader
+//! avoids.
 
 mod reader;
 
@@ -18,7 +19,8 @@ const MOST_STATES: usize = 256;
 ///
 /// # Panics
 /// While compiling, naming the line and the edge or state, when the two differ in a state, an edge, an event's name,
-/// an initial or a terminal mark; when there is no block or a second one; and for Mermaid that this does not read.
+/// an initial or a terminal mark; when the text has no block or a second one; and for Mermaid that the reader
+/// refuses.
 #[doc(hidden)]
 #[track_caller]
 pub const fn diagram(graph: &Graph, text: &str, file: &str) {
@@ -43,7 +45,7 @@ pub const fn diagram(graph: &Graph, text: &str, file: &str) {
     seen.all_seen(graph, &reader);
 }
 
-/// The fingerprint of the graph that the one Mermaid block in `text` shows; `file` is its name in messages.
+/// Computes the fingerprint of the graph in the one Mermaid block of `text`; `file` is its name in messages.
 #[track_caller]
 pub(super) const fn fingerprint(text: &str, file: &str) -> Fingerprint {
     let mut reader = Reader::new(text.as_bytes(), file);
@@ -74,7 +76,7 @@ pub(super) const fn fingerprint(text: &str, file: &str) -> Fingerprint {
     shown.sum.fingerprint()
 }
 
-/// The states and edges that a diagram has shown so far.
+/// The states and edges that the reader has found so far.
 struct Shown {
     names: [Range; MOST_STATES],
     initial: [bool; MOST_STATES],
@@ -108,7 +110,7 @@ impl Shown {
         self
     }
 
-    /// The place of the state of that name, which is new or was shown before.
+    /// Returns the index of the state with that name, and adds a new state.
     #[track_caller]
     const fn place(&mut self, reader: &Reader<'_>, name: Range) -> usize {
         let mut i = 0;
@@ -127,7 +129,7 @@ impl Shown {
     }
 }
 
-/// What of the graph the diagram has shown so far.
+/// The part of the graph that the diagram has shown so far.
 struct Seen {
     edges: [bool; MOST_EDGES],
     states: [bool; MOST_STATES],
@@ -244,7 +246,7 @@ const fn state(graph: &Graph, reader: &Reader<'_>, name: Range) -> usize {
     reader.at_line().text("the diagram has a state the code lacks: ").raw(reader.bytes(name)).fail()
 }
 
-/// The place of the code's edge that the diagram's transition shows.
+/// Finds the index of the edge in the graph for a transition of the diagram.
 #[track_caller]
 const fn edge(graph: &Graph, reader: &Reader<'_>, t: Transition, from: usize, to: usize) -> usize {
     let mut same_pair = graph.edges.len();

@@ -1,9 +1,9 @@
-//! Reads the plain part of `stateDiagram-v2`, line by line, while compiling.
+//! A compile-time reader of the plain part of `stateDiagram-v2`, line by line.
 
 use crate::kernel::check::equal_bytes;
 use crate::kernel::message::Message;
 
-/// Names that are no state's to Mermaid, however they are written.
+/// Keywords that Mermaid does not accept as state names, in upper or lower case.
 const KEYWORDS: [&str; 10] =
     ["class", "classDef", "click", "default", "href", "note", "scale", "state", "stateDiagram", "style"];
 
@@ -31,15 +31,15 @@ impl Range {
     }
 }
 
-/// Walks over the lines of the file.
+/// A cursor over the lines of the file.
 pub(super) struct Reader<'a> {
     text: &'a [u8],
     file: &'a str,
     /// The current line, without white space around it.
     line: Range,
-    /// Its number, from 1.
+    /// The number of the current line, from 1.
     number: usize,
-    /// Where the next line begins.
+    /// The offset of the next line.
     next: usize,
     header: bool,
 }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         if t.label.is_empty() { message } else { message.text(" : ").raw(self.bytes(t.label)) }
     }
 
-    /// Goes to the next line of the file; false at its end.
+    /// Moves to the next line of the file; false at its end.
     const fn next_line(&mut self) -> bool {
         if self.next >= self.text.len() {
             return false;
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         equal_bytes(self.bytes(self.line), text.as_bytes())
     }
 
-    /// Goes to the fence that opens the Mermaid block.
+    /// Moves to the fence that opens the Mermaid block.
     #[track_caller]
     pub(super) const fn find_block(&mut self) {
         while self.next_line() {
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Is the line a fence, of whatever kind Markdown has, whose language is Mermaid?
+    /// Returns whether the line opens a Mermaid block, with any kind of Markdown fence.
     const fn opens_block(&self) -> bool {
         if !self.starts_with(self.line, "```") && !self.starts_with(self.line, "~~~") {
             return false;
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         self.starts_with(language, "mermaid") && (after == language.1 || !is_name_byte(self.text[after]))
     }
 
-    /// Goes to the next line of the block; false at its end.
+    /// Moves to the next line of the block; false at its end.
     #[track_caller]
     pub(super) const fn next_in_block(&mut self) -> bool {
         if !self.next_line() {
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         }
         let mut i = self.line.0;
         while i < self.line.1 {
-            // To Mermaid it ends the line, to an editor it may not.
+            // Mermaid ends the line here; an editor may not.
             if self.text[i] == b'\r' {
                 self.at_line().text("a carriage return within the line").fail();
             }
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         self.at_line().text("unsupported Mermaid: '").raw(self.bytes(self.line)).text("'").text(why).fail()
     }
 
-    /// `A --> B` or `A --> B : label`.
+    /// Parses `A --> B` or `A --> B : label`.
     #[track_caller]
     const fn transition(&self) -> Transition {
         let (from, rest) = self.endpoint(self.line);
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// The endpoint at the start of the range (empty for `[*]`), and what follows it.
+    /// Returns the endpoint at the start of the range (empty for `[*]`), and the rest of the range.
     #[track_caller]
     const fn endpoint(&self, range: Range) -> (Range, Range) {
         if self.starts_with(range, "[*]") {
