@@ -1,6 +1,7 @@
-//! The names of people that decide.
+//! Names of the people that decide.
 //!
-//! A name that a program gives is believed: these rules keep one person from passing for two, and a name from being none.
+//! The library accepts the name that a program gives. These rules prevent that one person passes for two, and that a
+//! name is empty or invisible.
 //!
 //! ```
 //! use runstate::actor::{is_name, is_one_actor};
@@ -14,17 +15,18 @@
 
 pub use crate::unseen::is_unseen;
 
-/// Is it a name: with a letter or a digit, nothing that cannot be seen, and no white space around it?
+/// Returns whether the text is a name: it has a letter or a digit, no invisible character, and no white space around
+/// it.
 pub fn is_name(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric) && text.trim() == text && !text.chars().any(is_unseen)
 }
 
-/// Are these names of one actor? Capitals, also those of several letters (`ß` and `SS`), and the kind of a space make no other person.
+/// Returns whether both names are of one actor. The case of letters does not count, also where the cases differ in
+/// length (`ß` and `SS`), nor does the kind of a space.
 ///
 /// # Limits
-/// A letter and its accent in one character or in two (`é`), full-width letters, and letters of other scripts that look alike are
-/// different names. Names are best taken from
-/// one directory, or from the operating system.
+/// Names are different when they have a letter with its accent in one character or in two (`é`), full-width letters,
+/// or similar letters of another script. A directory or the operating system is the best source of names.
 pub fn is_one_actor(one: &str, other: &str) -> bool {
     folded(one) == folded(other)
 }
@@ -32,7 +34,7 @@ pub fn is_one_actor(one: &str, other: &str) -> bool {
 fn folded(name: &str) -> String {
     // The capital `ẞ` is its own upper case.
     let lower = name.to_lowercase().to_uppercase().to_lowercase();
-    // The lower case of `İ` is an `i` with a dot of its own.
+    // The lower case of `İ` is an `i` with a separate combining dot.
     let letters = lower.chars().filter(|c| *c != '\u{307}');
     let spaced: String = letters.map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")

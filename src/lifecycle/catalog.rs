@@ -1,4 +1,4 @@
-//! All built-in lifecycles in one list, with the files that document them.
+//! The list of the built-in lifecycles, with the files that document them.
 
 use super::approval::AnyApproval;
 use super::governed_run::AnyGovernedRun;
@@ -11,7 +11,7 @@ use super::tool_call::AnyToolCall;
 use super::tool_execution::AnyToolExecution;
 use crate::kernel::{Graph, Persist};
 
-/// A lifecycle and the file that documents it, the one that was held against the graph while compiling.
+/// A lifecycle and the file that documents it. The compiler checks the graph against this file.
 ///
 /// ```
 /// let run = runstate::documents().iter().find(|document| document.graph.name == "run").unwrap();
@@ -21,7 +21,7 @@ use crate::kernel::{Graph, Persist};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Document {
-    /// The graph that the code has.
+    /// The graph in the code.
     pub graph: &'static Graph,
     /// The file's path from the root of the package, for messages.
     pub path: &'static str,
@@ -41,7 +41,7 @@ macro_rules! catalog {
     };
 }
 
-// The layers of an agent's run from coarse to fine, then the machines that stand for themselves.
+// The layers of an agent's run from coarse to fine, then the independent machines.
 catalog! {
     AnyRun: "run.md",
     AnyToolCall: "tool-call.md",
@@ -54,13 +54,13 @@ catalog! {
     AnyServiceRun: "service-run.md",
 }
 
-/// The graphs of the built-in lifecycles, always in the same order.
+/// The graphs of the built-in lifecycles, in a fixed order.
 ///
 /// ```
 /// let names: Vec<_> = runstate::lifecycles().iter().map(|graph| graph.name).collect();
 /// assert_eq!(names[..3], ["run", "tool_call", "run_flow"]);
 ///
-/// // A lifecycle is looked up by the name that traces and snapshots carry; others are not there.
+/// // The names in traces and snapshots identify a lifecycle. An unknown name finds nothing.
 /// let named = |name: &str| runstate::lifecycles().iter().find(|graph| graph.name == name);
 /// assert_eq!(named("tool_call").unwrap().edges.len(), 13);
 /// assert!(named("door").is_none());
@@ -74,8 +74,9 @@ pub fn documents() -> &'static [Document] {
     &DOCUMENTS
 }
 
-/// The rules of the built-in lifecycles, and the lifecycles that end together. The next activation of a run ends the one before it,
-/// with its replays and executions. The end of a run, however it ends, leaves calls that never began, replays and executions.
+/// The rules of the built-in lifecycles, and the lifecycles that end together. The next activation of a run ends the
+/// previous activation with its replays and executions. Any end of the run ends its unfinished calls, replays and
+/// executions.
 ///
 /// ```
 /// use runstate::trace::{Event, Verdict, check};
@@ -91,7 +92,7 @@ pub fn documents() -> &'static [Document] {
 /// let events: Vec<_> = lines.iter().map(|line| Event::from_json(line).unwrap()).collect();
 /// assert_eq!(check(&events, &runstate::rulebook()).verdict, Verdict::Conforms);
 ///
-/// // The end of the run is missing.
+/// // The trace lacks the end of the run.
 /// assert_eq!(check(&events[..2], &runstate::rulebook()).verdict, Verdict::Incomplete);
 /// ```
 #[cfg(feature = "trace")]

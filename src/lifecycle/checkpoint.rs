@@ -1,11 +1,11 @@
-//! Commits that a lifecycle owes, and the proof that one was made (document 000, "Checkpoint Triggers").
+//! Pending commits of a lifecycle, and the receipts that prove them.
 
 use std::error::Error;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What made a commit due.
+/// The cause of a pending commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Trigger {
     /// The side effects of RunStart are applied.
@@ -14,19 +14,18 @@ pub enum Trigger {
     AssistantTurnCommitted,
     /// The results of a tool round, or of replayed calls, are applied.
     ToolResultsCommitted,
-    /// The activation ended, whatever the reason. Always forced.
+    /// The activation ended, for any reason. This commit is always forced.
     RunFinished,
-    /// A decision was accepted; its replay has not begun (beside the document's six, so that no decision is lost).
+    /// A decision was accepted; its replay has not begun. The commit prevents the loss of the decision.
     DecisionAccepted,
-    /// A call asked while others execute (beside the document's six, so that its question can be decided: a question that is not
-    /// committed is not shown).
+    /// A call suspended while others execute. The commit makes its question visible, so that an actor can decide it.
     QuestionAsked,
-    /// A round begins with a tool that must not run twice (beside the document's six, so that no effect is repeated).
+    /// A round begins with a tool that must not run twice. The commit prevents a repeated effect after a crash.
     CallsStarted,
 }
 
 impl Trigger {
-    /// Must this be written even where a committer saves writes?
+    /// Returns whether a committer must write this commit even where it saves writes.
     pub fn is_forced(self) -> bool {
         self == Trigger::RunFinished
     }
@@ -38,20 +37,20 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// A commit that a state owes: the state has no way on but with the [`Receipt`] for it, or a failure.
+/// A pending commit of a state. The state can only be left with the [`Receipt`] for it, or by a failure.
 ///
-/// It is read from a state that owes it, or handed to a committer with the commit; it cannot be made up. It can be copied, and each
-/// copy can be given a receipt: all of them are of this one commit.
+/// A state with a pending commit returns it, and a committer receives it with the commit. A program cannot construct
+/// one. It can be copied. A receipt for any of the copies is a receipt for this one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
-    /// The value in memory that owes it, by its number; 0 in stored data.
+    /// The number of the flow, gate or run in memory that owns the commit; 0 in stored data.
     owner: u64,
     trigger: Trigger,
     gate: Option<u64>,
     number: u64,
 }
 
-/// A [`Due`] within the stored data of its state, which alone may be written and read.
+/// The serde form of a [`Due`] inside the stored data of its state. A [`Due`] alone has no stored form.
 pub(super) mod stored {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -82,32 +81,32 @@ pub(super) mod stored {
 }
 
 impl Due {
-    /// The commit of that number that the flow itself owes.
+    /// The commit with that number in a flow.
     pub(super) fn of_flow(trigger: Trigger, number: u64) -> Self {
         Due { owner: 0, trigger, gate: None, number }
     }
 
-    /// The commit of that number that a gate owes; gates are counted from 1.
+    /// The commit with that number in a gate; gates are counted from 1.
     pub(super) fn of_gate(trigger: Trigger, gate: u64, number: u64) -> Self {
         Due { owner: 0, trigger, gate: Some(gate), number }
     }
 
-    /// The same, owed by that flow, gate or run in memory.
+    /// Sets the owner: a flow, gate or run in memory.
     pub(super) fn within(self, owner: u64) -> Self {
         Due { owner, ..self }
     }
 
-    /// What made it due.
+    /// The cause of the commit.
     pub fn trigger(self) -> Trigger {
         self.trigger
     }
 
-    /// Its place among the commits of the flow, or of its gate, from 1; 0 for the commit that a run itself owes at its end.
+    /// The number of the commit in its flow, or in its gate, from 1; 0 for the commit of a run at its end.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// Does this receipt prove this commit?
+    /// Checks that the receipt is for this commit.
     pub(super) fn is_met_by(self, receipt: &Receipt) -> Result<(), WrongReceipt> {
         if self == receipt.0 { Ok(()) } else { Err(WrongReceipt { got: receipt.0, expected: self }) }
     }
@@ -123,17 +122,18 @@ impl fmt::Display for Due {
     }
 }
 
-/// Proof that [`commit`], or one of its two sisters, was called for what this very flow, gate or run owes. It does not prove
-/// that a disk was written: the closure says so, and [`without_committer`] writes nothing.
+/// Proof that [`commit`], [`commit_async`] or [`without_committer`] was called for a pending commit of this flow,
+/// gate or run. It does not prove that a disk was written: the closure reports that, and [`without_committer`] writes
+/// nothing.
 ///
-/// Most moves that need one use it up; those that only look at it take a reference, and of one receipt one machine moves. It cannot be copied
-/// (another one can be made of the same [`Due`]), and it does not fit another flow, also not one of a run of the same
-/// id, nor the same flow after it came back from storage.
+/// Most transitions that need a receipt consume it. Checks take a reference. One receipt serves one transition of one
+/// machine. A receipt cannot be copied; another call for the same [`Due`] makes another one. It does not fit another
+/// flow, not even a flow of a run with the same id, nor the same flow after a restore from storage.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the state that owed this commit waits for its receipt"]
 pub struct Receipt(Due);
 
-/// Makes a commit with `write`, and gives the receipt for it.
+/// Makes a commit with `write`, and returns its receipt.
 ///
 /// ```
 /// use runstate::checkpoint::{commit, without_committer};
@@ -143,12 +143,12 @@ pub struct Receipt(Due);
 /// let run = Run::new(RunRecord::new("r1"));
 /// let start = || RunFlow::new(FlowRecord::new(&run, 0));
 /// let flow = start().begin(Begin);
-/// // The only way on from here needs the receipt, which a write that fails does not give.
+/// // The only transition from here needs the receipt, and a failed write returns none.
 /// assert_eq!(commit(flow.due(), |_| Err("no disk")), Err("no disk"));
 /// let receipt = commit(flow.due(), |_| Ok::<(), &str>(()))?;
 /// let flow = flow.commit(Commit::new(receipt))?;
 ///
-/// // A receipt for another commit is refused, and the activation stays where it is.
+/// // A receipt for another commit is refused, and the activation keeps its state.
 /// let other = start().fail(Fail::new("no disk")).wind_up(WindUp).close(Close);
 /// let receipt = without_committer(start().begin(Begin).due());
 /// let (other, wrong) = other.committed(&receipt).unwrap_err();
@@ -158,30 +158,30 @@ pub struct Receipt(Due);
 /// ```
 ///
 /// # Errors
-/// Those of `write`.
+/// The errors of `write`.
 pub fn commit<E>(due: Due, write: impl FnOnce(Due) -> Result<(), E>) -> Result<Receipt, E> {
     write(due)?;
     Ok(Receipt(due))
 }
 
-/// [`commit`] with a write that is awaited.
+/// Makes a commit with a future, and returns its receipt; the async form of [`commit`].
 ///
 /// # Errors
-/// Those of `write`.
+/// The errors of `write`.
 ///
 /// # Cancel safety
-/// Dropped, it gives no receipt, and whether the write was made is for the store to know.
+/// A dropped future returns no receipt. Only the store knows whether the write was made.
 pub async fn commit_async<E>(due: Due, write: impl Future<Output = Result<(), E>>) -> Result<Receipt, E> {
     write.await?;
     Ok(Receipt(due))
 }
 
-/// The receipt where nothing is kept: a committer is optional (document 000, "Checkpoint Triggers").
+/// Makes a receipt without a write. A runtime without a committer uses it, since a committer is optional.
 pub fn without_committer(due: Due) -> Receipt {
     Receipt(due)
 }
 
-/// A receipt for another commit than the one that is due.
+/// The error for a receipt of another commit than the pending one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongReceipt {
     got: Due,
@@ -190,7 +190,7 @@ pub struct WrongReceipt {
 
 impl fmt::Display for WrongReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Where all that is written is the same, what owes the commit is not.
+        // When all visible fields are equal, the owners of the two commits differ.
         let is_alike = Due { owner: self.expected.owner, ..self.got } == self.expected;
         let of = if is_alike { " of another flow or gate" } else { "" };
         write!(f, "the receipt is for {}{of}, where {} is due", self.got, self.expected)

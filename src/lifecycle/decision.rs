@@ -1,11 +1,12 @@
-//! Why a call waits, and the answer to it (document 003, "Resume replay"; words of the design: suspension, decision).
+//! Suspensions of tool calls, and the decisions that answer them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The digest of a JSON value, as `sha256:` and 64 hexadecimal digits. White space and the order of keys do not count.
+/// Computes the digest of a JSON value, as `sha256:` and 64 hexadecimal digits. White space and the order of keys do
+/// not count.
 ///
-/// It is never the checksum of a snapshot, which covers several values.
+/// It never equals the checksum of a snapshot, which covers several values.
 ///
 /// ```
 /// use runstate::decision::digest;
@@ -19,13 +20,14 @@ pub fn digest(value: &Value) -> String {
     crate::snapshot::digest(&[value])
 }
 
-/// What is asked for where a crash left it unknown whether a tool ran: the runtime's own word, no tool's.
+/// The action of a question whether to execute a call again after a crash. Only the runtime uses this word; no tool
+/// does.
 pub const IN_DOUBT: &str = "in_doubt";
 
-/// The parameter that holds what the execution in doubt was called with.
+/// The parameter that holds the arguments of the execution in doubt.
 const ARGUMENTS: &str = "arguments";
 
-/// Why a call waits: what a person, or a program for them, is asked.
+/// A suspension: the question to a person, or to a program for them, while a call waits.
 ///
 /// ```
 /// use runstate::decision::Suspension;
@@ -37,35 +39,37 @@ const ARGUMENTS: &str = "arguments";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
-    /// An id that no other question of the run has: a call that waits twice has two. The runtime gives it when the call suspends; a
-    /// word that a tool wants in it stands behind a colon, `r1/call_1/1:word`.
+    /// The id, unique among the questions of the run: a call that waits twice has two. The runtime assigns it when
+    /// the call suspends. A tool can choose the part after a colon: `r1/call_1/1:word`.
     pub id: String,
-    /// What is asked for, as a word for programs: `approve`, `in_doubt`, …
+    /// The requested action, as a word for programs: `approve`, `in_doubt`, …
     pub action: String,
-    /// What is asked for, for a person.
+    /// The question, for a person.
     pub message: String,
-    /// What a form needs beside the message.
+    /// Parameters of a form beside the message.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub parameters: Value,
     /// The JSON Schema of a decision's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Value>,
-    /// What a decision to resume does.
+    /// The effect of a decision to resume.
     pub resume_mode: ResumeMode,
-    /// When it lapses, in milliseconds on the run's clock. A store counts the time from the commit with the question on, by a clock of its
-    /// own, unless it is a [date](Self::is_date).
+    /// The expiry, in milliseconds on the run's clock. Default: no expiry. Unless the expiry is a
+    /// [date](Self::is_date), a store measures the remaining time from the commit of the question, by its own clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at_ms: Option<u64>,
-    /// Does the call lapse at a date, by the time of day of the store? If not, it is open for a duration from its commit on.
+    /// Whether the expiry is a date, compared with the time of day of the store. Otherwise it is a duration from the
+    /// commit of the question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_date: bool,
-    /// Must the actor of a decision be another than those of the earlier decisions on the call?
+    /// Whether the actor of a decision must differ from the actors of all earlier decisions on the call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distinct_actors: bool,
 }
 
 impl Suspension {
-    /// A suspension that never lapses, and whose call is executed as it was asked for once it is resumed.
+    /// Makes a suspension without an expiry. After a decision to resume, the tool executes with the arguments of the
+    /// call.
     pub fn new(id: impl Into<String>, action: impl Into<String>, message: impl Into<String>) -> Self {
         Suspension {
             id: id.into(),
@@ -80,10 +84,10 @@ impl Suspension {
         }
     }
 
-    /// Asks whether an execution that a crash cut off, with these arguments, is to be made again.
+    /// Asks whether to repeat an execution that a crash cut off, with these arguments.
     ///
-    /// A decision to resume makes it again, under the same idempotency key. If it has a result that is the call's result, and
-    /// the tool is not executed: who decides may know that it did run.
+    /// A decision to resume repeats the execution under the same idempotency key. If the decision has a result, that
+    /// is the call's result, and the tool does not execute: the actor may know that the first execution completed.
     ///
     /// ```
     /// use runstate::decision::Suspension;
@@ -97,65 +101,67 @@ impl Suspension {
         Self::new(id, IN_DOUBT, message).with_parameters(json!({ ARGUMENTS: arguments }))
     }
 
-    /// What the execution was called with of which is asked whether it is to be made again; none where anything else is asked.
+    /// The arguments of the execution in doubt; none for any other question.
     pub fn doubted_arguments(&self) -> Option<&Value> {
         if self.action == IN_DOUBT { self.parameters.get(ARGUMENTS) } else { None }
     }
 
-    /// What a tool or a gate asks for: its id is given when the call suspends.
+    /// Makes the question of a tool or a gate. The runtime assigns the id when the call suspends.
     pub fn ask(action: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new("", action, message)
     }
 
-    /// The same, with what a form needs beside the message.
+    /// Sets the parameters of a form beside the message. Default: none.
     #[must_use]
     pub fn with_parameters(mut self, parameters: Value) -> Self {
         self.parameters = parameters;
         self
     }
 
-    /// The same, with the JSON Schema of a decision's result.
+    /// Sets the JSON Schema of a decision's result. Default: none.
     #[must_use]
     pub fn with_response_schema(mut self, schema: Value) -> Self {
         self.response_schema = Some(schema);
         self
     }
 
-    /// The same, with another way to resume.
+    /// Sets the effect of a decision to resume. Default: [`ResumeMode::ReplayToolCall`].
     #[must_use]
     pub fn resuming_by(mut self, mode: ResumeMode) -> Self {
         self.resume_mode = mode;
         self
     }
 
-    /// The same, lapsing at that time of the run's clock: so long after now. Where the clocks of machines differ, the time that is left
-    /// counts.
+    /// Sets the expiry to a time of the run's clock, which stands for a duration from now. Where the clocks of
+    /// machines differ, the remaining duration counts. Default: no expiry.
     #[must_use]
     pub fn expiring_at(mut self, at_ms: u64) -> Self {
         self.expires_at_ms = Some(at_ms);
         self
     }
 
-    /// The same, lapsing at that date, in milliseconds since the Unix epoch. Where the clocks of machines differ, the date counts.
+    /// Sets the expiry to a date, in milliseconds since the Unix epoch. Where the clocks of machines differ, the date
+    /// counts. Default: no expiry.
     #[must_use]
     pub fn expiring_on(mut self, date_ms: u64) -> Self {
         (self.expires_at_ms, self.is_date) = (Some(date_ms), true);
         self
     }
 
-    /// The same, for an actor that no earlier decision on this call had: two people must agree, and one of them cannot do it with
-    /// two clicks. A decision without an actor is refused ([`Reply::NotDistinct`](crate::agent::Reply::NotDistinct)).
+    /// Requires an actor that no earlier decision on this call had. Default: not required. So two people must agree,
+    /// and one person cannot do it with two clicks. A decision without an actor is refused
+    /// ([`Reply::NotDistinct`](crate::agent::Reply::NotDistinct)).
     ///
-    /// They agree on the question. Where the answer takes the place of the arguments or of the result, the last of them gives it alone: ask
-    /// several people with [`ResumeMode::ReplayToolCall`].
+    /// The actors agree on the question. Where a decision replaces the arguments or the result, the last decision
+    /// alone supplies them. Use [`ResumeMode::ReplayToolCall`] for questions to several people.
     #[must_use]
     pub fn by_distinct_actors(mut self) -> Self {
         self.distinct_actors = true;
         self
     }
 
-    /// The digest of this question about a call: of the run, the call as it is named in traces, its tool, the arguments that are
-    /// shown, and all of the suspension. A decision that has it is for this question alone.
+    /// Computes the digest of this question. It covers the run, the trace name of the call, its tool, the displayed
+    /// arguments, and the whole suspension. A decision with this digest answers this question alone.
     ///
     /// ```
     /// use runstate::decision::Suspension;
@@ -165,7 +171,7 @@ impl Suspension {
     /// let amount = json!({ "amount": 10 });
     /// assert_eq!(first.digest("r1", "c1", "pay", &amount), first.digest("r1", "c1", "pay", &amount));
     ///
-    /// // The same words about the same arguments are another question when they are asked again, or of another call.
+    /// // A repeated question, or one about another call, has another digest even with equal words and arguments.
     /// assert_ne!(first.digest("r1", "c1", "pay", &amount), second.digest("r1", "c1", "pay", &amount));
     /// assert_ne!(first.digest("r1", "c1", "pay", &amount), first.digest("r1", "c1#2", "pay", &amount));
     /// ```
@@ -173,21 +179,21 @@ impl Suspension {
         digest(&json!([run, call, tool, arguments, self]))
     }
 
-    /// Has it lapsed at `now_ms`? At its very time it has.
+    /// Returns whether the suspension has expired at `now_ms`. It expires at its exact time.
     pub fn is_expired(&self, now_ms: u64) -> bool {
         self.expires_at_ms.is_some_and(|at| now_ms >= at)
     }
 }
 
-/// What a decision to resume does with the call (document 003, "Resume replay").
+/// The effect of a decision to resume on its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResumeMode {
-    /// The tool is executed with the arguments that the model gave.
+    /// The tool executes with the arguments of the model.
     ReplayToolCall,
-    /// The decision's result is the call's result; the tool is not executed.
+    /// The decision's result is the call's result; the tool does not execute.
     UseDecisionAsToolResult,
-    /// The tool is executed with the decision's result for arguments.
+    /// The tool executes with the decision's result as its arguments.
     PassDecisionToTool,
 }
 
@@ -195,40 +201,41 @@ pub enum ResumeMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    /// Its own id: the same id again is the same decision.
+    /// The id of the decision. A second decision with this id is a repetition of the first.
     pub decision_id: String,
-    /// The run it is for.
+    /// The run of the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run_id: String,
-    /// The call it is on, as it is named in traces.
+    /// The trace name of the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call: String,
-    /// The suspension it answers.
+    /// The id of the answered suspension.
     pub suspension_id: String,
-    /// Go on, or give the call up.
+    /// Whether the call resumes or is cancelled.
     pub action: DecisionAction,
-    /// The answer itself, for modes that use it.
+    /// The result, for the modes that use it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub result: Value,
-    /// Why, in the words of who decided.
+    /// The reason, in the words of the actor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who decided.
+    /// The actor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The digest of the question that it answers ([`Suspension::digest`]). Decisions of 0.1.0 have one of the arguments alone.
+    /// The digest of the answered question ([`Suspension::digest`]). Decisions of 0.1.0 have a digest of the
+    /// arguments alone.
     #[serde(default, alias = "args_digest", skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// When, in milliseconds on the run's clock.
+    /// The time of the decision, in milliseconds on the run's clock.
     pub decided_at_ms: u64,
-    /// The tag that a keyed store gave it; none outside of such a store.
+    /// The tag of a store with keys; none outside of such a store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<Box<str>>,
 }
 
-/// The actor of the runtime's own decisions: they cancel calls whose questions expired.
+/// The actor of the runtime's own decisions. These decisions cancel calls with expired questions.
 pub const RUNTIME: &str = "runstate";
-/// The beginning of the ids of the runtime's own decisions.
+/// The prefix of the ids of the runtime's own decisions.
 pub const EXPIRY: &str = "expiry:";
 
 impl Decision {
@@ -249,7 +256,7 @@ impl Decision {
             && on == Some(self.suspension_id.trim_end_matches('\''))
     }
 
-    /// A decision with nothing but its action.
+    /// Makes a decision with an action and no further data.
     pub fn new(
         decision_id: impl Into<String>,
         suspension_id: impl Into<String>,
@@ -271,12 +278,12 @@ impl Decision {
     }
 }
 
-/// What a decision says.
+/// The action of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionAction {
-    /// The call goes on, as the suspension's [`ResumeMode`] says.
+    /// The call resumes according to the suspension's [`ResumeMode`].
     Resume,
-    /// The call is given up.
+    /// The call is cancelled.
     Cancel,
 }

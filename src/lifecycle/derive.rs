@@ -1,4 +1,4 @@
-//! The status of a run as a projection of its calls (document 003, "RunStatus Derived from ToolCall States").
+//! The status of a run, derived from the statuses of its calls.
 
 use std::error::Error;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::fmt;
 use super::run::RunStatus;
 use super::tool_call::ToolCallStatus;
 
-/// What the calls of a round say of their run: `Running` while one executes (`Running`, `Resuming`); else `Waiting`
-/// while one is `Suspended`; else `Done`.
+/// Derives the status of a run from the calls of a round: `Running` while a call executes (`Running`, `Resuming`);
+/// else `Waiting` while a call is `Suspended`; else `Done`.
 ///
-/// `Done` means that the round is complete and the run may go on, never that the run ended: that comes from its
-/// [`TerminationReason`](super::termination::TerminationReason). A `New` call counts for nothing, so a round whose calls
-/// are all `New` gives `Done`; while a round begins, its run is `Running` by itself.
+/// `Done` means that the round is complete and the run may continue. It does not mean that the run ended: only a
+/// [`TerminationReason`](super::termination::TerminationReason) ends a run. `New` calls are ignored, so a round with
+/// only `New` calls gives `Done`. At the beginning of a round the run is `Running` regardless of this projection.
 ///
 /// ```
 /// use runstate::derive::derive_run_status;
@@ -37,7 +37,7 @@ pub fn derive_run_status(calls: impl IntoIterator<Item = ToolCallStatus>) -> Run
     status
 }
 
-/// The same projection, kept up to date with each transition in constant time.
+/// A tally of call statuses that gives the projection of [`derive_run_status`] in constant time per transition.
 ///
 /// ```
 /// use runstate::derive::StatusTally;
@@ -59,7 +59,7 @@ pub struct StatusTally {
 }
 
 impl StatusTally {
-    /// Counts a call in.
+    /// Adds a call.
     pub fn add(&mut self, status: ToolCallStatus) {
         self.counts[status as usize] += 1;
     }
@@ -67,29 +67,29 @@ impl StatusTally {
     /// Counts a transition of a call.
     ///
     /// # Errors
-    /// [`Miscount`] when no call is counted as `from`; the tally stays as it was.
+    /// [`Miscount`] when no call is counted as `from`; the tally is unchanged.
     pub fn moved(&mut self, from: ToolCallStatus, to: ToolCallStatus) -> Result<(), Miscount> {
         self.remove(from)?;
         self.add(to);
         Ok(())
     }
 
-    /// Counts a call out.
+    /// Removes a call.
     ///
     /// # Errors
-    /// [`Miscount`] when no call is counted as `status`; the tally stays as it was.
+    /// [`Miscount`] when no call is counted as `status`; the tally is unchanged.
     pub fn remove(&mut self, status: ToolCallStatus) -> Result<(), Miscount> {
         let count = &mut self.counts[status as usize];
         *count = count.checked_sub(1).ok_or(Miscount(status))?;
         Ok(())
     }
 
-    /// How many calls are in that status.
+    /// The number of calls in that status.
     pub fn count(&self, status: ToolCallStatus) -> usize {
         self.counts[status as usize]
     }
 
-    /// What [`derive_run_status`] says of the calls that are counted in.
+    /// The result of [`derive_run_status`] for the counted calls.
     pub fn run_status(&self) -> RunStatus {
         if self.count(ToolCallStatus::Running) + self.count(ToolCallStatus::Resuming) > 0 {
             RunStatus::Running
@@ -111,7 +111,7 @@ impl FromIterator<ToolCallStatus> for StatusTally {
     }
 }
 
-/// A transition out of a status that no counted call is in.
+/// The error for a transition from a status that no counted call has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Miscount(ToolCallStatus);
 

@@ -1,4 +1,4 @@
-//! The documented lifecycles, one to a module.
+//! The documented lifecycles, one per module.
 #![expect(clippy::result_large_err, reason = "a guarded move that is refused gives machine and event back")]
 
 mod nonce;

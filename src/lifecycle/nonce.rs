@@ -1,11 +1,12 @@
-//! Numbers that tell apart values that look alike: two flows of runs of one id, two executions of one call.
+//! Numbers that distinguish equal-looking values: two flows of runs with one id, two executions of one call.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that no other value of this process has. It is never stored: a value from storage gets a new one.
+/// A number that is unique in this process. It is never stored: a restored value gets a new one.
 ///
-/// It is no part of a record's value, so two nonces are equal to `==`; [`number`](Nonce::number) tells them apart.
+/// It is no part of a record's value, so `==` treats all nonces as equal. [`number`](Nonce::number) distinguishes
+/// them.
 #[derive(Clone, Copy)]
 pub(super) struct Nonce(u64);
 
@@ -15,12 +16,12 @@ impl Nonce {
         self.0
     }
 
-    /// The nonce of no value.
+    /// The nonce without a value.
     pub(super) fn none() -> Self {
         Nonce(0)
     }
 
-    /// The nonce of another value, to belong to it.
+    /// The nonce with this number, for a part of another value.
     pub(super) fn of(number: u64) -> Self {
         Nonce(number)
     }
@@ -33,7 +34,7 @@ impl Default for Nonce {
     }
 }
 
-/// The same for each, as it is no part of a value.
+/// A constant text, because the nonce is no part of a value.
 impl fmt::Debug for Nonce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Nonce")

@@ -1,7 +1,7 @@
-//! Records that readers of stored machines alone can read.
+//! Records that only readers of stored machines can read.
 
-/// Defines the record of a documented lifecycle. It has no `Deserialize`, and it is read for a machine of that lifecycle
-/// alone: a record that any text could make would begin a machine in the middle of a life.
+/// Defines the record of a documented lifecycle. The record has no `Deserialize`; a reader can read it only for a
+/// machine of its own lifecycle. Otherwise a record from any text could begin a machine in the middle of a life.
 macro_rules! record {
     (
         $Any:ident:

@@ -1,4 +1,4 @@
-//! A run (document 000, "Layer 1"; document 003, "RunStatus").
+//! The lifecycle of a run.
 
 use std::error::Error;
 use std::fmt;
@@ -29,9 +29,9 @@ lifecycle! {
         Done { .. },
     }
     event RunEvent {
-        /// The activation ended with calls suspended.
+        /// The activation ended with suspended calls.
         Wait { .. },
-        /// Something came in that lets the run go on.
+        /// An event lets the run continue.
         Resume { .. },
         /// The run is over.
         Finish { .. },
@@ -46,7 +46,7 @@ lifecycle! {
 }
 
 record! { AnyRun:
-    /// What all states of a run share.
+    /// The record of a run.
     pub struct RunRecord {
         id: String,
         activations: u32,
@@ -58,12 +58,12 @@ record! { AnyRun:
 }
 
 impl RunRecord {
-    /// The record of a new run, in its first activation.
+    /// Makes the record of a new run, in its first activation.
     pub fn new(id: impl Into<String>) -> Self {
         RunRecord { id: id.into(), activations: 1, nonce: Nonce::default(), observer: Observer::default() }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
@@ -75,7 +75,7 @@ impl RunRecord {
         &self.id
     }
 
-    /// How many activations it has had, this one included.
+    /// The number of activations, the current one included.
     pub fn activations(&self) -> u32 {
         self.activations
     }
@@ -101,27 +101,27 @@ impl Record for RunRecord {
     }
 }
 
-/// An activation is executing, for this cause.
+/// An activation is executing, with its cause.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Running {
     cause: Cause,
 }
 
-/// Why an activation runs.
+/// The cause of an activation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The run was created.
     Created,
-    /// A decision on one of the calls it waited for was accepted.
+    /// A decision on a suspended call of the run was accepted.
     Decided {
-        /// The call, as it is named in traces.
+        /// The trace name of the call.
         call: String,
         /// The id of the decision.
         decision_id: String,
     },
-    /// The user wrote while it waited. The calls it waited for are superseded.
+    /// A user message arrived while the run waited. Its suspended calls are superseded.
     UserMessage,
 }
 
@@ -133,13 +133,13 @@ pub struct Waiting {
     calls: Vec<String>,
 }
 
-/// Reads calls that are waited for. A run at rest that waited for nothing would wait for ever.
+/// Reads the suspended calls and refuses an empty list. A run without a suspended call would wait for ever.
 pub(super) fn some_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let calls = Vec::deserialize(deserializer)?;
     if calls.is_empty() { Err(D::Error::custom(NothingToWaitFor)) } else { Ok(calls) }
 }
 
-/// Over, for a reason that is final.
+/// Over, with a final reason.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Done {
@@ -153,32 +153,32 @@ fn final_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Terminatio
     Ok(reason)
 }
 
-/// The activation ended with calls suspended.
+/// The activation ended with suspended calls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
     calls: Vec<String>,
 }
 
 impl Wait {
-    /// Wait for these calls, as they are named in traces.
+    /// Waits for these calls, given by their trace names.
     pub fn new(calls: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Wait { calls: calls.into_iter().map(Into::into).collect() }
     }
 }
 
-/// What lets a waiting run go on: there is no going on without a cause.
+/// The cause that lets a waiting run continue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resume {
     cause: Cause,
 }
 
 impl Resume {
-    /// A decision on a call, as it is named in traces, was accepted.
+    /// Resumes by an accepted decision on a call, given by its trace name.
     pub fn decided(call: impl Into<String>, decision: &Decision) -> Self {
         Resume { cause: Cause::Decided { call: call.into(), decision_id: decision.decision_id.clone() } }
     }
 
-    /// The user wrote.
+    /// Resumes by a user message.
     pub fn user_message() -> Self {
         Resume { cause: Cause::UserMessage }
     }
@@ -191,13 +191,13 @@ pub struct Finish {
 }
 
 impl Finish {
-    /// Over, for this reason.
+    /// Ends the run for this reason.
     pub fn new(reason: TerminationReason) -> Self {
         Finish { reason }
     }
 }
 
-/// A run cannot wait for no call.
+/// The error for a wait without a suspended call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NothingToWaitFor;
 
@@ -209,7 +209,7 @@ impl fmt::Display for NothingToWaitFor {
 
 impl Error for NothingToWaitFor {}
 
-/// A reason that does not end a run from where it is.
+/// The error for a reason that cannot end a run in its current state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotFinal {
     got: TerminationReason,
@@ -290,52 +290,52 @@ impl<S> Enter<S, Finish> for Done {
 }
 
 impl Run<Running> {
-    /// Why this activation runs.
+    /// The cause of this activation.
     pub fn cause(&self) -> &Cause {
         &self.state().cause
     }
 }
 
 impl Run<Waiting> {
-    /// The calls that wait, as they are named in traces; at least one.
+    /// The trace names of the suspended calls; at least one.
     pub fn calls(&self) -> &[String] {
         &self.state().calls
     }
 
-    /// The commit of an end that its activation could not make: one that was cut off in its last commit.
+    /// The pending commit of an end that the activation could not commit, because it was cut off in its last commit.
     pub fn due(&self) -> Due {
         end_outside(self.record())
     }
 
-    /// Takes the receipt for [`due`](Self::due).
+    /// Checks the receipt for [`due`](Self::due).
     ///
     /// # Errors
-    /// [`WrongReceipt`] when it is for another commit.
+    /// [`WrongReceipt`] when the receipt is for another commit.
     pub fn committed(&self, receipt: &Receipt) -> Result<(), WrongReceipt> {
         self.due().is_met_by(receipt)
     }
 }
 
-/// The commit of this very run, as it is in memory. The commits of activations are counted from 1.
+/// The end commit of this run in memory. The commits of activations have numbers from 1.
 fn end_outside(run: &RunRecord) -> Due {
     Due::of_flow(Trigger::RunFinished, 0).within(run.nonce.number())
 }
 
 impl Run<Done> {
-    /// Why the run is over.
+    /// The reason of the end.
     pub fn reason(&self) -> &TerminationReason {
         &self.state().reason
     }
 
-    /// The commit of an end outside an activation, as that of a run that was cancelled while it waited.
+    /// The pending commit of an end outside an activation, such as a cancellation while the run waited.
     pub fn due(&self) -> Due {
         end_outside(self.record())
     }
 
-    /// Takes the receipt for [`due`](Self::due).
+    /// Checks the receipt for [`due`](Self::due).
     ///
     /// # Errors
-    /// [`WrongReceipt`] when it is for another commit.
+    /// [`WrongReceipt`] when the receipt is for another commit.
     pub fn committed(&self, receipt: &Receipt) -> Result<(), WrongReceipt> {
         self.due().is_met_by(receipt)
     }
@@ -344,9 +344,9 @@ impl Run<Done> {
 /// A run after an activation.
 #[derive(Debug)]
 pub enum Ended {
-    /// It waits for decisions.
+    /// The run waits for decisions.
     Waiting(Run<Waiting>),
-    /// It is over.
+    /// The run is over.
     Done(Run<Done>),
 }
 
@@ -360,12 +360,13 @@ impl From<Ended> for AnyRun {
 }
 
 impl Run<Running> {
-    /// Ends the activation: the reason decides between waiting and done (document 003, `to_run_status`).
+    /// Ends the activation. The reason decides between waiting and done, as [`TerminationReason::to_run_status`] maps
+    /// it.
     ///
-    /// `calls` are those that wait, as they are named in traces; only [`TerminationReason::Suspended`] needs them.
+    /// `calls` are the trace names of the suspended calls. Only [`TerminationReason::Suspended`] needs them.
     ///
     /// # Errors
-    /// [`NothingToWaitFor`], with the run, when the reason is `Suspended` and no call is named.
+    /// [`NothingToWaitFor`], with the run, when the reason is `Suspended` and `calls` is empty.
     pub fn end_activation(
         self,
         reason: TerminationReason,
@@ -378,7 +379,7 @@ impl Run<Running> {
             },
             RunStatus::Running | RunStatus::Done => match self.finish(Finish::new(reason)) {
                 Ok(run) => Ok(Ended::Done(run)),
-                // Only `Suspended` is refused here, and it went the other way.
+                // The guard refuses only `Suspended`, and `Suspended` took the other branch.
                 Err(rejected) => unreachable!("{}", rejected.error),
             },
         }

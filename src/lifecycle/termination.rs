@@ -1,4 +1,4 @@
-//! Why an activation of a run ended (documents 000 and 003, "TerminationReason").
+//! The reasons of an activation's end.
 
 use std::error::Error;
 use std::fmt;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::run::RunStatus;
 
-/// Why an activation ended, as documents 000 and 003 list the reasons.
+/// The reason of an activation's end.
 ///
-/// It has two written forms: JSON through serde, and a text that [`FromStr`] reads back, detail and all.
+/// It has two written forms: JSON through serde, and a text that [`FromStr`] parses back, with its detail.
 ///
 /// ```
 /// use runstate::run::RunStatus;
@@ -21,7 +21,7 @@ use super::run::RunStatus;
 /// assert_eq!("stopped:max_rounds:10 of 10".parse::<TerminationReason>()?, reason);
 /// assert_eq!(TerminationReason::Suspended.to_run_status(), RunStatus::Waiting);
 ///
-/// // The older name is read, and written as the newer one.
+/// // The older name is accepted, and written as the newer one.
 /// assert_eq!("plugin_requested".parse::<TerminationReason>()?, TerminationReason::BehaviorRequested);
 ///
 /// let error = "finished".parse::<TerminationReason>().unwrap_err();
@@ -33,24 +33,23 @@ use super::run::RunStatus;
 pub enum TerminationReason {
     /// The model's answer had no tool calls.
     NaturalEnd,
-    /// A plugin asked for the end (`PluginRequested` in 000, `BehaviorRequested` in 003).
+    /// A plugin requested the end. The alias is the older name.
     #[serde(alias = "plugin_requested")]
     BehaviorRequested,
     /// A stop condition fired.
     Stopped(StoppedReason),
     /// The run was cancelled from outside.
     Cancelled,
-    /// A permission check blocked the run; says why.
+    /// A permission check blocked the run, for this reason.
     Blocked(String),
     /// Calls wait for decisions. The run goes on in a later activation.
     Suspended,
-    /// The runtime failed; says how.
+    /// The runtime failed, with this message.
     Error(String),
 }
 
 impl TerminationReason {
-    /// The status that a run has after an activation that ended so: `Suspended` waits, all others are done
-    /// (document 003, "TerminationReason").
+    /// The status of a run after an activation with this reason: `Waiting` for `Suspended`, `Done` for all others.
     pub fn to_run_status(&self) -> RunStatus {
         match self {
             TerminationReason::Suspended => RunStatus::Waiting,
@@ -106,7 +105,7 @@ impl FromStr for TerminationReason {
     }
 }
 
-/// A reason with which a run is over: any but [`TerminationReason::Suspended`], with which it waits.
+/// A final reason: any reason but [`TerminationReason::Suspended`], after which the run waits.
 ///
 /// ```
 /// use runstate::termination::{FinalReason, TerminationReason};
@@ -125,7 +124,7 @@ pub struct FinalReason(TerminationReason);
 impl FinalReason {
     /// The model's answer had no tool calls.
     pub const NATURAL_END: FinalReason = FinalReason(TerminationReason::NaturalEnd);
-    /// A plugin asked for the end.
+    /// A plugin requested the end.
     pub const BEHAVIOR_REQUESTED: FinalReason = FinalReason(TerminationReason::BehaviorRequested);
 
     /// The reason.
@@ -163,7 +162,7 @@ impl TryFrom<TerminationReason> for FinalReason {
     }
 }
 
-/// A reason with which a run is not over.
+/// The error for a reason that is not final.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOver(TerminationReason);
 
@@ -175,7 +174,7 @@ impl fmt::Display for NotOver {
 
 impl Error for NotOver {}
 
-/// Which stop condition fired, and what it measured (document 003, "Stop Conditions").
+/// The stop condition that fired, with its measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "StoredStop", into = "StoredStop")]
 pub struct StoppedReason {
@@ -206,7 +205,7 @@ impl From<StoppedReason> for StoredStop {
 }
 
 impl StoppedReason {
-    /// A code, such as `max_rounds`, and what was measured.
+    /// Makes a reason from a code, such as `max_rounds`, and the measured detail.
     ///
     /// # Errors
     /// When the code is empty or has other characters than letters, digits, `_` and `-`.
@@ -225,7 +224,7 @@ impl StoppedReason {
         &self.code
     }
 
-    /// What it measured.
+    /// The measured detail.
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
     }
@@ -241,7 +240,7 @@ impl fmt::Display for StoppedReason {
     }
 }
 
-/// A text that is no termination reason.
+/// The error for a text that is no termination reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableReason(String);
 

@@ -1,23 +1,23 @@
-//! What a tool answers (document 000, "TOOL_CALL Sub-State Machine").
+//! Results of tools.
 
 use serde_json::Value;
 
 use super::decision::Suspension;
 
-/// What a tool answers.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolResult {
-    /// It is done.
+    /// The tool succeeded.
     Success(Value),
-    /// It is done, and there is something to know about it. The call succeeds, and the warning is kept.
+    /// The tool succeeded with a warning. The call succeeds, and the runtime keeps the warning.
     Warning {
         /// The output.
         output: Value,
-        /// What there is to know.
+        /// The warning.
         warning: String,
     },
-    /// It cannot go on without a decision.
+    /// The tool needs a decision to continue.
     Pending(Suspension),
-    /// It failed. The model reads the error, and the loop goes on.
+    /// The tool failed. The model reads the error, and the loop continues.
     Error(String),
 }

@@ -1,18 +1,18 @@
-//! What the model answers (document 000, "LLM_CALL").
+//! Answers of the model.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One answer of the model: text, and the tool calls it asks for.
+/// One answer of the model: its text and its tool calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
-    /// What it says.
+    /// The text.
     #[serde(default)]
     pub text: String,
-    /// The calls it asks for. Their presence, and nothing else, decides whether there is a tool round.
+    /// The tool calls. A tool round follows exactly when there are any.
     #[serde(default)]
     pub calls: Vec<CallRequest>,
     /// The provider's own data of the answer.
@@ -20,20 +20,21 @@ pub struct Turn {
     pub extra: Extra,
 }
 
-/// Data of a model's provider that its next answers need and that nothing else reads: signatures of its thinking, encrypted reasoning.
-/// It is stored with the answer, and the model's adapter sends it back as it came.
+/// Opaque data of a model's provider that its next answers need: signatures of its thinking, encrypted reasoning.
+/// Only the provider reads it. The runtime stores it with the answer, and the model's adapter sends it back
+/// unchanged.
 ///
 /// ```
 /// use runstate::turn::Extra;
 /// use serde_json::json;
 ///
 /// let mut extra = Extra::default();
-/// // An answer may give a field in pieces: texts and lists grow, and another value takes the place of the first.
+/// // An answer may give a field in pieces: texts and lists are appended, any other value replaces the earlier.
 /// extra.add(Extra::from_iter([("signature", json!("EjQ")), ("blocks", json!([1]))]));
 /// extra.add(Extra::from_iter([("signature", json!("KMg==")), ("blocks", json!([2]))]));
 /// assert_eq!(extra.fields()["signature"], "EjQKMg==");
 /// assert_eq!(extra.fields()["blocks"], json!([1, 2]));
-/// // An object grows field by field, and is not doubled where it comes again.
+/// // An object grows field by field. A repeated equal field is not duplicated.
 /// for piece in [json!({"key": "AbC="}), json!({"key": "AbC="}), json!({"model": 2})] {
 ///     extra.add(Extra::from_iter([("google", piece)]));
 /// }
@@ -50,18 +51,18 @@ impl Extra {
         &self.0
     }
 
-    /// Is there no field?
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds the next piece: texts and lists grow, and another value takes the place of the one before. An object gets the fields of the next
-    /// one in the same way; a field of it that comes again as it is stays.
+    /// Adds the next piece: texts and lists are appended, and any other value replaces the earlier one. Objects are
+    /// merged field by field in this way; inside an object, a repeated equal field is left unchanged.
     pub fn add(&mut self, more: Extra) {
         add(&mut self.0, more.0, false);
     }
 
-    /// Keeps the fields that `keep` says.
+    /// Keeps the fields for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &Value) -> bool) {
         self.0.retain(|field, value| keep(field, value));
     }
@@ -70,11 +71,11 @@ impl Extra {
 fn add(known: &mut Map<String, Value>, more: Map<String, Value>, within: bool) {
     for (field, value) in more {
         match (known.get_mut(&field), value) {
-            // The objects of a call come whole, and some servers send them with each of its pieces.
+            // The objects of a call arrive complete, and some servers repeat them in each piece.
             (Some(known), value) if within && *known == value => {}
             (Some(Value::String(known)), Value::String(more)) => known.push_str(&more),
             (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
-            // The depth is that of text which was read, which is bounded.
+            // The depth is bounded, because the reader of the text bounds it.
             (Some(Value::Object(known)), Value::Object(more)) => add(known, more, true),
             (_, value) => _ = known.insert(field, value),
         }
@@ -87,21 +88,22 @@ impl<F: Into<String>> FromIterator<(F, Value)> for Extra {
     }
 }
 
-/// Why a model stopped, in its own words. It decides nothing: whether there is a tool round, the calls decide.
+/// The reason why a model stopped, as it reports it. The runtime does not act on it: the calls decide whether a tool
+/// round follows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It said all.
+    /// The answer is complete.
     Stop,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     ToolCalls,
-    /// It came to the most tokens of an answer.
+    /// The answer reached the maximum number of tokens.
     Length,
     /// A filter of the provider cut it off.
     ContentFilter,
-    /// The provider did not say.
+    /// The provider gave no reason.
     Unknown,
-    /// Another word of the provider's.
+    /// Another reason of the provider.
     Other(String),
 }
 
@@ -118,18 +120,19 @@ impl fmt::Display for FinishReason {
     }
 }
 
-/// A tool call that the model asks for.
+/// A tool call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallRequest {
-    /// The id that the model gives it.
+    /// The id that the model assigned.
     pub id: String,
-    /// The tool it names.
+    /// The name of the tool.
     pub tool: String,
-    /// The arguments it gives; where they cannot be read, their raw text.
+    /// The arguments; their raw text where it cannot be parsed.
     #[serde(default)]
     pub arguments: Value,
-    /// Why the arguments cannot be read, where they cannot. Such a call fails unexecuted, and the model reads why.
+    /// The parse error of the arguments, if any. Such a call fails without an execution, and the model reads the
+    /// error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
     /// The provider's own data of the call. The digest does not cover it.
@@ -138,7 +141,7 @@ pub struct CallRequest {
 }
 
 impl CallRequest {
-    /// A call whose arguments could be read.
+    /// Makes a call with parsed arguments.
     ///
     /// ```
     /// use runstate::turn::CallRequest;
@@ -157,8 +160,8 @@ impl CallRequest {
         }
     }
 
-    /// The digest of the tool and its arguments, as `sha256:` and 64 hexadecimal digits. White space and the order of keys do
-    /// not count.
+    /// Computes the digest of the tool and its arguments, as `sha256:` and 64 hexadecimal digits. White space and the
+    /// order of keys do not count.
     ///
     /// ```
     /// use runstate::turn::CallRequest;
