@@ -1,8 +1,8 @@
-//! What is asked, and what the answer is.
+//! The request of an approval, and its answer.
 
 use serde::{Deserialize, Serialize};
 
-/// What a tool asks an approval for.
+/// The request of a tool for an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -12,34 +12,34 @@ pub struct Request {
 }
 
 impl Request {
-    /// `tool` wants to do `action`, which has that risk.
+    /// Makes the request of `tool` to do `action`, which has the given risk.
     pub fn new(tool: impl Into<String>, action: impl Into<String>, risk: Risk) -> Self {
         Request { tool: tool.into(), action: action.into(), risk }
     }
 
-    /// The tool that asks.
+    /// The requesting tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// What it wants to do, for the person who decides.
+    /// The requested action, for the person that decides.
     pub fn action(&self) -> &str {
         &self.action
     }
 
-    /// How risky that is.
+    /// The risk of the action.
     pub fn risk(&self) -> Risk {
         self.risk
     }
 }
 
-/// How risky an action is.
+/// The risk of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Nothing to speak of.
+    /// No notable risk.
     Low,
-    /// Some, that needs nobody's decision.
+    /// A risk that needs no decision.
     Medium,
     /// A person must decide.
     High,
@@ -48,18 +48,18 @@ pub enum Risk {
 }
 
 impl Risk {
-    /// Must a person decide on a tool's action of this risk (B7)?
+    /// Returns whether a tool's action of this risk needs a person's decision.
     pub const fn needs_approval(self) -> bool {
         matches!(self, Risk::High | Risk::Critical)
     }
 
-    /// Does a plan with this risk halt the run (document 001, "Valid Transitions")?
+    /// Returns whether a plan with this risk halts the run.
     pub const fn halts_a_plan(self) -> bool {
         matches!(self, Risk::Critical)
     }
 }
 
-/// A yes.
+/// An approving decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
@@ -69,23 +69,23 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Who decided.
+    /// The name of the person that decided.
     pub fn by(&self) -> &str {
         &self.by
     }
 
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the decision, in milliseconds since the Unix epoch.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// What was said about it, if anything.
+    /// The reason, if the person gave one.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 }
 
-/// A no, or no answer.
+/// A rejection, by a person or without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rejection {
@@ -94,46 +94,46 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// Who or what rejected.
+    /// The cause of the rejection.
     pub fn cause(&self) -> &RejectionCause {
         &self.cause
     }
 
-    /// When, in milliseconds since the Unix epoch.
+    /// The time of the rejection, in milliseconds since the Unix epoch.
     pub fn at(&self) -> u64 {
         self.at
     }
 }
 
-/// Who or what rejected an approval (B4).
+/// The cause of a rejection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RejectionCause {
-    /// A person said no; the run is rolled back.
+    /// A person rejected the request; the run is rolled back.
     Person {
-        /// Who.
+        /// The name of the person.
         by: String,
-        /// What was said.
+        /// The reason that the person gave.
         reason: String,
     },
-    /// No answer came in time; the run is halted.
+    /// No answer arrived before the deadline; the run is halted.
     Timeout,
-    /// The question was passed on; the run is halted.
+    /// The question was escalated; the run is halted.
     Escalation {
-        /// What was said.
+        /// The reason of the escalation.
         why: String,
     },
 }
 
-/// What came of the approved action once it was attempted (B6).
+/// The outcome of the attempt of an approved action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
-    /// It was done.
+    /// The action succeeded.
     Succeeded,
-    /// It was tried and failed.
+    /// The action was attempted and failed.
     Failed {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
 }

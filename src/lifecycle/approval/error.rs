@@ -1,27 +1,28 @@
-//! Why an approval refuses an answer.
+//! Errors of an approval that refuses an answer.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why an approval refuses an answer.
+/// The reason why an approval refuses an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// The answer came when the question had expired: the deadline beats it (B3).
+    /// The answer arrived after the expiry of the question. The deadline takes precedence over the answer.
     Expired {
-        /// When the question expired, in milliseconds since the Unix epoch.
+        /// The expiry of the question, in milliseconds since the Unix epoch.
         deadline: u64,
-        /// When the answer came.
+        /// The time of the answer, in milliseconds since the Unix epoch.
         at: u64,
     },
-    /// A rejection for a timeout that has not come.
+    /// A rejection for a timeout before the deadline.
     NotExpired {
-        /// When the question expires.
+        /// The expiry of the question, in milliseconds since the Unix epoch.
         deadline: u64,
-        /// When it was to be rejected.
+        /// The time of the rejection, in milliseconds since the Unix epoch.
         at: u64,
     },
-    /// An answer without the name of a person: a name has a letter or a digit, nothing that cannot be seen, and no white space around it.
+    /// An answer without a valid name of a person. A name has a letter or a digit, no invisible character, and no
+    /// white space around it.
     Nobody,
 }
 

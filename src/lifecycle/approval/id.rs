@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 const LONGEST: usize = 128;
 
-/// The id of an approval: 1 to 128 letters, digits, `-`, `_` and `.`, and no `.` in front.
+/// The id of an approval: 1 to 128 letters, digits, `-`, `_` and `.`, without a leading `.`.
 ///
-/// An approval is kept in a file of its own (document 001 saves it "to PENDING/"), so its id must not lead out of a folder.
+/// An approval is stored in a file of its own. Therefore its id must not lead out of a folder.
 ///
 /// ```
 /// use runstate::approval::ApprovalId;
@@ -64,7 +64,7 @@ impl TryFrom<String> for ApprovalId {
     }
 }
 
-/// A text that is not the id of an approval.
+/// The error for a text that is not the id of an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalIdError {
     got: String,

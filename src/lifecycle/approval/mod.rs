@@ -1,13 +1,13 @@
-//! One approval: asked by a tool, decided by a person, used once (document 001, "Approval State Transitions").
+//! The lifecycle of one approval: requested by a tool, decided by a person, used once. It follows governed runs.
 //!
-//! | state | what is true | what leads on |
+//! | state | meaning | accepted events |
 //! |---|---|---|
-//! | [`Requested`] | a tool asks | [`Submit`] |
-//! | [`AwaitingHuman`] | a person is asked | [`Approve`], [`Reject`] |
+//! | [`Requested`] | a tool requests an approval | [`Submit`] |
+//! | [`AwaitingHuman`] | the question is with a person | [`Approve`], [`Reject`] |
 //! | [`Approved`] | the answer is yes | [`Execute`] |
-//! | [`Rejected`] | the answer is no, or none came | [`Abort`] |
+//! | [`Rejected`] | the answer is no, or missing | [`Abort`] |
 //! | [`Executed`] | the action was attempted | |
-//! | [`Aborted`] | the action will not be | |
+//! | [`Aborted`] | the action will not be attempted | |
 //!
 //! ```
 //! use runstate::approval::*;
@@ -18,7 +18,7 @@
 //! let record = ApprovalRecord::new("APPROVAL-1".parse()?, "RUN-PROJECT-20260131-120000".parse()?, asked, t);
 //! let approval = Approval::new(record).submit(Submit::new(t, t + 86_400_000));
 //!
-//! // A day later it is too late to say yes.
+//! // A day later the approval has expired.
 //! let late = approval.approve(Approve::new("ada", t + 86_400_000)).unwrap_err();
 //! assert!(matches!(late.error, ApprovalError::Expired { .. }));
 //! let approval = late.machine.reject(Reject::timed_out(t + 86_400_000)).unwrap();
@@ -50,13 +50,13 @@ lifecycle! {
     diagram "../../../docs/lifecycles/approval.md";
 
     status ApprovalStatus {
-        /// A tool asks for an approval.
+        /// A tool requests an approval.
         Requested = "REQUEST_APPROVAL",
-        /// A person was asked and has not answered.
+        /// The question is with a person.
         AwaitingHuman { .. } = "AWAITING_HUMAN",
-        /// A person said yes; the action was not attempted yet.
+        /// A person approved; the action was not attempted yet.
         Approved { .. } = "APPROVED",
-        /// A person said no, or no answer came.
+        /// A person rejected, or no answer arrived.
         Rejected { .. } = "REJECTED",
         /// The action was attempted.
         Executed { .. } = "EXECUTED",
@@ -64,15 +64,15 @@ lifecycle! {
         Aborted { .. } = "ABORTED",
     }
     event ApprovalEvent {
-        /// A person is asked.
+        /// A person gets the question.
         Submit { .. },
         /// The answer is yes.
         Approve { .. },
-        /// The answer is no, or none came.
+        /// The answer is no, or missing.
         Reject { .. },
         /// The action was attempted.
         Execute { .. },
-        /// The action is given up.
+        /// The action is abandoned.
         Abort { .. },
     }
 
@@ -87,7 +87,7 @@ lifecycle! {
 }
 
 record! { AnyApproval:
-    /// What all states of an approval share: what is asked, and for which run.
+    /// The record of an approval: its request and its run.
     pub struct ApprovalRecord {
         id: ApprovalId,
         run_id: RunId,
@@ -99,12 +99,13 @@ record! { AnyApproval:
 }
 
 impl ApprovalRecord {
-    /// The record of an approval that a tool of `run_id` asks for at `requested_at` (milliseconds since the Unix epoch).
+    /// Makes the record of an approval that a tool of `run_id` requests at `requested_at` (milliseconds since the
+    /// Unix epoch).
     pub fn new(id: ApprovalId, run_id: RunId, request: Request, requested_at: u64) -> Self {
         ApprovalRecord { id, run_id, request, requested_at, observer: Observer::default() }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
@@ -115,17 +116,17 @@ impl ApprovalRecord {
         &self.id
     }
 
-    /// The run that waits for it.
+    /// The run that waits for the approval.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
     }
 
-    /// What is asked.
+    /// The request.
     pub fn request(&self) -> &Request {
         &self.request
     }
 
-    /// When the tool asked, in milliseconds since the Unix epoch.
+    /// The time of the request, in milliseconds since the Unix epoch.
     pub fn requested_at(&self) -> u64 {
         self.requested_at
     }
@@ -138,7 +139,7 @@ impl Record for ApprovalRecord {
     }
 }
 
-/// A person is asked.
+/// A person gets the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submit {
     at: u64,
@@ -146,8 +147,9 @@ pub struct Submit {
 }
 
 impl Submit {
-    /// A person is asked at `at` and must answer before `deadline` (milliseconds since the Unix epoch), which is
-    /// [that of the run](crate::governed_run::GovernedRun::answer_by): the two expire together.
+    /// Submits the question at `at`. The answer must arrive before `deadline` (both in milliseconds since the Unix
+    /// epoch), which is [the deadline of the run](crate::governed_run::GovernedRun::answer_by): the two expire
+    /// together.
     pub fn new(at: u64, deadline: u64) -> Self {
         Submit { at, deadline }
     }
@@ -160,42 +162,42 @@ pub struct Approve {
 }
 
 impl Approve {
-    /// `by` said yes at `at` (milliseconds since the Unix epoch).
+    /// Approves in the name of `by` at `at` (milliseconds since the Unix epoch).
     pub fn new(by: impl Into<String>, at: u64) -> Self {
         Approve { decision: Decision { by: by.into(), at, reason: None } }
     }
 
-    /// Who decided, when, and why.
+    /// The decision: its person, time and reason.
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
 
-    /// The same, with what was said.
+    /// Sets the reason. Default: none.
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.decision.reason = Some(reason.into());
         self
     }
 }
 
-/// The answer is no, or none came (B4).
+/// The answer is no, or missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
     rejection: Rejection,
 }
 
 impl Reject {
-    /// `by` said no at `at` (milliseconds since the Unix epoch).
+    /// Rejects in the name of `by` at `at` (milliseconds since the Unix epoch).
     pub fn by(by: impl Into<String>, reason: impl Into<String>, at: u64) -> Self {
         let cause = RejectionCause::Person { by: by.into(), reason: reason.into() };
         Reject { rejection: Rejection { cause, at } }
     }
 
-    /// No answer came in time.
+    /// Rejects because no answer arrived before the deadline.
     pub fn timed_out(at: u64) -> Self {
         Reject { rejection: Rejection { cause: RejectionCause::Timeout, at } }
     }
 
-    /// The question was passed on instead of being answered.
+    /// Rejects because the question was escalated instead of answered.
     pub fn escalated(why: impl Into<String>, at: u64) -> Self {
         let cause = RejectionCause::Escalation { why: why.into() };
         Reject { rejection: Rejection { cause, at } }
@@ -210,20 +212,20 @@ pub struct Execute {
 }
 
 impl Execute {
-    /// The action was attempted, with that outcome (B6).
+    /// Records the attempt of the action, with its outcome.
     pub fn new(outcome: Outcome, at: u64) -> Self {
         Execute { outcome, at }
     }
 }
 
-/// The action is given up.
+/// The action is abandoned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abort {
     at: u64,
 }
 
 impl Abort {
-    /// The action is given up at `at` (milliseconds since the Unix epoch).
+    /// Abandons the action at `at` (milliseconds since the Unix epoch).
     pub fn new(at: u64) -> Self {
         Abort { at }
     }

@@ -1,11 +1,11 @@
-//! The states of an approval: what each of them owns.
+//! The states of an approval, with their data.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::actor::is_name;
 use super::{ApprovalError, Decision, Outcome, Rejection};
 
-/// A person was asked and has not answered.
+/// The question is with a person.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitingHuman {
@@ -13,14 +13,14 @@ pub struct AwaitingHuman {
     pub(super) deadline: u64,
 }
 
-/// A person said yes; the action was not attempted yet.
+/// A person approved; the action was not attempted yet.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approved {
     pub(super) decision: Decision,
 }
 
-/// A person said no, or no answer came.
+/// A person rejected, or no answer arrived.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rejected {
@@ -45,22 +45,22 @@ pub struct Aborted {
 }
 
 impl AwaitingHuman {
-    /// When the person was asked, in milliseconds since the Unix epoch.
+    /// The time of the question, in milliseconds since the Unix epoch.
     pub fn submitted_at(&self) -> u64 {
         self.submitted_at
     }
 
-    /// When the question expires, in milliseconds since the Unix epoch.
+    /// The expiry of the question, in milliseconds since the Unix epoch.
     pub fn deadline(&self) -> u64 {
         self.deadline
     }
 
-    /// Has the question expired at `now`? To have reached the deadline is enough (B3).
+    /// Returns whether the question has expired at `now`. It expires at the exact deadline.
     pub fn is_expired(&self, now: u64) -> bool {
         now >= self.deadline()
     }
 
-    /// Fails when nobody decided, or when somebody did too late.
+    /// Fails when the decision names no person, or when it is later than the deadline.
     pub(super) fn decided_in_time(&self, by: &str, at: u64) -> Result<(), ApprovalError> {
         if self.is_expired(at) {
             return Err(ApprovalError::Expired { deadline: self.deadline(), at });
@@ -70,43 +70,43 @@ impl AwaitingHuman {
 }
 
 impl Approved {
-    /// Who said yes, when, and why.
+    /// The approving decision: its person, time and reason.
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
 }
 
 impl Rejected {
-    /// Who or what rejected, and when.
+    /// The rejection: its cause and time.
     pub fn rejection(&self) -> &Rejection {
         &self.rejection
     }
 }
 
 impl Executed {
-    /// Who said yes, when, and why.
+    /// The approving decision: its person, time and reason.
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
 
-    /// What came of the action.
+    /// The outcome of the action.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
-    /// When it was attempted, in milliseconds since the Unix epoch.
+    /// The time of the attempt, in milliseconds since the Unix epoch.
     pub fn executed_at(&self) -> u64 {
         self.executed_at
     }
 }
 
 impl Aborted {
-    /// Who or what rejected, and when.
+    /// The rejection: its cause and time.
     pub fn rejection(&self) -> &Rejection {
         &self.rejection
     }
 
-    /// When the action was given up, in milliseconds since the Unix epoch.
+    /// The time of the abort, in milliseconds since the Unix epoch.
     pub fn aborted_at(&self) -> u64 {
         self.aborted_at
     }

@@ -1,4 +1,4 @@
-//! A run and the approval that it waits for, moved in one step: both or neither (B4, B5).
+//! Joint transitions of a run and its pending approval. Either both machines take a transition or neither does.
 
 use std::error::Error;
 use std::fmt;
@@ -8,13 +8,13 @@ use super::{AwaitingApproval, Executing, GovernedRun, GovernedRunError, HaltReas
 use crate::approval::{self, Aborted, Approval, ApprovalError, Approved, AwaitingHuman};
 use crate::kernel::Guard;
 
-/// Where a rejection by a person leads: the rollback was complete, or it was not.
+/// The run after a person's rejection. The rollback was either complete or incomplete.
 #[derive(Debug)]
 #[must_use = "a machine that is dropped goes nowhere"]
 pub enum RejectedRun {
-    /// The changes are reverted.
+    /// All changes are reverted.
     RolledBack(GovernedRun<RolledBack>),
-    /// Some are not (B7).
+    /// Some changes are not reverted.
     HaltedUnsafe(GovernedRun<HaltedUnsafe>),
 }
 
@@ -27,14 +27,14 @@ impl From<RejectedRun> for AnyGovernedRun {
     }
 }
 
-/// A run and an approval that did not move, as they were.
+/// The error for a refused joint transition, with run and approval unchanged.
 #[derive(Debug)]
 pub struct Unanswered<S = AwaitingApproval> {
     /// The run.
     pub run: GovernedRun<S>,
     /// The approval.
     pub approval: Approval<AwaitingHuman>,
-    /// Why neither moved.
+    /// The reason of the refusal.
     pub error: AnswerError,
 }
 
@@ -50,25 +50,25 @@ impl<S: fmt::Debug> Error for Unanswered<S> {
     }
 }
 
-/// Why an answer moved neither the run nor the approval.
+/// The reason why neither the run nor the approval took a transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// The approval was asked for by another run.
+    /// The approval belongs to another run.
     OtherRun {
-        /// The run that asked.
+        /// The run of the approval.
         got: RunId,
         /// The run that waits.
         expected: RunId,
     },
-    /// The run refuses.
+    /// The guard of the run refused.
     Refused(GovernedRunError),
-    /// The approval refuses.
+    /// The guard of the approval refused.
     Approval(ApprovalError),
 }
 
 impl AnswerError {
-    /// Fails for an approval that another run asked for.
+    /// Fails for an approval of another run.
     pub(super) fn unless_of(expected: &RunId, approval: &Asked) -> Result<(), Self> {
         let got = approval.record().run_id();
         if got == expected {
@@ -102,9 +102,9 @@ impl Error for AnswerError {
 
 pub(super) type Asked = Approval<AwaitingHuman>;
 
-/// Each step looks at both guards before it moves either machine; so the second move cannot fail.
+/// Each method checks both guards before either transition. Therefore the second transition cannot fail.
 impl GovernedRun<AwaitingApproval> {
-    /// A person said yes: the run goes on executing and the approval is APPROVED.
+    /// Applies a person's approval: the run continues in EXECUTING and the approval is APPROVED.
     ///
     /// ```
     /// use runstate::approval::{self, Approval, ApprovalRecord, Request, Risk, Submit};
@@ -119,7 +119,7 @@ impl GovernedRun<AwaitingApproval> {
     /// let record = ApprovalRecord::new("APPROVAL-1".parse()?, run.record().run_id().clone(), request, t);
     /// let approval = Approval::new(record).submit(Submit::new(t, run.answer_by()));
     ///
-    /// // A day later it is too late: neither moves, and both come back.
+    /// // A day later the deadline has passed: neither takes a transition, and both come back.
     /// let late = approval::Approve::new("ada", t + 86_400_000);
     /// let back = run.approved_with(approval, &late).unwrap_err();
     /// assert!(matches!(back.error, AnswerError::Refused(GovernedRunError::Expired { .. })));
@@ -129,7 +129,8 @@ impl GovernedRun<AwaitingApproval> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`](super::Unanswered) when they do not belong together, when the time is over, or when no person is named.
+    /// [`Unanswered`](super::Unanswered) when the approval is not of this run, after the deadline, or when no person
+    /// is named.
     pub fn approved_with(
         self,
         approval: Asked,
@@ -144,8 +145,9 @@ impl GovernedRun<AwaitingApproval> {
         Ok((moved(run.approve(event)), moved(approval.approve(answer.clone()))))
     }
 
-    /// The person `by` said no, and the changes were rolled back as `rollback` says: the approval is ABORTED, and the run is
-    /// ROLLED_BACK or, where some changes are left, HALTED_UNSAFE. `at` is the time of the answer.
+    /// Applies the rejection of the person `by`, after the rollback with the result `rollback`: the approval is
+    /// ABORTED, and the run is ROLLED_BACK or, where some changes are left, HALTED_UNSAFE. `at` is the time of the
+    /// answer.
     ///
     /// # Errors
     /// As [`approved_with`](Self::approved_with).
@@ -167,7 +169,7 @@ impl GovernedRun<AwaitingApproval> {
                 Ok((RejectedRun::RolledBack(run), approval))
             }
             Rollback::Incomplete { errors } => {
-                // A halt has no deadline; a person's answer does, and the approval refuses it.
+                // A halt has no deadline. A person's answer has one, and the approval checks it.
                 let reason = HaltReason::RollbackFailed { why: reason.to_owned(), errors: errors.clone() };
                 let (run, approval) = self.both_halt(approval, answer, Halt::new(reason, at))?;
                 Ok((RejectedRun::HaltedUnsafe(run), approval))
@@ -176,12 +178,13 @@ impl GovernedRun<AwaitingApproval> {
     }
 }
 
-/// A state in which a run may wait for a person's answer: AWAITING_APPROVAL, and PLANNING with a question about its plan.
+/// A state in which a run may wait for a person's answer: AWAITING_APPROVAL, and PLANNING with a question about its
+/// plan.
 pub trait Asks: Timed + fmt::Debug {
     #[doc(hidden)]
     fn belongs(&self, record: &RunRecord, approval: &Approval<AwaitingHuman>) -> Result<(), AnswerError>;
 
-    /// The reason of a halt with a question that was passed on.
+    /// The reason of a halt after the question was escalated.
     #[doc(hidden)]
     fn escalation(why: &str) -> HaltReason;
 
@@ -231,26 +234,26 @@ asks! {
     },
     |why| HaltReason::Escalation { why }
 }
-// PLANNING is halted for a critical risk or a timeout alone; a plan that a person does not want to decide about counts as the first.
+// PLANNING has no halt for an escalation; an escalated question about a plan counts as a critical risk.
 asks! {
     Planning,
     |_: &Planning, _: &Asked| Ok(()),
     |why| HaltReason::CriticalRisk { risk: format!("the decision about it was passed on: {why}") }
 }
 
-/// A run and its approval behind an answer; or both as they were.
+/// A run and its approval after an answer, or both unchanged in the error.
 pub(super) type Answered<S, T> = Result<T, Box<Unanswered<S>>>;
 
 impl<S: Asks> GovernedRun<S> {
-    /// When the run expires, in milliseconds since the Unix epoch: by then a person must have answered.
+    /// The expiry of the run, in milliseconds since the Unix epoch. It is the deadline of a person's answer.
     pub fn answer_by(&self) -> u64 {
         self.deadline().unwrap_or(u64::MAX)
     }
 
-    /// No answer came in time: the approval is ABORTED and the run HALTED_UNSAFE.
+    /// Applies a timeout without an answer: the approval is ABORTED and the run HALTED_UNSAFE.
     ///
     /// # Errors
-    /// [`Unanswered`] when they do not belong together, or when the time is not over.
+    /// [`Unanswered`] when the approval is not of this run, or before the deadline.
     pub fn timed_out_with(
         self,
         approval: Asked,
@@ -259,10 +262,10 @@ impl<S: Asks> GovernedRun<S> {
         self.halted_with(approval, Halt::timed_out(at))
     }
 
-    /// The question was passed on: the approval is ABORTED and the run HALTED_UNSAFE.
+    /// Applies an escalation of the question: the approval is ABORTED and the run HALTED_UNSAFE.
     ///
     /// # Errors
-    /// [`Unanswered`] when they do not belong together.
+    /// [`Unanswered`] when the approval is not of this run.
     pub fn escalated_with(
         self,
         approval: Asked,
@@ -273,10 +276,10 @@ impl<S: Asks> GovernedRun<S> {
         self.both_halt(approval, approval::Reject::escalated(why, at), halt)
     }
 
-    /// The run is halted before an answer, for a timeout or by a person: the approval is ABORTED with it.
+    /// Applies a halt before an answer, for a timeout or by a person: the approval is ABORTED with the run.
     ///
     /// # Errors
-    /// [`Unanswered`] when they do not belong together, or when there is no such halt.
+    /// [`Unanswered`] when the approval is not of this run, or when the state has no such halt.
     pub fn halted_with(
         self,
         approval: Asked,
@@ -301,7 +304,7 @@ impl<S: Asks> GovernedRun<S> {
         Ok((moved(S::halted(run, halt)), abort(approval, answer, at)))
     }
 
-    /// Both, if the run's guard and the approval's would let them go.
+    /// Returns both if the guards of run and approval accept the transitions.
     pub(super) fn both_take(
         self,
         approval: Asked,
@@ -313,7 +316,7 @@ impl<S: Asks> GovernedRun<S> {
         })
     }
 
-    /// Both, if they belong together and neither guard refuses.
+    /// Returns both if the approval is of this run and neither guard refuses.
     pub(super) fn if_both(
         self,
         approval: Asked,
@@ -335,7 +338,7 @@ pub(super) fn abort(approval: Asked, answer: approval::Reject, at: u64) -> Appro
     moved(approval.reject(answer)).abort(approval::Abort::new(at))
 }
 
-/// The machine after a move whose guard was asked before.
+/// Unwraps a transition after its guard was checked.
 pub(super) fn moved<T, E>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|_| unreachable!("the guard let it pass, and nothing has changed since"))
 }

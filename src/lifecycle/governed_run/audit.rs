@@ -1,21 +1,21 @@
-//! The audit of a run: reviewers, their verdicts, and the proof that all of them passed.
+//! The audit of a run: reviewers, their verdicts, and the proof that all of them passed it.
 
 use std::error::Error;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Who reviews a run: at least one, each named once.
+/// The reviewers of a run: at least one, each named once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Reviewers(Vec<String>);
 
 impl Reviewers {
-    /// Reviewers of those names.
+    /// Makes the list of reviewers from their names.
     ///
     /// # Errors
-    /// [`ReviewersError`] when there is none, when a name is blank, or when one occurs twice: an audit by nobody would
-    /// pass every run.
+    /// [`ReviewersError`] when the list is empty, when a name is blank, or when a name occurs twice: an audit without
+    /// reviewers would pass every run.
     pub fn new<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Result<Self, ReviewersError> {
         Reviewers::try_from(names.into_iter().map(Into::into).collect::<Vec<_>>())
     }
@@ -51,7 +51,7 @@ impl From<Reviewers> for Vec<String> {
     }
 }
 
-/// Why a list of names is no list of reviewers.
+/// The reason why a list of names is no list of reviewers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReviewersError {
@@ -61,7 +61,7 @@ pub enum ReviewersError {
     Blank,
     /// A name occurs twice.
     Twice {
-        /// The name.
+        /// The repeated name.
         reviewer: String,
     },
 }
@@ -78,7 +78,7 @@ impl fmt::Display for ReviewersError {
 
 impl Error for ReviewersError {}
 
-/// What one reviewer says.
+/// The verdict of one reviewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
@@ -87,50 +87,50 @@ pub struct Verdict {
     note: String,
 }
 
-/// What a verdict comes to. Only `Pass` passes.
+/// The opinion of a verdict. Only `Pass` passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Opinion {
-    /// Nothing speaks against the run.
+    /// The reviewer has no objection to the run.
     Pass,
-    /// Something does.
+    /// The reviewer objects to the run.
     Fail,
-    /// The reviewer could not tell.
+    /// The reviewer could not decide.
     Unclear,
 }
 
 impl Verdict {
-    /// A verdict with a note for people.
+    /// Makes a verdict with a note for people.
     pub fn new(reviewer: impl Into<String>, opinion: Opinion, note: impl Into<String>) -> Self {
         Verdict { reviewer: reviewer.into(), opinion, note: note.into() }
     }
 
-    /// Whose it is.
+    /// The reviewer.
     pub fn reviewer(&self) -> &str {
         &self.reviewer
     }
 
-    /// What it comes to.
+    /// The opinion.
     pub fn opinion(&self) -> Opinion {
         self.opinion
     }
 
-    /// What the reviewer says about it.
+    /// The reviewer's note.
     pub fn note(&self) -> &str {
         &self.note
     }
 }
 
-/// The proof that a run passed its audit: one verdict of each reviewer, and each of them [`Opinion::Pass`].
+/// The proof that a run passed its audit: one verdict of each reviewer, and each verdict is [`Opinion::Pass`].
 ///
-/// It fails closed: whatever is missing, unclear or not understood is no pass. Document 001, "State Definitions".
+/// It fails closed: a missing or unclear verdict, or one that cannot be understood, is no pass.
 ///
 /// ```
 /// use runstate::governed_run::{AuditPass, Opinion, Reviewers, Verdict};
 ///
 /// let reviewers = Reviewers::new(["security", "quality"])?;
 /// let security = Verdict::new("security", Opinion::Pass, "no secrets touched");
-/// // One reviewer said nothing.
+/// // One reviewer gave no verdict.
 /// let not_passed = AuditPass::new(&reviewers, vec![security.clone()]).unwrap_err();
 /// assert_eq!(not_passed.to_string(), "the audit did not pass: quality gave no verdict");
 /// let quality = Verdict::new("quality", Opinion::Pass, "tests cover the change");
@@ -142,11 +142,11 @@ impl Verdict {
 pub struct AuditPass(Vec<Verdict>);
 
 impl AuditPass {
-    /// The proof, from the verdicts of all reviewers.
+    /// Makes the proof from the verdicts of all reviewers.
     ///
     /// # Errors
-    /// [`AuditNotPassed`] with every objection: a reviewer without a verdict or with two, a verdict other than a pass, and
-    /// a verdict of somebody who is no reviewer of this run.
+    /// [`AuditNotPassed`] with all objections: a reviewer without a verdict or with two, a verdict other than a pass,
+    /// and a verdict of a person that is not a reviewer of this run.
     pub fn new(reviewers: &Reviewers, verdicts: Vec<Verdict>) -> Result<Self, AuditNotPassed> {
         let mut objections = Vec::new();
         for name in reviewers.names() {
@@ -172,7 +172,7 @@ impl AuditPass {
         &self.0
     }
 
-    /// Is it the pass of just these reviewers?
+    /// Returns whether these reviewers, and no others, gave the verdicts.
     pub(super) fn is_of(&self, reviewers: &Reviewers) -> bool {
         let has = |name: &String| self.0.iter().any(|verdict| verdict.reviewer == *name);
         self.0.len() == reviewers.names().len() && reviewers.names().iter().all(has)
@@ -195,29 +195,29 @@ impl TryFrom<Vec<Verdict>> for AuditPass {
     }
 }
 
-/// Why an audit did not pass.
+/// The error for an audit that did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditNotPassed {
     objections: Vec<Objection>,
 }
 
-/// One thing that speaks against a pass.
+/// One objection against a pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Objection {
     /// A reviewer gave no verdict.
     Missing {
-        /// Who.
+        /// The reviewer.
         reviewer: String,
     },
     /// A reviewer gave more than one verdict.
     Twice {
-        /// Who.
+        /// The reviewer.
         reviewer: String,
     },
-    /// Somebody gave a verdict who is no reviewer of the run.
+    /// A person that is not a reviewer of the run gave a verdict.
     Unlisted {
-        /// Who.
+        /// The person.
         reviewer: String,
     },
     /// A verdict other than a pass.
@@ -228,7 +228,7 @@ pub enum Objection {
 }
 
 impl AuditNotPassed {
-    /// All that speaks against a pass; never empty.
+    /// All objections; never empty.
     pub fn objections(&self) -> &[Objection] {
         &self.objections
     }

@@ -1,11 +1,11 @@
-//! Why a governed run refuses a step that its state has an edge for.
+//! Errors of a governed run that refuses a transition which its state has.
 
 use std::error::Error;
 use std::fmt;
 
 use super::{ApprovalId, AuditNotPassed, GovernedRunStatus, HaltReason};
 
-/// Tools of the plan that are not completed: no run is verified before they are (B8).
+/// The tools of the plan that are not completed. A run enters verification only without such tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolsRemain {
     remaining: Vec<String>,
@@ -30,74 +30,74 @@ impl fmt::Display for ToolsRemain {
 
 impl Error for ToolsRemain {}
 
-/// Why a governed run refuses a step.
+/// The reason why a governed run refuses a transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GovernedRunError {
-    /// The state had expired when the step was to be taken; the run can only go where its timeout leads (B3).
+    /// The state had expired before the transition. An expired run can only take the transition of its timeout.
     Expired {
         /// The state.
         state: GovernedRunStatus,
-        /// When it expired, in milliseconds since the Unix epoch.
+        /// The expiry of the state, in milliseconds since the Unix epoch.
         deadline: u64,
-        /// When the step was to be taken.
+        /// The time of the transition, in milliseconds since the Unix epoch.
         at: u64,
     },
-    /// A halt for a timeout that has not come.
+    /// A halt for a timeout before the deadline.
     NotExpired {
         /// The state.
         state: GovernedRunStatus,
-        /// When it expires.
+        /// The expiry of the state, in milliseconds since the Unix epoch.
         deadline: u64,
-        /// When it was to be halted.
+        /// The time of the halt, in milliseconds since the Unix epoch.
         at: u64,
     },
-    /// A halt for a reason that the state does not have.
+    /// A halt for a reason that is not valid in the state.
     NoSuchReason {
         /// The state.
         state: GovernedRunStatus,
         /// The reason.
         reason: HaltReason,
     },
-    /// The run is not done with its tools.
+    /// Tools of the plan are not completed.
     ToolsRemain(ToolsRemain),
-    /// A decision on another approval than the one that the run waits for.
+    /// A decision on an approval that the run does not wait for.
     OtherApproval {
-        /// The approval that was decided.
+        /// The decided approval.
         got: ApprovalId,
-        /// The one that the run waits for.
+        /// The approval that the run waits for.
         expected: ApprovalId,
     },
-    /// A rollback did not succeed in a state that then must halt (B7).
+    /// A rollback failed in a state in which a failed rollback must halt the run.
     RollbackIncomplete {
         /// The state.
         state: GovernedRunStatus,
-        /// What went wrong.
+        /// The errors of the rollback.
         errors: Vec<String>,
     },
-    /// The proof of an audit by other reviewers than those of the run.
+    /// The proof of an audit by other reviewers than the reviewers of the run.
     OtherReviewers {
         /// The reviewers of the proof.
         got: Vec<String>,
         /// The reviewers of the run.
         expected: Vec<String>,
     },
-    /// The verdicts are no pass.
+    /// The verdicts do not pass the run.
     AuditNotPassed(AuditNotPassed),
-    /// A tool was to begin while another is under way.
+    /// A tool was to begin while another tool is in progress.
     ToolUnderWay {
-        /// The tool under way.
+        /// The tool in progress.
         tool: String,
     },
-    /// No tool is under way that could be tried again or completed.
+    /// No tool is in progress, so none can be retried or completed.
     NoToolUnderWay,
-    /// All tools are completed: none is left to begin.
+    /// All tools are completed, so none can begin.
     NoToolRemains,
-    /// The tool was tried as often as it may be; the run wants a rollback.
+    /// The tool has no tries left; the run must roll back.
     TriesSpent {
         /// The tool.
         tool: String,
-        /// How often it was begun.
+        /// The number of tries.
         tries: u32,
     },
 }

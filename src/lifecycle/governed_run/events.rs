@@ -1,4 +1,4 @@
-//! The events of a governed run. Each says when it happens, in milliseconds since the Unix epoch.
+//! The events of a governed run. Each event has a time, in milliseconds since the Unix epoch.
 
 use super::{ApprovalId, AuditPass, HaltReason, Reviewers, Rollback};
 
@@ -9,7 +9,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Planning begins at `at`.
+    /// Begins planning at `at`.
     pub fn new(at: u64) -> Self {
         Plan { at }
     }
@@ -24,12 +24,12 @@ pub struct Execute {
 }
 
 impl Execute {
-    /// The plan: tools in the order in which they run. One may occur more than once.
+    /// Makes the event with the plan: the tools in their order of execution. A tool may occur more than once.
     pub fn new<T: Into<String>>(tools: impl IntoIterator<Item = T>, at: u64) -> Self {
         Execute { tools: tools.into_iter().map(Into::into).collect(), approval: None, at }
     }
 
-    /// The same, where that approval was granted for it: it counts among those of the run.
+    /// Adds the approval of the plan to the granted approvals of the run.
     pub fn granted(self, approval: ApprovalId) -> Self {
         Execute { approval: Some(approval), ..self }
     }
@@ -43,7 +43,7 @@ pub struct AwaitApproval {
 }
 
 impl AwaitApproval {
-    /// The run waits for that approval.
+    /// Waits for that approval.
     pub fn new(approval: ApprovalId, at: u64) -> Self {
         AwaitApproval { approval, at }
     }
@@ -51,7 +51,7 @@ impl AwaitApproval {
 
 /// The approval is granted.
 ///
-/// The event has the id of the approval and no proof that a person granted it: its caller answers for that.
+/// The event has the id of the approval and no proof that a person granted it: the caller is responsible for that.
 /// [`GovernedRun::approved_with`](super::GovernedRun::approved_with) takes the approval itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approve {
@@ -60,7 +60,7 @@ pub struct Approve {
 }
 
 impl Approve {
-    /// That approval was granted.
+    /// Records the grant of that approval.
     pub fn new(approval: ApprovalId, at: u64) -> Self {
         Approve { approval, at }
     }
@@ -73,7 +73,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Verification begins at `at`.
+    /// Begins verification at `at`.
     pub fn new(at: u64) -> Self {
         Verify { at }
     }
@@ -87,7 +87,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// The audit begins: these must pass the run.
+    /// Begins the audit by these reviewers.
     pub fn new(reviewers: Reviewers, at: u64) -> Self {
         Audit { reviewers, at }
     }
@@ -101,7 +101,7 @@ pub struct Complete {
 }
 
 impl Complete {
-    /// The run ends well: here is the proof.
+    /// Completes the run with the proof of its audit.
     pub fn new(pass: AuditPass, at: u64) -> Self {
         Complete { pass, at }
     }
@@ -117,12 +117,12 @@ pub struct RollBack {
 }
 
 impl RollBack {
-    /// The rollback for `why` was done, and went as `rollback` says.
+    /// Records a rollback for the reason `why`, with the result `rollback`.
     pub fn new(why: impl Into<String>, rollback: Rollback, at: u64) -> Self {
         RollBack { why: why.into(), rollback, by: None, at }
     }
 
-    /// Sets the person that halted the run: the cause of the rollback.
+    /// Sets the person that halted the run, as the cause of the rollback. Default: none.
     #[must_use]
     pub fn by(self, name: impl Into<String>) -> Self {
         RollBack { by: Some(name.into()), ..self }
@@ -137,12 +137,12 @@ pub struct Halt {
 }
 
 impl Halt {
-    /// The run is stopped for that reason.
+    /// Stops the run for that reason.
     pub fn new(reason: HaltReason, at: u64) -> Self {
         Halt { reason, at }
     }
 
-    /// The run is stopped because its state expired.
+    /// Stops the run because its state expired.
     pub fn timed_out(at: u64) -> Self {
         Halt { reason: HaltReason::Timeout, at }
     }

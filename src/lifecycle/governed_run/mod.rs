@@ -1,16 +1,16 @@
-//! A governed run: planned, approved where it is risky, verified, audited (document 001).
+//! The lifecycle of a governed run: planned, approved where it is risky, verified, audited.
 //!
-//! | state | what is true | what leads on |
+//! | state | meaning | accepted events |
 //! |---|---|---|
 //! | [`Init`] | the run exists | [`Plan`], [`Halt`] by timeout |
 //! | [`Planning`] | tools are chosen | [`Execute`], [`Halt`] |
 //! | [`Executing`] | the tools run one after the other | [`AwaitApproval`], [`Verify`], [`Halt`], [`RollBack`] |
 //! | [`AwaitingApproval`] | a person must decide | [`Approve`], [`RollBack`], [`Halt`] |
 //! | [`Verifying`] | the results are checked | [`Audit`], [`RollBack`] |
-//! | [`Auditing`] | the reviewers look at the run | [`Complete`], [`RollBack`] |
+//! | [`Auditing`] | the reviewers audit the run | [`Complete`], [`RollBack`] |
 //! | [`Completed`], [`RolledBack`], [`HaltedUnsafe`] | the run is over | |
 //!
-//! Every time is in milliseconds since the Unix epoch, and an argument: nothing here reads a clock.
+//! All times are in milliseconds since the Unix epoch. They are arguments: this module reads no clock.
 //!
 //! ```
 //! use runstate::governed_run::*;
@@ -22,7 +22,7 @@
 //! run.start_tool(t + 5_000)?;
 //! run.complete_tool(t + 6_000)?;
 //!
-//! // One tool remains: the run cannot be verified, and comes back.
+//! // One tool remains: the run refuses verification and comes back.
 //! let refused = run.verify(Verify::new(t + 6_000)).unwrap_err();
 //! assert_eq!(refused.error.to_string(), "cannot verify while tools remain: report; complete them first");
 //! let mut run = refused.machine;
@@ -75,7 +75,7 @@ lifecycle! {
     status GovernedRunStatus {
         /// The run exists; planning has not begun.
         Init { .. } = "INIT",
-        /// The project is looked at and tools are chosen.
+        /// The project is inspected and tools are chosen.
         Planning { .. } = "PLANNING",
         /// The tools of the plan run one after the other.
         Executing { .. } = "EXECUTING",
@@ -83,7 +83,7 @@ lifecycle! {
         AwaitingApproval { .. } = "AWAITING_APPROVAL",
         /// All tools are completed; the results are checked.
         Verifying { .. } = "VERIFYING",
-        /// The results hold; the reviewers look at the run.
+        /// The results hold; the reviewers audit the run.
         Auditing { .. } = "AUDITING",
         /// All reviewers passed the run.
         Completed { .. } = "COMPLETE",
@@ -135,11 +135,11 @@ lifecycle! {
 }
 
 impl GovernedRun<Executing> {
-    /// Begins the next tool of the plan: the first of those that remain. No transition.
+    /// Begins the next tool of the plan: the first remaining tool. This is not a transition.
     ///
     /// # Errors
-    /// [`GovernedRunError::ToolUnderWay`], [`GovernedRunError::NoToolRemains`], and [`GovernedRunError::Expired`] when the
-    /// time of EXECUTING was over at `at`: nothing new is begun then. The run stays as it is.
+    /// [`GovernedRunError::ToolUnderWay`], [`GovernedRunError::NoToolRemains`], and [`GovernedRunError::Expired`]
+    /// when EXECUTING had expired at `at`: no tool begins after the deadline. The run is unchanged.
     pub fn start_tool(&mut self, at: u64) -> Result<(), GovernedRunError> {
         self.not_expired(at)?;
         self.state_mut().progress.start()?;
@@ -147,11 +147,12 @@ impl GovernedRun<Executing> {
         Ok(())
     }
 
-    /// Begins the tool under way once more, after a failure, and says which try this is. No transition.
+    /// Begins the tool in progress again, after a failure, and returns the number of the try. This is not a
+    /// transition.
     ///
     /// # Errors
     /// [`GovernedRunError::NoToolUnderWay`], [`GovernedRunError::TriesSpent`] after [`MOST_TRIES`], and
-    /// [`GovernedRunError::Expired`] as for [`start_tool`](Self::start_tool). The run stays as it is.
+    /// [`GovernedRunError::Expired`] as for [`start_tool`](Self::start_tool). The run is unchanged.
     pub fn retry_tool(&mut self, at: u64) -> Result<u32, GovernedRunError> {
         self.not_expired(at)?;
         let tries = self.state_mut().progress.retry()?;
@@ -159,12 +160,12 @@ impl GovernedRun<Executing> {
         Ok(tries)
     }
 
-    /// Notes that the tool under way is completed. No transition.
+    /// Records that the tool in progress is completed. This is not a transition.
     ///
-    /// It is noted after the deadline too: the effects of the tool are there, whatever the clock says.
+    /// The run accepts this after the deadline too: the effects of the tool exist at any time.
     ///
     /// # Errors
-    /// [`GovernedRunError::NoToolUnderWay`]. The run stays as it is.
+    /// [`GovernedRunError::NoToolUnderWay`]. The run is unchanged.
     pub fn complete_tool(&mut self, at: u64) -> Result<(), GovernedRunError> {
         self.state_mut().progress.complete()?;
         self.record_mut().touch(at);
@@ -182,21 +183,21 @@ impl GovernedRun<Executing> {
 }
 
 impl GovernedRun<Auditing> {
-    /// The proof that all reviewers of this run passed it.
+    /// Makes the proof that all reviewers of this run passed it.
     ///
     /// # Errors
-    /// [`AuditNotPassed`] with all that speaks against it; see [`AuditPass::new`].
+    /// [`AuditNotPassed`] with all objections; see [`AuditPass::new`].
     pub fn pass(&self, verdicts: Vec<Verdict>) -> Result<AuditPass, AuditNotPassed> {
         AuditPass::new(self.state().reviewers(), verdicts)
     }
 }
 
 impl AnyGovernedRun {
-    /// Reads a run from the parts of RUN_STATE.json: its state, what all states share, and the data of the state.
+    /// Reads a run from the parts of RUN_STATE.json: its state, its record, and the data of the state.
     ///
-    /// The file has no checksum (the document gives it none, and other tools write it), so its bytes are trusted input. All of
-    /// it is checked as a snapshot is: the history is a way through the graph to this state, without a gap in time, no field is
-    /// unknown, and the run would write the same parts again.
+    /// The file has no checksum, because its format has none and other tools write it. Therefore its bytes are
+    /// trusted input. The reader checks it like a snapshot: the history is a path through the graph to this state,
+    /// without a gap in time, no field is unknown, and the run would write the same parts again.
     ///
     /// ```
     /// use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus};
@@ -215,7 +216,7 @@ impl AnyGovernedRun {
     /// ```
     ///
     /// # Errors
-    /// [`RestoreError::Shape`], naming the part.
+    /// [`RestoreError::Shape`], which names the part.
     pub fn from_run_state(
         status: GovernedRunStatus,
         record: serde_json::Value,

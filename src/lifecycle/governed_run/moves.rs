@@ -1,4 +1,4 @@
-//! How the states of a governed run are entered, and what guards the way.
+//! The guards and entries of a governed run's transitions.
 
 use super::states::Pending;
 use super::timeout::{deadline, is_past};
@@ -7,7 +7,7 @@ use crate::kernel::{Begin, Enter, Guard, State};
 
 type Checked = Result<(), GovernedRunError>;
 
-/// Fails when the state had expired at `at`: a deadline beats whatever comes later (B3).
+/// Fails when the state had expired at `at`. A deadline takes precedence over later events.
 fn in_time<S: Timed>(from: &S, at: u64, record: &RunRecord) -> Checked {
     match deadline(from, record) {
         Some(deadline) if is_past(Some(deadline), at) => {
@@ -17,7 +17,7 @@ fn in_time<S: Timed>(from: &S, at: u64, record: &RunRecord) -> Checked {
     }
 }
 
-/// Notes that `from` is left and gives the time of entry of the next state.
+/// Records the exit from `from` and returns the time of entry into the next state.
 fn leave<S: Timed>(from: &S, at: u64, record: &mut RunRecord) -> u64 {
     record.leave(S::STATUS, from.entered_at(), at)
 }
@@ -152,7 +152,7 @@ impl Enter<Auditing, Complete> for Completed {
     }
 }
 
-/// A state that a rollback leaves: what caused the rollback, and how far the tools had come.
+/// A source state of a rollback: the cause of the rollback, and the progress of the tools.
 pub(super) trait RollsBack: Timed {
     fn cause(self, is_expired: bool) -> (RollBackCause, Progress);
 }
@@ -196,7 +196,7 @@ impl<S: RollsBack> Enter<S, RollBack> for RolledBack {
     }
 }
 
-/// EXECUTING and AWAITING_APPROVAL time out to HALTED_UNSAFE, and halt when their rollback fails.
+/// EXECUTING and AWAITING_APPROVAL time out to HALTED_UNSAFE, and halt after a failed rollback.
 fn rolls_back_in_time<S: Timed>(from: &S, event: &RollBack, record: &RunRecord) -> Checked {
     in_time(from, event.at, record)?;
     match &event.rollback {
@@ -223,7 +223,7 @@ impl Guard<AwaitingApproval, RollBack> for RolledBack {
     }
 }
 
-/// A state that a halt leaves: the approval that was pending, and how far the tools had come.
+/// A source state of a halt: the pending approval, and the progress of the tools.
 pub(super) trait Halts: Timed {
     fn halted(self) -> (Option<ApprovalId>, Progress);
 }

@@ -1,4 +1,4 @@
-//! Why a run was halted or rolled back.
+//! The reasons of halts and rollbacks.
 
 use std::fmt;
 
@@ -6,40 +6,40 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalId, GovernedRunStatus};
 
-/// Why a run is stopped in HALTED_UNSAFE (document 001, "Valid Transitions" and "Timeout Rules"; B2, B4, B7, B10).
+/// The reason of a halt in HALTED_UNSAFE.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum HaltReason {
-    /// The state lasted too long. In INIT, PLANNING, EXECUTING and AWAITING_APPROVAL.
+    /// The state exceeded its time limit. In INIT, PLANNING, EXECUTING and AWAITING_APPROVAL.
     Timeout,
     /// The plan has a critical risk. In PLANNING.
     CriticalRisk {
         /// The risk.
         risk: String,
     },
-    /// A tool said that it must not go on, or crashed. In EXECUTING.
+    /// A tool reported that the run must halt, or crashed. In EXECUTING.
     CriticalFailure {
         /// The tool.
         tool: String,
-        /// What happened.
+        /// The failure.
         error: String,
     },
-    /// A tool was under way when the process ended, and it may have had effects. In EXECUTING.
+    /// A tool was in progress when the process ended, and may have had effects. In EXECUTING.
     InDoubt {
         /// The tool.
         tool: String,
     },
-    /// A rollback failed where none may. In EXECUTING and AWAITING_APPROVAL.
+    /// A rollback failed in a state that requires a complete one. In EXECUTING and AWAITING_APPROVAL.
     RollbackFailed {
-        /// What the rollback was for.
+        /// The reason of the rollback.
         why: String,
-        /// What went wrong.
+        /// The errors of the rollback.
         errors: Vec<String>,
     },
-    /// A person passed the approval on instead of deciding it. In AWAITING_APPROVAL.
+    /// A person escalated the approval instead of deciding it. In AWAITING_APPROVAL.
     Escalation {
-        /// What was said.
+        /// The reason of the escalation.
         why: String,
     },
     /// A person halted the run. In PLANNING, EXECUTING and AWAITING_APPROVAL.
@@ -52,14 +52,14 @@ pub enum HaltReason {
 }
 
 impl HaltReason {
-    /// Can a run be halted in `state` for this reason?
+    /// Returns whether a run can be halted in `state` for this reason.
     ///
     /// ```
     /// use runstate::governed_run::{GovernedRunStatus, HaltReason};
     ///
     /// let risk = HaltReason::CriticalRisk { risk: "drops a table".into() };
     /// assert!(risk.occurs_in(GovernedRunStatus::Planning));
-    /// // INIT is left for HALTED_UNSAFE by timeout alone.
+    /// // From INIT only a timeout leads to HALTED_UNSAFE.
     /// assert!(!risk.occurs_in(GovernedRunStatus::Init));
     /// ```
     pub fn occurs_in(&self, state: GovernedRunStatus) -> bool {
@@ -93,27 +93,27 @@ impl fmt::Display for HaltReason {
     }
 }
 
-/// The cause of ROLLED_BACK. It follows from the state that was left; a caller can only name a person.
+/// The cause of ROLLED_BACK. It follows from the source state; a caller can only name a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RollBackCause {
-    /// A tool failed; none is named when the failure was between tools.
+    /// A tool failed. A failure between tools names no tool.
     ToolFailed {
         /// The tool.
         tool: Option<String>,
     },
     /// The approval was rejected.
     Rejected {
-        /// Which one.
+        /// The rejected approval.
         approval: ApprovalId,
     },
     /// The results did not hold.
     VerificationFailed,
     /// The audit did not pass.
     AuditFailed,
-    /// VERIFYING or AUDITING lasted too long.
+    /// VERIFYING or AUDITING exceeded its time limit.
     Timeout {
-        /// Which of the two.
+        /// The expired state.
         state: GovernedRunStatus,
     },
     /// A person halted the run.
@@ -123,15 +123,16 @@ pub enum RollBackCause {
     },
 }
 
-/// How the rollback went that precedes ROLLED_BACK (B7).
+/// The result of the rollback before ROLLED_BACK.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "rollback", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rollback {
     /// All changes are reverted.
     Complete,
-    /// Some may not be. Only after VERIFYING and AUDITING; earlier it halts the run.
+    /// Some changes may remain. Only after VERIFYING and AUDITING; in earlier states an incomplete rollback halts the
+    /// run.
     Incomplete {
-        /// What went wrong.
+        /// The errors of the rollback.
         errors: Vec<String>,
     },
 }

@@ -1,6 +1,7 @@
-//! A run that plans and the approval of its plan, moved in one step: both or neither.
+//! Joint transitions of a planning run and the approval of its plan. Either both machines take a transition or
+//! neither does.
 //!
-//! A plan is approved of inside PLANNING: the state has no other way on than EXECUTING, and no other way out than HALTED_UNSAFE.
+//! The plan is approved inside PLANNING, from which only EXECUTING and HALTED_UNSAFE can be reached.
 
 use super::answer::{Answered, Asked, abort, moved};
 use super::{Execute, Executing, GovernedRun, Planning};
@@ -8,8 +9,8 @@ use crate::approval::{self, Aborted, Approval, Approved, Executed, Outcome};
 use crate::kernel::Guard;
 
 impl GovernedRun<Planning> {
-    /// A person said yes to a plan of these tools: the run executes it, which is what was approved, so that the approval is
-    /// EXECUTED in the same step (B6).
+    /// Applies a person's approval of a plan of these tools. The run executes the plan. That execution is the
+    /// approved action, so the approval is EXECUTED in the same step.
     ///
     /// ```
     /// use runstate::approval::{self, Approval, ApprovalRecord, Request, Risk, Submit};
@@ -21,7 +22,7 @@ impl GovernedRun<Planning> {
     /// let record = ApprovalRecord::new("APPROVAL-1".parse()?, run.record().run_id().clone(), request, t);
     /// let approval = Approval::new(record).submit(Submit::new(t, run.answer_by()));
     ///
-    /// // Nobody approved: neither moves, and both come back.
+    /// // No person approved: neither takes a transition, and both come back.
     /// let back = run.approved_with(approval, &approval::Approve::new(" ", t + 1), ["build"]).unwrap_err();
     /// assert!(back.error.to_string().starts_with("an answer needs the name of a person: got one that is blank"));
     /// let (run, approval) = (back.run, back.approval);
@@ -32,7 +33,8 @@ impl GovernedRun<Planning> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`](super::Unanswered) when they do not belong together, when the time is over, or when no person is named.
+    /// [`Unanswered`](super::Unanswered) when the approval is not of this run, after the deadline, or when no person
+    /// is named.
     pub fn approved_with<T: Into<String>>(
         self,
         approval: Asked,
@@ -50,7 +52,8 @@ impl GovernedRun<Planning> {
         Ok((moved(run.execute(event)), approval.execute(approval::Execute::new(Outcome::Succeeded, at))))
     }
 
-    /// The person `by` said no: the approval is ABORTED, and the run stays in PLANNING, where it may be planned anew.
+    /// Applies the rejection of the person `by`: the approval is ABORTED, and the run stays in PLANNING, where it may
+    /// plan again.
     ///
     /// # Errors
     /// As [`approved_with`](Self::approved_with).

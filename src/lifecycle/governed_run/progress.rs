@@ -1,22 +1,22 @@
-//! How far a run has come with its tools.
+//! The progress of a run with its tools.
 
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::GovernedRunError;
 
-/// How often a tool may be tried before the run is rolled back (B7).
+/// The maximum number of tries of a tool, after which the run is rolled back.
 pub const MOST_TRIES: u32 = 3;
 
-/// The tools of a run, in the order of its plan: those completed, and those that remain. They run one after the other.
+/// The tools of a run, in the order of its plan: the completed and the remaining ones. They run one after the other.
 ///
-/// One list and a place in it, so that the planned tools are the completed and then the remaining ones whatever happens.
-/// Stored it has the fields of the document's RUN_STATE.json; reading holds them against each other (B8).
+/// The type holds one list and a position in it. So the planned tools always equal the completed tools followed by
+/// the remaining ones. The stored form has the fields of RUN_STATE.json; the reader checks that they agree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct Progress {
     tools: Vec<String>,
     completed: usize,
-    /// How often the first of the remaining tools was begun; 0 when none is current.
+    /// The number of tries of the current tool; 0 without a current tool.
     tries: u32,
 }
 
@@ -38,22 +38,22 @@ impl Progress {
         &self.tools
     }
 
-    /// The tools that are completed.
+    /// The completed tools.
     pub fn completed(&self) -> &[String] {
         &self.tools[..self.completed]
     }
 
-    /// The tools that are not, the current one among them.
+    /// The remaining tools, the current one among them.
     pub fn remaining(&self) -> &[String] {
         &self.tools[self.completed..]
     }
 
-    /// The tool under way: the first of those that remain, once it was begun.
+    /// The tool in progress: the first remaining tool, after it was begun.
     pub fn current_tool(&self) -> Option<&str> {
         if self.tries == 0 { None } else { self.remaining().first().map(String::as_str) }
     }
 
-    /// How often the current tool was begun, from 1; 0 when there is none.
+    /// The number of tries of the current tool, from 1; 0 without a current tool.
     pub fn tries(&self) -> u32 {
         self.tries
     }

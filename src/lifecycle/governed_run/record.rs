@@ -1,4 +1,4 @@
-//! What all states of a governed run share.
+//! The record of a governed run.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,9 +7,9 @@ use super::super::record::of_its_own;
 use super::{AnyGovernedRun, ApprovalId, GovernedRunStatus, RunId, TimeLimits};
 use crate::kernel::{Graph, Observer, ReadRecord, Record, Rehydration, Status};
 
-/// What all states of a governed run share (document 001, "RUN_STATE.json Schema").
+/// The record of a governed run, with the shared fields of RUN_STATE.json.
 ///
-/// The time of entry of the present state is not here but in the state, so that there is one truth.
+/// The time of entry into the current state is in the state and not here, so that it exists only once.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct RunRecord {
     run_id: RunId,
@@ -23,21 +23,21 @@ pub struct RunRecord {
     observer: Observer,
 }
 
-/// A state that a run was in and has left.
+/// A state that a run has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Visit {
     /// The state.
     pub state: GovernedRunStatus,
-    /// When it was entered, in milliseconds since the Unix epoch.
+    /// The time of entry, in milliseconds since the Unix epoch.
     pub entered_at: u64,
-    /// When it was left.
+    /// The time of exit, in milliseconds since the Unix epoch.
     pub exited_at: u64,
 }
 
 impl RunRecord {
-    /// The record of a run made at `created_at` (milliseconds since the Unix epoch), which is when INIT is entered.
+    /// Makes the record of a run that enters INIT at `created_at` (milliseconds since the Unix epoch).
     pub fn new(run_id: RunId, created_at: u64) -> Self {
         RunRecord {
             run_id,
@@ -50,19 +50,19 @@ impl RunRecord {
         }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The same, with time limits other than those of the document.
+    /// Sets the time limits. Default: [`TimeLimits::default`].
     pub fn limited(mut self, limits: TimeLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long the run may stay in its states.
+    /// The time limits of the states.
     pub fn limits(&self) -> &TimeLimits {
         &self.limits
     }
@@ -72,33 +72,33 @@ impl RunRecord {
         &self.run_id
     }
 
-    /// When the run was made, in milliseconds since the Unix epoch.
+    /// The time of creation, in milliseconds since the Unix epoch.
     pub fn created_at(&self) -> u64 {
         self.created_at
     }
 
-    /// When a transition was taken or a tool's progress noted last (B14).
+    /// The time of the last transition or progress of a tool, in milliseconds since the Unix epoch.
     pub fn updated_at(&self) -> u64 {
         self.updated_at
     }
 
-    /// The states that the run was in before the present one, oldest first.
+    /// The states before the current one, oldest first.
     pub fn history(&self) -> &[Visit] {
         &self.state_history
     }
 
-    /// The state before the present one; none in INIT.
+    /// The state before the current one; none in INIT.
     pub fn previous_state(&self) -> Option<GovernedRunStatus> {
         self.state_history.last().map(|visit| visit.state)
     }
 
-    /// The approvals that were granted, oldest first.
+    /// The granted approvals, oldest first.
     pub fn approvals_granted(&self) -> &[ApprovalId] {
         &self.approvals_granted
     }
 
-    /// Notes that `state` is left, and gives the time of entry of the next one. A clock that was set back does not make a
-    /// state end before it began.
+    /// Records the exit from `state` and returns the time of entry into the next state. After a clock moved
+    /// backwards, a state still does not end before its beginning.
     pub(super) fn leave(&mut self, state: GovernedRunStatus, entered_at: u64, at: u64) -> u64 {
         let exited_at = at.max(entered_at);
         self.state_history.push(Visit { state, entered_at, exited_at });
@@ -128,7 +128,7 @@ impl Record for RunRecord {
         self.approvals_granted.clear();
     }
 
-    /// The last state of the history leads to the present one.
+    /// The last state of the history must have a transition to the current state.
     fn check_stored(&self, status: &'static str) -> Result<(), String> {
         let Some(last) = self.state_history.last() else {
             let is_first = status == GovernedRunStatus::Init.name();
@@ -169,7 +169,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// The record, if its history is a way through the graph, without a gap in time.
+    /// Returns the record if its history is a path through the graph without a gap in time.
     fn checked(self) -> Result<RunRecord, String> {
         let stored = self;
         let graph = GovernedRunStatus::graph();

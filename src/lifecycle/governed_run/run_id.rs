@@ -1,4 +1,4 @@
-//! The id of a governed run, which says when it was made.
+//! The id of a governed run, with its time of creation.
 
 use std::error::Error;
 use std::fmt;
@@ -12,18 +12,18 @@ const PREFIX: &str = "RUN-";
 /// `-YYYYMMDD-hhmmss`
 const STAMP: usize = 16;
 
-/// The id of a governed run: `RUN-`, the project, a day and a time of day in UTC (document 001, "RUN_STATE.json Schema").
+/// The id of a governed run: `RUN-`, the project, a day and a time of day in UTC.
 ///
-/// It matches `^RUN-[A-Z0-9-]+-\d{8}-\d{6}$`, and the day and the time are real ones (B11).
+/// It matches `^RUN-[A-Z0-9-]+-\d{8}-\d{6}$`, and the day and the time exist.
 ///
 /// ```
 /// use runstate::governed_run::RunId;
 ///
 /// let id: RunId = "RUN-PROJECT-20260131-120000".parse()?;
 /// assert_eq!(id.project(), "PROJECT");
-/// // A second run of the same second takes the next one.
+/// // A second run within one second takes the next second.
 /// assert_eq!(id.next_second()?.as_str(), "RUN-PROJECT-20260131-120001");
-/// // The 31st of April is no day.
+/// // The 31st of April does not exist.
 /// assert!("RUN-PROJECT-20260431-120000".parse::<RunId>().is_err());
 /// # Ok::<(), runstate::governed_run::RunIdError>(())
 /// ```
@@ -32,11 +32,11 @@ const STAMP: usize = 16;
 pub struct RunId(String);
 
 impl RunId {
-    /// The id of a run of `project` made at `at` (milliseconds since the Unix epoch).
+    /// Makes the id of a run of `project`, created at `at` (milliseconds since the Unix epoch).
     ///
     /// # Errors
-    /// [`RunIdError`] when the project is empty or has other characters than `A` to `Z`, `0` to `9` and `-`, and past the
-    /// year 9999.
+    /// [`RunIdError`] when the project is empty or has other characters than `A` to `Z`, `0` to `9` and `-`, and for
+    /// times after the year 9999.
     pub fn new(project: &str, at: u64) -> Result<Self, RunIdError> {
         let (year, month, day) = civil_from_days(at / DAY_MS);
         let second = at % DAY_MS / 1000;
@@ -55,10 +55,10 @@ impl RunId {
         &self.0[PREFIX.len()..self.0.len() - STAMP]
     }
 
-    /// The id of the same project one second later, for a run whose id is taken.
+    /// The id of the same project one second later, for a run with an id that is already taken.
     ///
     /// # Errors
-    /// [`RunIdError`] when the second after it lies before 1970 or past the year 9999.
+    /// [`RunIdError`] when the next second lies before 1970 or after the year 9999.
     pub fn next_second(&self) -> Result<Self, RunIdError> {
         let stamp = &self.0.as_bytes()[self.0.len() - STAMP..];
         let next = seconds(stamp).and_then(|at| (at + 1).checked_sub(UNIX_DAY * 86_400));
@@ -135,7 +135,7 @@ fn fault_after_prefix(rest: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The seconds from the first day of the year 0 to a stamp of digits, if its day and time are real.
+/// Returns the seconds from the first day of the year 0 to a stamp of digits, if its day and time exist.
 fn seconds(stamp: &[u8]) -> Option<u64> {
     let number = |from: usize, to: usize| {
         stamp[from..to].iter().fold(0u64, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
@@ -151,7 +151,7 @@ fn seconds(stamp: &[u8]) -> Option<u64> {
     Some(days_before(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// A text that is not the id of a governed run.
+/// The error for a text that is not the id of a governed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunIdError {
     got: String,
@@ -159,7 +159,7 @@ pub struct RunIdError {
 }
 
 impl RunIdError {
-    /// No more than this of a bad id is kept and shown.
+    /// The maximum length of a bad id in a message; the rest is cut.
     const SHOWN: usize = 80;
 
     fn new(got: &str, why: &'static str) -> Self {

@@ -1,4 +1,4 @@
-//! The states of a governed run: what each of them owns.
+//! The states of a governed run, with their data.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Init {
     pub(super) entered_at: u64,
 }
 
-/// The project is looked at and tools are chosen.
+/// The project is inspected and tools are chosen.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planning {
@@ -44,7 +44,7 @@ pub struct Verifying {
     pub(super) tools_completed: Vec<String>,
 }
 
-/// The results hold; the reviewers look at the run.
+/// The results hold; the reviewers audit the run.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Auditing {
@@ -73,7 +73,7 @@ pub struct RolledBack {
     pub(super) progress: Progress,
 }
 
-/// The run was stopped for safety; it wants an investigation and a new run.
+/// The run was stopped for safety. It needs an investigation and a new run.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HaltedUnsafe {
@@ -83,7 +83,7 @@ pub struct HaltedUnsafe {
     pub(super) progress: Progress,
 }
 
-/// The approval that a run waits for: a list when stored, as in RUN_STATE.json, of exactly one (B13).
+/// The approval that a run waits for. The stored form is a list of exactly one element, as in RUN_STATE.json.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<ApprovalId>", into = "Vec<ApprovalId>")]
 pub(super) struct Pending(pub(super) ApprovalId);
@@ -122,7 +122,7 @@ macro_rules! timed {
 timed! { Init Planning Executing AwaitingApproval Verifying Auditing Completed RolledBack HaltedUnsafe }
 
 impl Executing {
-    /// How far the tools have come.
+    /// The progress of the tools.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
@@ -134,7 +134,7 @@ impl AwaitingApproval {
         &self.approvals_pending.0
     }
 
-    /// How far the tools had come: where EXECUTING goes on once the approval is granted.
+    /// The progress of the tools, from which EXECUTING continues after the approval.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
@@ -153,7 +153,7 @@ impl Auditing {
         &self.tools_completed
     }
 
-    /// Who must pass the run.
+    /// The reviewers that must pass the run.
     pub fn reviewers(&self) -> &Reviewers {
         &self.reviewers
     }
@@ -172,39 +172,39 @@ impl Completed {
 }
 
 impl RolledBack {
-    /// What led here.
+    /// The cause of the rollback.
     pub fn cause(&self) -> &RollBackCause {
         &self.cause
     }
 
-    /// What was said about it.
+    /// The reason, as text.
     pub fn why(&self) -> &str {
         &self.why
     }
 
-    /// How the rollback went.
+    /// The result of the rollback.
     pub fn rollback(&self) -> &Rollback {
         &self.rollback
     }
 
-    /// How far the tools had come.
+    /// The progress of the tools.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 }
 
 impl HaltedUnsafe {
-    /// Why the run was stopped.
+    /// The reason of the halt.
     pub fn reason(&self) -> &HaltReason {
         &self.reason
     }
 
-    /// The approval that was pending; none unless the run waited for one.
+    /// The approval that was pending; none if the run did not wait for an approval.
     pub fn approval(&self) -> Option<&ApprovalId> {
         self.approval.as_ref()
     }
 
-    /// How far the tools had come; with an empty plan when there was none yet.
+    /// The progress of the tools; with an empty plan if the run had none yet.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }

@@ -1,4 +1,4 @@
-//! How long a run may stay in a state (document 001, "Timeout Rules"). Pure functions: the time is an argument.
+//! Time limits of the states. These are pure functions: the time is an argument.
 
 use std::error::Error;
 use std::fmt;
@@ -12,18 +12,18 @@ const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 
-/// How long a state may last, and where a run goes that stays longer.
+/// The time limit of a state, and the state after its expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimeLimit {
-    /// The limit in milliseconds. A state that has lasted this long has expired.
+    /// The limit in milliseconds. A state expires exactly at its limit.
     pub ms: u64,
-    /// The state that an expired run goes to.
+    /// The state that an expired run enters.
     pub leads_to: GovernedRunStatus,
 }
 
 impl GovernedRunStatus {
-    /// The time limit of the state that the document gives; none in a terminal one. A run may have [others](TimeLimits).
+    /// The default time limit of the state; none in a terminal state. A run may have [other limits](TimeLimits).
     ///
     /// ```
     /// use runstate::governed_run::GovernedRunStatus;
@@ -50,15 +50,15 @@ impl GovernedRunStatus {
     }
 }
 
-/// The time limits of one run: those of the document, but for what was configured otherwise. Where an expired state leads
-/// is not to be configured.
+/// The time limits of one run. Default: [`GovernedRunStatus::time_limit`] for each state. The state after an expiry
+/// is not configurable.
 ///
 /// ```
 /// use runstate::governed_run::{GovernedRunStatus, TimeLimits};
 ///
 /// let limits = TimeLimits::default().with(GovernedRunStatus::Verifying, 60_000)?;
 /// assert_eq!(limits.deadline(GovernedRunStatus::Verifying, 1_000), Some(61_000));
-/// // A state that must be left before it is entered is a mistake, and a terminal one is never left.
+/// // A limit of 0 ms is an error, and so is a limit of a terminal state.
 /// assert!(limits.with(GovernedRunStatus::Auditing, 0).is_err());
 /// assert!(limits.with(GovernedRunStatus::Completed, 1).is_err());
 /// # Ok::<(), runstate::governed_run::TimeLimitError>(())
@@ -67,7 +67,7 @@ impl GovernedRunStatus {
 #[serde(try_from = "StoredLimits", into = "StoredLimits")]
 pub struct TimeLimits([u64; LIMITED.len()]);
 
-/// The states that have a limit, in the order of the document's table.
+/// The states with a limit, in the order of the documented table.
 const LIMITED: [GovernedRunStatus; 6] = [
     GovernedRunStatus::Init,
     GovernedRunStatus::Planning,
@@ -77,7 +77,7 @@ const LIMITED: [GovernedRunStatus; 6] = [
     GovernedRunStatus::Auditing,
 ];
 
-/// Milliseconds by the name of the state, as stored.
+/// The limits in milliseconds by the name of the state, as stored.
 type StoredLimits = std::collections::BTreeMap<GovernedRunStatus, u64>;
 
 impl Default for TimeLimits {
@@ -87,7 +87,7 @@ impl Default for TimeLimits {
 }
 
 impl TimeLimits {
-    /// The same, with a limit of `ms` milliseconds for `state`.
+    /// Sets the limit of `state` to `ms` milliseconds. Default: [`GovernedRunStatus::time_limit`].
     ///
     /// # Errors
     /// [`TimeLimitError`] when the state is terminal, and when `ms` is 0.
@@ -101,18 +101,18 @@ impl TimeLimits {
         }
     }
 
-    /// The limit of a state; none of a terminal one.
+    /// The limit of a state; none for a terminal state.
     pub fn of(&self, state: GovernedRunStatus) -> Option<TimeLimit> {
         let at = LIMITED.iter().position(|limited| *limited == state)?;
         state.time_limit().map(|limit| TimeLimit { ms: self.0[at], ..limit })
     }
 
-    /// When a run that entered the state at `entered_at` expires; none in a terminal state.
+    /// The expiry of a state that a run entered at `entered_at`; none for a terminal state.
     pub fn deadline(&self, state: GovernedRunStatus, entered_at: u64) -> Option<u64> {
         self.of(state).map(|limit| entered_at.saturating_add(limit.ms))
     }
 
-    /// Are they those of the document? Then they need not be stored.
+    /// Returns whether all limits are the defaults. Default limits are not stored.
     pub(super) fn are_documented(&self) -> bool {
         *self == TimeLimits::default()
     }
@@ -132,7 +132,7 @@ impl TryFrom<StoredLimits> for TimeLimits {
     }
 }
 
-/// A time limit that no state can have.
+/// The error for an invalid time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimitError {
     state: GovernedRunStatus,
@@ -149,46 +149,46 @@ impl fmt::Display for TimeLimitError {
 
 impl Error for TimeLimitError {}
 
-/// A state of a governed run: it knows when it was entered. All nine are; no other type can be.
+/// A state of a governed run, with its time of entry. The nine states implement it, and no other type can.
 pub trait Timed: State<Record = RunRecord, Status = GovernedRunStatus> + sealed::Sealed {
-    /// When the state was entered, in milliseconds since the Unix epoch. A state that is entered again has a new time.
+    /// The time of entry, in milliseconds since the Unix epoch. Each entry into the state has its own time.
     fn entered_at(&self) -> u64;
 }
 
-/// When the state expires in a run with these limits; none in a terminal state.
+/// The expiry of the state in a run with these limits; none for a terminal state.
 pub(super) fn deadline<S: Timed>(state: &S, record: &RunRecord) -> Option<u64> {
     record.limits().deadline(S::STATUS, state.entered_at())
 }
 
-/// Has a state with that deadline lasted its limit at `now`? To have reached it is enough (B3).
+/// Returns whether a state with that deadline has expired at `now`. It expires at the exact deadline.
 pub(super) fn is_past(deadline: Option<u64>, now: u64) -> bool {
     deadline.is_some_and(|deadline| now >= deadline)
 }
 
 pub(super) mod sealed {
-    /// Only this module's states are states of a governed run.
+    /// The seal of the trait: only the states of this module are states of a governed run.
     pub trait Sealed {}
 }
 
 impl<S: Timed> GovernedRun<S> {
-    /// When the present state was entered, in milliseconds since the Unix epoch.
+    /// The time of entry into the current state, in milliseconds since the Unix epoch.
     pub fn entered_at(&self) -> u64 {
         self.state().entered_at()
     }
 
-    /// When the present state expires; none in a terminal state.
+    /// The expiry of the current state, in milliseconds since the Unix epoch; none in a terminal state.
     pub fn deadline(&self) -> Option<u64> {
         deadline(self.state(), self.record())
     }
 
-    /// Has the present state lasted its limit at `now`?
+    /// Returns whether the current state has expired at `now`.
     pub fn is_expired(&self, now: u64) -> bool {
         is_past(self.deadline(), now)
     }
 }
 
 impl AnyGovernedRun {
-    /// When the present state was entered, in milliseconds since the Unix epoch.
+    /// The time of entry into the current state, in milliseconds since the Unix epoch.
     pub fn entered_at(&self) -> u64 {
         match self {
             AnyGovernedRun::Init(run) => run.entered_at(),
@@ -203,12 +203,12 @@ impl AnyGovernedRun {
         }
     }
 
-    /// When the present state expires; none in a terminal state.
+    /// The expiry of the current state, in milliseconds since the Unix epoch; none in a terminal state.
     pub fn deadline(&self) -> Option<u64> {
         self.record().limits().deadline(self.status(), self.entered_at())
     }
 
-    /// Has the present state lasted its limit at `now`? What a sweeper asks.
+    /// Returns whether the current state has expired at `now`. A sweeper calls it.
     pub fn is_expired(&self, now: u64) -> bool {
         is_past(self.deadline(), now)
     }
