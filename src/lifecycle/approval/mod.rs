@@ -1,4 +1,4 @@
-//! The lifecycle of one approval: requested by a tool, decided by a person, used once. It follows governed runs.
+//! The lifecycle of one approval: requested by a tool, decided by a person, used once.
 //!
 //! | state | meaning | accepted events |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! How the states of a pass are entered.
+//! The entries into the states of a pass.
 
 use super::super::checkpoint::{Due, Trigger};
 use super::super::tool_call::ToolCallStatus;

@@ -1,4 +1,4 @@
-//! What happens in a pass.
+//! The events of a pass.
 
 use super::super::checkpoint::Receipt;
 use super::super::decision::{Decision, Suspension};
@@ -12,7 +12,7 @@ pub struct MatchCall {
 }
 
 impl MatchCall {
-    /// This decision is on this call, as it is named in traces.
+    /// Matches this decision to this call, given by its trace name.
     pub fn new(call: impl Into<String>, decision: Decision) -> Self {
         MatchCall { call: call.into(), decision }
     }
@@ -25,46 +25,46 @@ pub struct Persist {
 }
 
 impl Persist {
-    /// Proven by this receipt.
+    /// Makes the event from the receipt of the decision's commit.
     pub fn new(receipt: Receipt) -> Self {
         Persist { receipt }
     }
 }
 
-/// The replay came to an end.
+/// The replay ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settle {
     pub(super) status: ToolCallStatus,
 }
 
 impl Settle {
-    /// The call is in this status now.
+    /// Records the status of the call after the replay.
     pub fn new(status: ToolCallStatus) -> Self {
         Settle { status }
     }
 }
 
-/// The replay wants another decision.
+/// The replay needs another decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspend {
     pub(super) suspension: Suspension,
 }
 
 impl Suspend {
-    /// Wait for a decision on this suspension.
+    /// Suspends the call for a decision on this suspension.
     pub fn new(suspension: Suspension) -> Self {
         Suspend { suspension }
     }
 }
 
-/// Run state is compared.
+/// The run state is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compare {
     pub(super) changed: bool,
 }
 
 impl Compare {
-    /// Did the replay change run state?
+    /// Records whether the replay changed the run state.
     pub fn new(changed: bool) -> Self {
         Compare { changed }
     }

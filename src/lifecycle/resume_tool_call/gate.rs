@@ -1,4 +1,4 @@
-//! A gate that is drained: what it gives out and takes back.
+//! The resume gate: it hands out passes and takes them back.
 
 use std::error::Error;
 use std::fmt;
@@ -10,10 +10,10 @@ use super::states::CommitReplay;
 use super::{DrainDecisionChannel, GateRecord, NoDecision, ResumeToolCall};
 use crate::kernel::Observer;
 
-/// A gate that is being drained: it gives out its passes, several at once if need be, and takes them back.
+/// A gate in the course of its drain. It hands out passes, several at once if needed, and takes them back.
 ///
-/// It is drained by a last look: a pass that was given out when no other was under way, and that found nothing. So what a
-/// replay left behind, or what came in while it executed, is looked at too.
+/// A drain check ends the drain: a pass that the gate handed out while no other pass was in progress, and that found
+/// no decision. So the check also covers the leftovers of a replay, and decisions that arrived during the replay.
 ///
 /// ```
 /// use runstate::kernel::Observer;
@@ -23,14 +23,14 @@ use crate::kernel::Observer;
 /// let pass = gate.pass(Observer::default());
 /// let Ok(Drained::Nothing(_)) = gate.drained(pass.find_nothing(FindNothing)) else { panic!("nothing came in") };
 ///
-/// // While a pass is out the gate is not drained; gate and pass come back, and nothing changed.
+/// // A pass in progress keeps the gate open. Gate and pass come back unchanged.
 /// let mut gate = Gate::alone(2);
 /// let out = gate.pass(Observer::default());
 /// let look = gate.pass(Observer::default());
 /// let (mut gate, look, error) = gate.drained(look.find_nothing(FindNothing)).unwrap_err();
 /// assert_eq!(error.to_string(), "1 pass through gate 2 is still under way");
 ///
-/// // Both come back to their gate, which is then looked at once more.
+/// // Both passes return to their gate, and a new drain check follows.
 /// gate.rejoin(out.find_nothing(FindNothing)).unwrap();
 /// gate.rejoin(look).unwrap();
 /// let last = gate.pass(Observer::default());
@@ -40,26 +40,26 @@ use crate::kernel::Observer;
 #[must_use = "the run flow waits at its gate until it is drained"]
 pub struct Gate {
     of: GateOf,
-    /// Tells it from other openings of the same gate.
+    /// Distinguishes this opening from other openings of the gate.
     nonce: Nonce,
-    /// How many passes were given out.
+    /// The number of passes handed out.
     passes: u64,
-    /// How many of them are under way.
+    /// The number of passes in progress.
     out: u64,
-    /// The newest pass that was given out beside another, or before another was replayed: it and all before it are no last
-    /// look.
+    /// The newest pass that was handed out beside another pass, or before another pass was replayed. This pass and
+    /// all earlier passes are no drain check.
     looks_before: u64,
     replayed: bool,
 }
 
 impl Gate {
-    /// The gate of that number, of no activation. For the gate of an activation, whose proof that activation takes, see
-    /// [`RunFlow::gate`](crate::run_flow::RunFlow::gate).
+    /// Makes a gate with that number, outside of any activation. [`RunFlow::gate`](crate::run_flow::RunFlow::gate)
+    /// makes the gate of an activation, which accepts the proof of that gate.
     pub fn alone(number: u64) -> Self {
         Self::of_flow(0, number, 1)
     }
 
-    /// A gate of an activation, opened for the first time, or again: then it can be gone through, but never be drained.
+    /// Makes a gate of an activation. A later opening than the first can hand out passes, but cannot be drained.
     pub(in crate::lifecycle) fn of_flow(flow: u64, gate: u64, opening: u32) -> Self {
         let of = GateOf { flow, gate, opening };
         Gate { of, nonce: Nonce::default(), passes: 0, out: 0, looks_before: 0, replayed: false }
@@ -75,12 +75,12 @@ impl Gate {
         self.passes + 1
     }
 
-    /// How many passes are under way.
+    /// The number of passes in progress.
     pub fn under_way(&self) -> u64 {
         self.out
     }
 
-    /// The next pass.
+    /// Hands out the next pass.
     pub fn pass(&mut self, observer: Observer) -> ResumeToolCall<DrainDecisionChannel> {
         self.passes += 1;
         if self.out > 0 {
@@ -90,10 +90,10 @@ impl Gate {
         ResumeToolCall::new(GateRecord::given_out(self.of, self.passes, self.nonce).observed(observer))
     }
 
-    /// Takes a pass back that came to its end. What it replayed is committed with the rest of the gate.
+    /// Takes back a finished pass. The commit of the gate covers its replay.
     ///
     /// # Errors
-    /// [`NotDrained::OtherGate`], with the pass, when this gate did not give it out.
+    /// [`NotDrained::OtherGate`] or [`NotDrained::NotGivenOut`], with the pass, when this gate did not hand it out.
     pub fn rejoin(&mut self, done: impl Into<EndedPass>) -> Result<(), (EndedPass, NotDrained)> {
         let done = done.into();
         if let Err(error) = self.gave_out(done.record()) {
@@ -107,11 +107,10 @@ impl Gate {
         Ok(())
     }
 
-    /// Takes a pass back that was committed by itself, so that the gate owes no commit for it: one that a window let
-    /// through.
+    /// Takes back a pass that has a commit of its own, so that the gate owes no commit for it. Windows use it.
     ///
     /// # Errors
-    /// [`NotDrained`], with the pass, when this gate did not give it out or the receipt is for another commit.
+    /// [`NotDrained`], with the pass, when this gate did not hand it out or the receipt is for another commit.
     pub fn rejoin_committed(
         &mut self,
         done: ResumeToolCall<CommitReplay>,
@@ -126,17 +125,18 @@ impl Gate {
         Ok(())
     }
 
-    /// The gate is drained, by a last look that found nothing: the proof of it.
+    /// Drains the gate by a drain check that found no decision, and returns the proof.
     ///
     /// # Errors
-    /// [`NotDrained`], with gate and pass as they were, while another pass is under way, when `last` was given out while
-    /// one was, or is of another gate.
+    /// [`NotDrained`], with gate and pass unchanged, while another pass is in progress, when `last` was handed out
+    /// beside another pass or before a replay, when `last` is of another gate, or when the gate was opened before.
     pub fn drained(self, last: ResumeToolCall<NoDecision>) -> Result<Drained, Undrained> {
         if let Err(error) = self.is_drained_by(last.record()) {
             return Err((self, last, error));
         }
         Ok(if self.replayed {
-            // After all passes, so that the commit that one of them made by itself is not taken for it.
+            // The number follows the numbers of all passes, so that the commit of a single pass cannot pass for this
+            // commit.
             let due = Due::of_gate(Trigger::ToolResultsCommitted, self.of.gate, self.passes + 1);
             Drained::Replayed(Replayed { of: self.of, due: due.within(self.nonce.number()) })
         } else {
@@ -170,15 +170,15 @@ impl Gate {
     }
 }
 
-/// A gate that is not drained and the pass that did not prove it, both as they were, and why.
+/// A gate that is not drained, its pass, both unchanged, and the reason.
 pub type Undrained = (Gate, ResumeToolCall<NoDecision>, NotDrained);
 
-/// A pass that came to its end.
+/// A finished pass.
 #[derive(Debug)]
 pub enum EndedPass {
-    /// It found no decision.
+    /// The pass found no decision.
     FoundNothing(ResumeToolCall<NoDecision>),
-    /// It replayed a call.
+    /// The pass replayed a call.
     Replayed(ResumeToolCall<CommitReplay>),
 }
 
@@ -203,20 +203,20 @@ impl From<ResumeToolCall<CommitReplay>> for EndedPass {
     }
 }
 
-/// Why a gate is not drained, or does not take a pass.
+/// The reason why a gate is not drained, or refuses a pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotDrained {
-    /// Other passes are under way.
+    /// Other passes are in progress.
     UnderWay {
         /// The number of the gate.
         gate: u64,
-        /// How many.
+        /// The number of passes in progress.
         passes: u64,
     },
-    /// The receipt is for another commit than that of the pass.
+    /// The receipt is for another commit than the commit of the pass.
     Receipt(WrongReceipt),
-    /// The pass looked while another was under way, or before another replayed its call.
+    /// The gate handed out the pass beside another pass, or before another pass replayed its call.
     LookAgain {
         /// The number of the gate.
         gate: u64,
@@ -225,20 +225,20 @@ pub enum NotDrained {
     },
     /// The pass is of another gate.
     OtherGate {
-        /// The number of its gate.
+        /// The number of the pass's gate.
         got: u64,
         /// The number of this gate.
         expected: u64,
     },
-    /// The pass bears the gate's number, but this gate did not give it out: it came from storage, or from another
-    /// [`Gate`] of that number.
+    /// The pass has the gate's number, but this gate did not hand it out. It came from storage, or from another
+    /// [`Gate`] with that number.
     NotGivenOut {
         /// The number of the gate.
         gate: u64,
         /// The number of the pass.
         pass: u64,
     },
-    /// The activation opened this gate before, and this one does not know what went through that.
+    /// The activation opened this gate before. This opening has no record of the earlier replays.
     OpenedBefore {
         /// The number of the gate.
         gate: u64,

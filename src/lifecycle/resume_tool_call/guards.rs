@@ -1,4 +1,4 @@
-//! What must hold before a pass goes on.
+//! The guards of a pass.
 
 use std::error::Error;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::states::{
 use super::{Approve, Deny, GateRecord};
 use crate::kernel::Guard;
 
-/// A decision to cancel is not approved, and one to resume is not denied.
+/// The error for a cancelling decision that is approved, or a resuming decision that is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherAction(DecisionAction);
 
@@ -28,7 +28,7 @@ impl fmt::Display for OtherAction {
 
 impl Error for OtherAction {}
 
-/// A replay comes to an end in a terminal state of its call.
+/// The error for a replay that ends in a status that is not terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotSettled(ToolCallStatus);
 

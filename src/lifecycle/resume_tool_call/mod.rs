@@ -1,9 +1,9 @@
-//! The resume gate: decisions are drained and their calls replayed (document 000, "RESUME_TOOL_CALL Sub-State Machine").
+//! The resume gate, which drains decisions and replays their calls.
 //!
-//! One machine is one pass: it finds no decision, or resolves one. A [`Gate`] is passed by draining it: pass after pass, or
-//! several at once, until one finds nothing and none is under way. What is left in the hand then is the proof that the run
-//! flow needs to go on: [`Drained::Nothing`] when nothing was replayed, [`Drained::Replayed`] when something was and a
-//! commit is due.
+//! One machine is one pass of the gate: it finds no decision, or resolves one. To drain a [`Gate`], the driver takes
+//! passes one after the other, or several at once, until a pass finds no decision and no other pass is in progress.
+//! The result is the proof that the run flow needs to continue: [`Drained::Nothing`] without a replay,
+//! [`Drained::Replayed`] after a replay, with a pending commit.
 
 mod entries;
 mod events;
@@ -35,33 +35,33 @@ lifecycle! {
     diagram "../../../docs/lifecycles/resume-tool-call.md";
 
     status ResumeToolCallStatus {
-        /// What came in is looked at.
+        /// The pass looks for a decision.
         DrainDecisionChannel,
-        /// Nothing came in that answers a suspended call.
+        /// No decision for a suspended call arrived.
         NoDecision,
         /// A decision answers a suspended call.
         ResolveDecision { .. },
-        /// The decision is recorded, and must be durable before its replay.
+        /// The decision is recorded; it must be durable before its replay.
         PersistResumeDecision { .. },
         /// The decision is durable.
         Replay { .. },
-        /// The call is given up.
+        /// The call is cancelled.
         ReplayCancel { .. },
-        /// The call goes on.
+        /// The call resumes.
         ReplayResume { .. },
         /// The tool executes again.
         ExecuteReplayedTool { .. },
-        /// The call waits again, for another decision.
+        /// The call is suspended again, for another decision.
         SetNextSuspended { .. },
         /// The call's old suspension is cleared.
         ClearResolved { .. },
-        /// Run state is looked at for changes.
+        /// The run state is compared with the state before the replay.
         SnapshotIfStateChanged { .. },
-        /// The effects of the replay are ready to be committed.
+        /// The effects of the replay are ready for the commit.
         CommitReplay { .. },
     }
     event ResumeToolCallEvent {
-        /// Nothing came in.
+        /// No decision arrived.
         FindNothing,
         /// A decision matches a suspended call.
         MatchCall { .. },
@@ -69,21 +69,21 @@ lifecycle! {
         Resolve,
         /// The decision is durable.
         Persist { .. },
-        /// The decision gives the call up.
+        /// The decision cancels the call.
         Deny,
-        /// The decision lets the call go on.
+        /// The decision resumes the call.
         Approve,
-        /// The call is executed.
+        /// The call executes.
         Execute,
-        /// The replay came to an end.
+        /// The replay ended.
         Settle { .. },
-        /// The replay wants another decision.
+        /// The replay needs another decision.
         Suspend { .. },
         /// The old suspension is cleared.
         Clear,
-        /// Run state is compared.
+        /// The run state is compared.
         Compare { .. },
-        /// All is ready to be committed.
+        /// The effects are ready for the commit.
         Close,
     }
 
@@ -106,14 +106,14 @@ lifecycle! {
 }
 
 record! { AnyResumeToolCall:
-    /// What all states of a pass share.
+    /// The record of a pass.
     pub struct GateRecord {
         gate: u64,
         pass: u64,
-        /// The flow of its gate.
+        /// The flow of the pass's gate.
         #[serde(skip, default = "Nonce::none")]
         flow: Nonce,
-        /// The gate that gave it out. A pass by itself, or one that comes from storage, has a number of its own.
+        /// The gate that handed out the pass. A standalone pass, and a pass from storage, has a number of its own.
         #[serde(skip)]
         nonce: Nonce,
         #[serde(skip)]
@@ -122,7 +122,7 @@ record! { AnyResumeToolCall:
 }
 
 impl GateRecord {
-    /// The record of a first pass by itself. The passes of a gate that is to be drained come from [`Gate::pass`].
+    /// Makes the record of a standalone first pass. The passes for the drain of a gate come from [`Gate::pass`].
     pub fn new(gate: u64) -> Self {
         Self::given_out(GateOf { flow: 0, gate, opening: 1 }, 1, Nonce::default())
     }
@@ -131,15 +131,15 @@ impl GateRecord {
         GateRecord { flow: Nonce::of(of.flow), gate: of.gate, pass, nonce, observer: Observer::default() }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
-    /// machines by one list of events. Only the features `repair` and `testing` together have it.
+    /// Takes the id of another flow, so that events for that flow fit this one. Property tests use it to drive two
+    /// machines by one list of events. Only the features `repair` and `testing` together provide it.
     #[cfg(all(feature = "repair", feature = "testing"))]
     #[doc(hidden)]
     #[must_use]

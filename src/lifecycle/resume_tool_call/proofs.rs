@@ -1,38 +1,39 @@
-//! What a drained gate leaves in the hand.
+//! The proofs of a drained gate.
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::ResumeToolCall;
 use super::states::CommitReplay;
 
 impl ResumeToolCall<CommitReplay> {
-    /// Did the replay change run state?
+    /// Returns whether the replay changed the run state.
     pub fn changed(&self) -> bool {
         self.state().changed
     }
 
-    /// The commit of this pass alone, where it is not committed with the rest of its gate.
+    /// The pending commit of this pass alone, where the commit of its gate does not cover it.
     pub fn due(&self) -> Due {
         let record = self.record();
         Due::of_gate(Trigger::ToolResultsCommitted, record.gate, record.pass).within(record.nonce.number())
     }
 }
 
-/// Which gate of which flow a proof is of.
+/// The gate and flow of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lifecycle) struct GateOf {
     pub(in crate::lifecycle) flow: u64,
     pub(in crate::lifecycle) gate: u64,
-    /// The number of its opening, from 1; 0 where it was passed unopened. A proof of an earlier opening proves nothing.
+    /// The number of the opening, from 1; 0 for a gate that was passed unopened. A proof of an earlier opening is not
+    /// valid.
     pub(in crate::lifecycle) opening: u32,
 }
 
-/// A gate whose last pass found nothing.
+/// A drained gate, after a drain check without a decision.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
 pub enum Drained {
-    /// Nothing was replayed.
+    /// No call was replayed.
     Nothing(NothingReplayed),
-    /// Something was, and a commit is due.
+    /// Calls were replayed, and a commit is pending.
     Replayed(Replayed),
 }
 
@@ -50,12 +51,12 @@ impl Drained {
     }
 }
 
-/// Proof that a gate was drained and that nothing was replayed in it.
+/// Proof that a gate was drained without a replay.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
 pub struct NothingReplayed(pub(in crate::lifecycle) GateOf);
 
-/// Proof that a gate was drained, with effects that are to be committed.
+/// Proof that a gate was drained, with effects that need a commit.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the effects of the replay wait to be committed"]
 pub struct Replayed {
@@ -64,12 +65,12 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// The commit that is due inside the loop. (At the start of an activation the flow's own commit takes its place.)
+    /// The pending commit inside the loop. At the start of an activation, the flow's own commit replaces it.
     pub fn due(&self) -> Due {
         self.due
     }
 
-    /// The effects were committed.
+    /// Exchanges the receipt of the commit for the proof that the gate was passed.
     ///
     /// # Errors
     /// [`WrongReceipt`], with the proof, when the receipt is for another commit.
@@ -81,7 +82,7 @@ impl Replayed {
     }
 }
 
-/// Proof that a gate was drained and what it replayed was committed.
+/// Proof that a gate was drained and its replays were committed.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
 pub struct GatePassed(pub(in crate::lifecycle) GateOf);

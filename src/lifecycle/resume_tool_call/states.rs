@@ -1,4 +1,4 @@
-//! What is true in the states of a pass, and how it is read.
+//! The states of a pass, with their data and accessors.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::super::tool_call::ToolCallStatus;
 use super::super::tool_execution::StartPermit;
 use super::{Execute, ResumeToolCall};
 
-/// A call, as it is named in traces, and the decision on it.
+/// The trace name of a call, and the decision on the call.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decided {
@@ -24,12 +24,12 @@ macro_rules! decided_states {
         pub struct $State(pub(super) Decided);
 
         impl ResumeToolCall<$State> {
-            /// The call, as it is named in traces.
+            /// The trace name of the call.
             pub fn call(&self) -> &str {
                 &self.state().0.call
             }
 
-            /// The decision on it.
+            /// The decision on the call.
             pub fn decision(&self) -> &Decision {
                 &self.state().0.decision
             }
@@ -41,15 +41,15 @@ decided_states!(
     ResolveDecision,
     /// The decision is durable.
     Replay,
-    /// The call is given up.
+    /// The call is cancelled.
     ReplayCancel,
-    /// The call goes on.
+    /// The call resumes.
     ReplayResume,
     /// The tool executes again.
     ExecuteReplayedTool
 );
 
-/// The decision is recorded; a commit is due.
+/// The decision is recorded; a commit is pending.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PersistResumeDecision {
@@ -58,7 +58,7 @@ pub struct PersistResumeDecision {
     pub(super) due: Due,
 }
 
-/// The call waits again, on this suspension.
+/// The call is suspended again, on this suspension.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetNextSuspended {
@@ -74,7 +74,7 @@ pub struct ClearResolved {
     pub(super) status: ToolCallStatus,
 }
 
-/// Run state is compared with what it was.
+/// The run state is compared with the state before the replay.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotIfStateChanged {
@@ -83,7 +83,7 @@ pub struct SnapshotIfStateChanged {
     pub(super) changed: bool,
 }
 
-/// The effects of the replay are ready to be committed.
+/// The effects of the replay are ready for the commit.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommitReplay {
@@ -93,12 +93,12 @@ pub struct CommitReplay {
 }
 
 impl ResumeToolCall<PersistResumeDecision> {
-    /// The call, as it is named in traces.
+    /// The trace name of the call.
     pub fn call(&self) -> &str {
         &self.state().decided.call
     }
 
-    /// The commit that makes the decision durable.
+    /// The pending commit that makes the decision durable.
     pub fn due(&self) -> Due {
         self.state().due.within(self.record().nonce.number())
     }
@@ -110,8 +110,8 @@ impl ResumeToolCall<PersistResumeDecision> {
 }
 
 impl ResumeToolCall<ReplayResume> {
-    /// Executes the call, whose tool must not run twice: the commit of the decision says that the call goes on, so that a crash
-    /// leaves it in doubt. The permit is for one execution.
+    /// Executes a call of a tool that must not run twice. The commit of the decision records the resumption, so that a
+    /// crash leaves the call in doubt. The permit is for one execution.
     pub fn execute_once(self) -> (ResumeToolCall<ExecuteReplayedTool>, StartPermit) {
         let permit = StartPermit::of(self.call().to_owned(), self.record().flow.number());
         (self.execute(Execute), permit)
@@ -119,12 +119,12 @@ impl ResumeToolCall<ReplayResume> {
 }
 
 impl ResumeToolCall<SetNextSuspended> {
-    /// The call, as it is named in traces.
+    /// The trace name of the call.
     pub fn call(&self) -> &str {
         &self.state().call
     }
 
-    /// What the call waits for now.
+    /// The new suspension of the call.
     pub fn suspension(&self) -> &Suspension {
         &self.state().suspension
     }
@@ -133,7 +133,7 @@ impl ResumeToolCall<SetNextSuspended> {
 macro_rules! replayed_states {
     ($($State:ident),+) => { $(
         impl ResumeToolCall<$State> {
-            /// The call that was replayed, as it is named in traces.
+            /// The trace name of the replayed call.
             pub fn call(&self) -> &str {
                 &self.state().call
             }
@@ -148,7 +148,7 @@ macro_rules! replayed_states {
 replayed_states!(ClearResolved, SnapshotIfStateChanged, CommitReplay);
 
 impl ResumeToolCall<SnapshotIfStateChanged> {
-    /// Did the replay change run state?
+    /// Returns whether the replay changed the run state.
     pub fn changed(&self) -> bool {
         self.state().changed
     }

@@ -1,4 +1,4 @@
-//! How the states of an activation are entered.
+//! The entries into the states of an activation.
 
 use super::super::checkpoint::Trigger;
 use super::super::termination::TerminationReason;
@@ -93,7 +93,7 @@ impl Enter<ResumeAfterTool, Park> for Suspended {
 
 impl Enter<StepPrepare, Stop> for Terminate {
     fn enter(_: StepPrepare, event: Stop, flow: &mut FlowRecord) -> Self {
-        // What was asked for first is the reason.
+        // The first requested reason takes precedence.
         Terminate { reason: flow.stopping.take().unwrap_or(event.reason) }
     }
 }
@@ -123,7 +123,7 @@ macro_rules! wind_up {
 
 wind_up! {
     Terminate => |from| from.reason.into(), Vec::new();
-    // With calls that wait it is no end of the run (document 000, where the loop goes on while they do).
+    // With suspended calls the run does not end: it waits.
     NaturalEnd => |from| if from.calls.is_empty() {
         TerminationReason::NaturalEnd
     } else {

@@ -1,4 +1,4 @@
-//! What happens in an activation, with the proofs that it takes.
+//! The events of an activation, with the proofs that they need.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ macro_rules! events {
 events! {
     /// A commit was made.
     Commit { receipt: Receipt }
-    /// Calls were replayed, or begun, at the start.
+    /// Calls were replayed, or started, at the gate of the start.
     Replay { drained: Drained }
-    /// Nothing was replayed at the start.
+    /// No call was replayed at the start.
     SkipReplay { nothing: NothingReplayed }
-    /// What was replayed is committed, and these calls wait.
+    /// The replay is committed, and these calls are suspended.
     Stay { receipt: Receipt, calls: Vec<String> }
     /// The gate before a step was passed.
     Pass { gate: GatePassed }
@@ -39,80 +39,80 @@ events! {
     Finish { receipt: Receipt, calls: Vec<String> }
     /// The answer is committed, and it has calls.
     CallTools { receipt: Receipt }
-    /// The round is over, with these outcomes in the order of its calls.
+    /// The round is complete, with these outcomes in the order of its calls.
     Complete { outcomes: Vec<CallOutcome> }
-    /// The gate after the round was passed, and these calls wait.
+    /// The gate after the round was passed, and these calls are suspended.
     Park { gate: GatePassed, calls: Vec<String> }
-    /// The gate after the round was passed, and the model has something to read.
+    /// The gate after the round was passed, and the model has results to read.
     Next { gate: GatePassed }
     /// The runtime failed.
     Fail { message: String }
 }
 
 impl Commit {
-    /// Proven by this receipt.
+    /// Makes the event from the receipt of the commit.
     pub fn new(receipt: Receipt) -> Self {
         Commit { receipt }
     }
 }
 
 impl Replay {
-    /// The gate was drained, and something was replayed in it, or a call that had not started was begun.
+    /// Makes the event from a drained gate that replayed a call, or that started a call for the first time.
     pub fn new(drained: Drained) -> Self {
         Replay { drained }
     }
 }
 
 impl SkipReplay {
-    /// The gate was drained, and there was nothing.
+    /// Makes the event from a drained gate without a replay.
     pub fn new(nothing: NothingReplayed) -> Self {
         SkipReplay { nothing }
     }
 }
 
 impl Stay {
-    /// Committed, and these calls, as they are named in traces, wait.
+    /// Makes the event from the receipt and the trace names of the suspended calls.
     pub fn new(receipt: Receipt, calls: Vec<String>) -> Self {
         Stay { receipt, calls }
     }
 }
 
 impl Pass {
-    /// Proven by the drained gate.
+    /// Makes the event from the drained gate.
     pub fn new(gate: impl Into<GatePassed>) -> Self {
         Pass { gate: gate.into() }
     }
 }
 
 impl Stop {
-    /// End for this reason, unless an earlier one was asked for.
+    /// Ends the activation for this reason, unless an earlier reason was requested.
     pub fn new(reason: FinalReason) -> Self {
         Stop { reason }
     }
 }
 
 impl Respond {
-    /// With this answer.
+    /// Makes the event with this answer.
     pub fn new(turn: impl Into<Arc<Turn>>) -> Self {
         Respond { turn: turn.into() }
     }
 }
 
 impl Halt {
-    /// Committed, and the end for this reason.
+    /// Makes the event from the receipt, with the reason of the end.
     pub fn new(receipt: Receipt, reason: FinalReason) -> Self {
         Halt { receipt, reason }
     }
 }
 
 impl Finish {
-    /// Committed.
+    /// Makes the event from the receipt.
     pub fn new(receipt: Receipt) -> Self {
         Finish { receipt, calls: Vec::new() }
     }
 
-    /// The same, while these calls of earlier answers, as they are named in traces, still wait: the activation then ends
-    /// as suspended.
+    /// Sets the trace names of the calls of earlier answers that are still suspended. Default: none. With such calls
+    /// the activation ends as suspended.
     #[must_use]
     pub fn while_waiting_for(mut self, calls: Vec<String>) -> Self {
         self.calls = calls;
@@ -121,35 +121,35 @@ impl Finish {
 }
 
 impl CallTools {
-    /// Committed.
+    /// Makes the event from the receipt.
     pub fn new(receipt: Receipt) -> Self {
         CallTools { receipt }
     }
 }
 
 impl Complete {
-    /// With one outcome for each call of the round, in order.
+    /// Makes the event with one outcome for each call of the round, in order.
     pub fn new(outcomes: Vec<CallOutcome>) -> Self {
         Complete { outcomes }
     }
 }
 
 impl Park {
-    /// Proven by the drained gate; these calls, as they are named in traces, wait.
+    /// Makes the event from the drained gate and the trace names of the suspended calls.
     pub fn new(gate: impl Into<GatePassed>, calls: Vec<String>) -> Self {
         Park { gate: gate.into(), calls }
     }
 }
 
 impl Next {
-    /// Proven by the drained gate.
+    /// Makes the event from the drained gate.
     pub fn new(gate: impl Into<GatePassed>) -> Self {
         Next { gate: gate.into() }
     }
 }
 
 impl Fail {
-    /// Failed like this.
+    /// Makes the event with this error message.
     pub fn new(message: impl Into<String>) -> Self {
         Fail { message: message.into() }
     }

@@ -1,4 +1,4 @@
-//! What must be proven before an activation goes on.
+//! The guards of an activation.
 
 use std::error::Error;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::states::{
 use super::{FlowRecord, Infer, LoopTop, StepPrepare};
 use crate::kernel::{Guard, State};
 
-/// What an activation still owes, or what contradicts where it stands.
+/// The reason why an activation refuses a transition: a missing proof, or an inconsistency with its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unmet {
@@ -25,35 +25,35 @@ pub enum Unmet {
     Gate {
         /// The number of the gate that was passed.
         got: u64,
-        /// The number of the gate that the activation stands at.
+        /// The number of the gate at which the activation is.
         expected: u64,
     },
-    /// The proof is of a gate of another activation, or of none.
+    /// The proof is of a gate outside of this activation.
     OtherActivation,
-    /// The gate of that number was opened, so it is drained before it is passed.
+    /// The gate with that number was opened, so it must be drained before it is passed.
     GateOpened {
         /// The number of the gate.
         gate: u64,
     },
-    /// The gate of that number was opened a second time after the proof's opening.
+    /// The gate with that number was opened again after the opening of the proof.
     OpenedAgain {
         /// The number of the gate.
         gate: u64,
     },
-    /// No call was named that waits.
+    /// The list of suspended calls is empty.
     NothingWaits,
     /// The answer has no calls.
     NoCalls,
     /// The answer has calls.
     HasCalls,
-    /// The outcomes are not one for each call of the round, or one is still executing.
+    /// The outcomes do not match the calls of the round one to one, or a call is still executing.
     Outcomes {
-        /// What is wrong with them.
+        /// A description of the mismatch.
         what: String,
     },
-    /// The activation is to end, so the model is not asked.
+    /// The end of the activation was requested, so the model is not called.
     Stopping(FinalReason),
-    /// Nothing asked for the end, so the gate is drained before it is passed.
+    /// No end was requested, so the gate must be drained before it is passed.
     NotStopping,
 }
 
@@ -88,7 +88,8 @@ fn proven(flow: &FlowRecord, due: Due, receipt: &Receipt) -> Result<(), Unmet> {
     due.within(flow.identity()).is_met_by(receipt).map_err(Unmet::Receipt)
 }
 
-/// `openings` is how often the activation opened the gate: what went through a later opening is not in the proof.
+/// `openings` is the number of times the activation opened the gate. A proof does not cover the replays of a later
+/// opening.
 fn passed(flow: &FlowRecord, (expected, openings): (u64, u32), got: GateOf) -> Result<(), Unmet> {
     match got {
         GateOf { gate, .. } if gate != expected => Err(Unmet::Gate { got: gate, expected }),

@@ -1,9 +1,9 @@
-//! One activation of a run, from RunStart to CommitFinished (document 000, "Run Execution Flow").
+//! The lifecycle of one activation of a run, from RunStart to CommitFinished.
 //!
-//! The order of the loop is in its types. A state that owes something to the world has one way on, and that way takes the
-//! proof: a [`Receipt`](super::checkpoint::Receipt) for a commit, a
-//! [`GatePassed`](super::resume_tool_call::GatePassed) for the resume gate. From `CommitTool` there is a way to the gate
-//! and none to the model.
+//! The types enforce the order of the loop. A state with a duty has one transition out, and that transition takes the
+//! proof of the duty: a [`Receipt`](super::checkpoint::Receipt) for a commit, a
+//! [`GatePassed`](super::resume_tool_call::GatePassed) for the resume gate. From `CommitTool` a transition leads to
+//! the gate and none to the model.
 
 mod entries;
 mod events;
@@ -39,39 +39,39 @@ lifecycle! {
         CommitUser { .. },
         /// The resume gate at the start.
         ResumeReplay0 { .. },
-        /// What was replayed at the start must be committed.
+        /// The replay at the start must be committed.
         CommitReplay0 { .. },
         /// A step may begin.
         LoopTop,
         /// The resume gate before a step.
         ResumeToolCall { .. },
-        /// The step is prepared, or the activation is to end.
+        /// The step is prepared, or the activation ends.
         StepPrepare,
-        /// The model is asked.
+        /// The model is called.
         LlmCall { .. },
         /// The model answered.
         AfterInference { .. },
         /// The answer must be committed.
         CommitAssistant { .. },
-        /// The calls of the answer are gated and executed.
+        /// The calls of the answer pass their gates and execute.
         ToolRound { .. },
         /// The results of the round must be committed.
         CommitTool { .. },
         /// The resume gate after a round.
         ResumeAfterTool { .. },
-        /// Something asked for the end.
+        /// A termination was requested.
         Terminate { .. },
-        /// The model asked for no tools: the natural end.
+        /// The answer has no tool calls: the natural end.
         NaturalEnd { .. },
-        /// Calls wait for decisions.
+        /// Calls are suspended and wait for decisions.
         Suspended { .. },
         /// The run was cancelled.
         Cancelled,
         /// The runtime failed.
         Error { .. },
-        /// The activation winds up.
+        /// The activation is ending.
         RunEnd { .. },
-        /// The end must be committed, by force.
+        /// The end must be committed; this commit is forced.
         CommitFinished { .. },
     }
     event RunFlowEvent {
@@ -81,17 +81,17 @@ lifecycle! {
         Commit { .. },
         /// Calls were replayed at the start.
         Replay { .. },
-        /// Nothing was replayed at the start.
+        /// No call was replayed at the start.
         SkipReplay { .. },
-        /// Calls still wait after the replay at the start.
+        /// Calls are still suspended after the replay at the start.
         Stay { .. },
-        /// The step goes to its gate.
+        /// The gate before the step opens.
         OpenGate,
         /// The gate before a step was passed.
         Pass { .. },
         /// The activation ends before a step.
         Stop { .. },
-        /// The model is asked.
+        /// The model is called.
         Infer,
         /// The model answered.
         Respond { .. },
@@ -103,15 +103,15 @@ lifecycle! {
         Finish { .. },
         /// The answer has calls.
         CallTools { .. },
-        /// The round is over.
+        /// The round is complete.
         Complete { .. },
-        /// Calls of the round wait for decisions.
+        /// Calls of the round are suspended.
         Park { .. },
-        /// The round gives the model something to read.
+        /// The round has results for the model.
         Next { .. },
-        /// The end is near.
+        /// The activation begins to end.
         WindUp,
-        /// The end is ready to be committed.
+        /// The end is ready for its commit.
         Close,
         /// The runtime failed.
         Fail { .. },
@@ -167,7 +167,7 @@ lifecycle! {
 }
 
 record! { AnyRunFlow:
-    /// What all states of an activation share.
+    /// The record of an activation.
     pub struct FlowRecord {
         run: String,
         activation: u32,
@@ -183,17 +183,17 @@ record! { AnyRunFlow:
     }
 }
 
-/// One flow in memory: no other flow of this process has the same id, also none of a run of the same name.
+/// The id of one flow in memory, unique in this process. Two flows of runs with one name have different ids.
 ///
-/// An [`ExecutionRecord`](super::tool_execution::ExecutionRecord::of) takes it. It is never stored: a flow that comes back
-/// from storage is another one.
+/// An [`ExecutionRecord`](super::tool_execution::ExecutionRecord::of) takes it. It is never stored: a restored flow
+/// gets a new id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowId(pub(in crate::lifecycle) u64);
 
 impl FlowRecord {
-    /// The record of an activation of a run that is `Running`, and of no other.
+    /// Makes the record of an activation of a `Running` run.
     ///
-    /// `steps` is how many steps the run took in earlier activations.
+    /// `steps` is the number of steps that the run took in earlier activations.
     pub fn new(run: &Run<Running>, steps: u32) -> Self {
         FlowRecord {
             run: run.record().id().to_owned(),
@@ -207,15 +207,15 @@ impl FlowRecord {
         }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
-    /// machines by one list of events. Only the features `repair` and `testing` together have it.
+    /// Takes the id of another flow, so that events for that flow fit this one. Property tests use it to drive two
+    /// machines by one list of events. Only the features `repair` and `testing` together provide it.
     #[cfg(all(feature = "repair", feature = "testing"))]
     #[doc(hidden)]
     #[must_use]
@@ -229,27 +229,27 @@ impl FlowRecord {
         &self.run
     }
 
-    /// Which activation of the run this is, from 1.
+    /// The number of the activation in its run, from 1.
     pub fn activation(&self) -> u32 {
         self.activation
     }
 
-    /// How many steps the run took, the current one included.
+    /// The number of steps of the run, the current one included.
     pub fn step(&self) -> u32 {
         self.step
     }
 
-    /// The reason for which the activation is to end before its next step, if something asked for it.
+    /// The requested reason to end before the next step, if any.
     pub fn stopping(&self) -> Option<&FinalReason> {
         self.stopping.as_ref()
     }
 
-    /// The flow itself, for executions that belong to it.
+    /// The id of the flow, for the executions that belong to it.
     pub fn flow_id(&self) -> FlowId {
         FlowId(self.nonce.number())
     }
 
-    /// Tells this flow from all others, so that their receipts and proofs are not taken for its own.
+    /// The number that distinguishes this flow from all others, so that it refuses their receipts and proofs.
     fn identity(&self) -> u64 {
         self.nonce.number()
     }
@@ -280,7 +280,7 @@ impl Record for FlowRecord {
         Some(&mut self.observer)
     }
 
-    /// A new activation owes its first commit.
+    /// A new activation has its first commit pending.
     fn created(&mut self, _: &'static Graph) {
         (self.gates, self.commits, self.stopping) = (0, 0, None);
     }

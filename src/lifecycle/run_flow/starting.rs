@@ -1,4 +1,4 @@
-//! Calls that must not run twice, before they execute.
+//! The commit before the execution of calls that must not run twice.
 #![expect(clippy::result_large_err, reason = "a refusal hands what was refused back by value")]
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use super::super::tool_execution::{BeforeToolExecute, Started, ToolExecution};
 use super::RunFlow;
 use super::states::{LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall, ToolRound};
 
-/// Calls that are to execute and must not run twice: that they were begun is to be committed first.
+/// Calls that will execute and must not run twice. The fact that they were begun must be committed first.
 ///
 /// ```
 /// use runstate::checkpoint::without_committer;
@@ -32,20 +32,20 @@ pub struct Starting {
 }
 
 impl Starting {
-    /// The commit that is due, with these calls as begun.
+    /// The pending commit, which records these calls as begun.
     pub fn due(&self) -> Due {
         self.due
     }
 
-    /// The calls, as they are named in traces.
+    /// The trace names of the calls.
     pub fn calls(&self) -> &[String] {
         &self.calls
     }
 
-    /// Committed: the proof for each call, in order.
+    /// Exchanges the receipt of the commit for the proofs, one for each call, in order.
     ///
     /// # Errors
-    /// [`WrongReceipt`], with the calls, when it is for another commit.
+    /// [`WrongReceipt`], with the calls, when the receipt is for another commit.
     pub fn committed(self, receipt: Receipt) -> Result<Vec<Started>, (Self, WrongReceipt)> {
         match self.due.is_met_by(&receipt) {
             Ok(()) => Ok(self.started),
@@ -57,12 +57,13 @@ impl Starting {
 macro_rules! starting {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// Begins executions whose tools must not run twice: a commit is due before they go on. Several that are to
-            /// execute at once can share it.
+            /// Begins executions of tools that must not run twice. A commit is due before they continue. Executions
+            /// that run at one time can share the commit.
             ///
-            /// The proofs fit these executions and no others, and only those that belong to
-            /// [this flow](crate::tool_execution::ExecutionRecord::of). Of two executions
-            /// of one call in one commit the first alone gets a proof. A call that another commit begins again, as a replay does, gets
+            /// The proofs fit these executions only, and only executions of
+            /// [this flow](crate::tool_execution::ExecutionRecord::of). Of two executions of one call in one commit,
+            /// the first gets a proof and the second gets none. A replay begins a call again with another commit, and
+            /// gets another proof. A flow has no list of its calls; its driver must ensure that a call executes once.
             /// another one, and a flow knows no list of its calls: its driver sees to it that a call is executed once.
             pub fn calls_started<'a>(
                 &mut self,
@@ -79,8 +80,9 @@ macro_rules! starting {
                 Starting { due, calls: started.iter().map(|started| started.call().to_owned()).collect(), started }
             }
 
-            /// The commit of what calls ask while others execute. With it their questions can be decided before the others are
-            /// done. No state waits for it: the questions are in the next commit as well.
+            /// Begins a commit of the questions of suspended calls while other calls execute. After this commit
+            /// actors can decide the questions before the other calls end. No state waits for the receipt, because
+            /// the next commit contains the questions too.
             pub fn questions_due(&mut self) -> Due {
                 let flow = self.record().identity();
                 self.record_mut().next_due(Trigger::QuestionAsked).within(flow)
@@ -88,6 +90,6 @@ macro_rules! starting {
         }
     )+ };
 }
-// Beside the round itself the three gates, and the window while the model speaks, behind which calls start that a suspension
-// left of one.
+// Calls start in the round, at the three gates, and in the window of LlmCall. The gates and the window start the
+// calls that an earlier suspension left unstarted.
 starting!(ToolRound, ResumeReplay0, ResumeToolCall, ResumeAfterTool, LlmCall);

@@ -1,4 +1,4 @@
-//! What is true in the states of an activation.
+//! The states of an activation, with their data.
 
 use std::sync::Arc;
 
@@ -24,50 +24,51 @@ macro_rules! states {
 states! {
     /// The start must be committed.
     CommitUser { #[serde(with = "stored")] due: Due }
-    /// The resume gate at the start, by its number, and how often it was opened since it was brought to memory.
+    /// The resume gate at the start: its number, and the number of its openings since it came to memory.
     ResumeReplay0 { gate: u64, #[serde(skip)] openings: u32 }
-    /// What was replayed at the start must be committed.
+    /// The replay at the start must be committed.
     CommitReplay0 { #[serde(with = "stored")] due: Due }
-    /// The resume gate before a step, likewise.
+    /// The resume gate before a step: its number, and the number of its openings since it came to memory.
     ResumeToolCall { gate: u64, #[serde(skip)] openings: u32 }
-    /// The model is asked for the answer of this step, counted from 1.
+    /// The model is called for the answer of this step, counted from 1.
     LlmCall { step: u32 }
-    /// The model answered this.
+    /// The model gave this answer.
     AfterInference { turn: Arc<Turn> }
     /// The answer must be committed.
     CommitAssistant { turn: Arc<Turn>, #[serde(with = "stored")] due: Due }
-    /// The calls of this answer are gated and executed.
+    /// The calls of this answer pass their gates and execute.
     ToolRound { turn: Arc<Turn> }
     /// The results of the round must be committed.
     CommitTool { outcomes: Vec<CallOutcome>, #[serde(with = "stored")] due: Due }
-    /// The resume gate after a round, likewise, and how the calls of the round stood before it.
+    /// The resume gate after a round, with its number and openings as above, and the outcomes of the round before it.
     ResumeAfterTool { outcomes: Vec<CallOutcome>, gate: u64, #[serde(skip)] openings: u32 }
-    /// Something asked for the end.
+    /// A termination was requested.
     Terminate { reason: FinalReason }
-    /// The model asked for no tools; these calls of earlier answers, as they are named in traces, still wait.
+    /// The answer has no tool calls. The listed calls of earlier answers, given by their trace names, are still
+    /// suspended.
     NaturalEnd {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<String>
     }
-    /// These calls, as they are named in traces, wait for decisions.
+    /// These calls, given by their trace names, are suspended and wait for decisions.
     Suspended {
         #[serde(deserialize_with = "some_calls")]
         calls: Vec<String>
     }
-    /// The runtime failed like this.
+    /// The runtime failed with this message.
     Error { message: String }
-    /// The activation winds up, for this reason; these calls wait.
+    /// The activation is ending for this reason; these calls are suspended.
     RunEnd { reason: TerminationReason, calls: Vec<String> }
     /// The end must be committed.
     CommitFinished { reason: TerminationReason, calls: Vec<String>, #[serde(with = "stored")] due: Due }
 }
 
-/// How a call of a round stands.
+/// The outcome of a call in a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallOutcome {
-    /// The call, as it is named in traces.
+    /// The trace name of the call.
     pub call: String,
-    /// Its status.
+    /// The status of the call.
     pub status: ToolCallStatus,
 }

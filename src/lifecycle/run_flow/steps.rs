@@ -1,4 +1,4 @@
-//! Reading the states of an activation, and its branches as sums of their legal successors.
+//! Accessors of the states of an activation, and its branches as enums of their legal successors.
 #![expect(clippy::result_large_err, reason = "a refusal hands the activation back by value")]
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::kernel::Retired;
 macro_rules! owing {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// The commit that is due.
+            /// The pending commit.
             pub fn due(&self) -> Due {
                 self.state().due.within(self.record().identity())
             }
@@ -32,20 +32,20 @@ owing!(CommitUser, CommitReplay0, CommitAssistant, CommitTool, CommitFinished);
 macro_rules! gated {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// Opens the gate that the activation stands at. It is opened once: a later opening cannot be drained, and with it
-            /// no proof of the first one is taken any more, so that the activation can only fail.
+            /// Opens the gate at which the activation is. It must be opened once. A later opening cannot be drained,
+            /// and after it the activation refuses the proof of the first opening, so the activation can only fail.
             pub fn gate(&mut self) -> Gate {
                 let state = self.state_mut();
                 state.openings = state.openings.saturating_add(1);
                 Gate::of_flow(self.record().identity(), self.state().gate, self.state().openings)
             }
 
-            /// The number of that gate.
+            /// The number of the gate at which the activation is.
             pub fn gate_number(&self) -> u64 {
                 self.state().gate
             }
 
-            /// Asks for the end before the next step; the first to ask is heard.
+            /// Requests the end before the next step. The first request takes precedence.
             pub fn request_stop(&mut self, reason: FinalReason) {
                 self.record_mut().stopping.get_or_insert(reason);
             }
@@ -55,12 +55,12 @@ macro_rules! gated {
 gated!(ResumeReplay0, ResumeToolCall, ResumeAfterTool);
 
 impl RunFlow<ResumeToolCall> {
-    /// Passes the gate unopened, for an activation that is to end: it replays nothing more, and its only way on from
-    /// `StepPrepare` is the end.
+    /// Passes the gate unopened, for an activation with a requested end. It replays no further call, and from
+    /// `StepPrepare` it can only end.
     ///
     /// # Errors
-    /// [`Unmet::NotStopping`] when nothing asked for the end, [`Unmet::GateOpened`] when the gate was opened: what was
-    /// replayed behind it is owed a commit.
+    /// [`Unmet::NotStopping`] when no end was requested. [`Unmet::GateOpened`] when the gate was opened, because its
+    /// replays need a commit.
     pub fn pass_to_stop(&self) -> Result<GatePassed, Unmet> {
         if self.record().stopping().is_none() {
             return Err(Unmet::NotStopping);
@@ -74,33 +74,33 @@ impl RunFlow<ResumeToolCall> {
 }
 
 impl RunFlow<LlmCall> {
-    /// The step, from 1.
+    /// The number of the step, from 1.
     pub fn step(&self) -> u32 {
         self.state().step
     }
 }
 
 impl RunFlow<AfterInference> {
-    /// What the model answered.
+    /// The answer of the model.
     pub fn turn(&self) -> &Arc<Turn> {
         &self.state().turn
     }
 
-    /// Changes the answer before it is applied: a plugin may.
+    /// The answer, mutable for plugins, before it is applied.
     pub fn turn_mut(&mut self) -> &mut Turn {
         Arc::make_mut(&mut self.state_mut().turn)
     }
 }
 
 impl RunFlow<CommitAssistant> {
-    /// What the model answered.
+    /// The answer of the model.
     pub fn turn(&self) -> &Arc<Turn> {
         &self.state().turn
     }
 
-    /// Goes on after the answer was committed: to the end if `action` is one or if there are no calls, else to them.
-    /// `waiting` are the calls of earlier answers, as they are named in traces, that still wait; with them the natural
-    /// end is a wait.
+    /// Continues after the commit of the answer: to the end if `action` requests one, to the natural end without
+    /// calls, else to the calls. `waiting` are the trace names of the calls of earlier answers that are still
+    /// suspended. With such calls the activation ends as suspended instead of the natural end.
     ///
     /// # Errors
     /// [`Unmet`], with the activation, when the receipt is for another commit.
@@ -130,20 +130,20 @@ impl RunFlow<CommitAssistant> {
     }
 }
 
-/// Where an activation goes after a committed answer.
+/// The state of an activation after a committed answer.
 #[derive(Debug)]
 pub enum AfterAssistant {
-    /// To the end that was asked for.
+    /// The requested end.
     Terminate(RunFlow<Terminate>),
-    /// To the natural end.
+    /// The natural end.
     NaturalEnd(RunFlow<NaturalEnd>),
-    /// To the calls.
+    /// The tool round.
     ToolRound(RunFlow<ToolRound>),
 }
 
 impl RunFlow<CommitReplay0> {
-    /// Goes on after the replay at the start was committed: `waiting` are the calls, as they are named in traces, that
-    /// the activation must wait for.
+    /// Continues after the commit of the replay at the start. `waiting` are the trace names of the suspended calls
+    /// that the activation must wait for.
     ///
     /// # Errors
     /// [`Unmet`], with the activation, when the receipt is for another commit.
@@ -162,17 +162,17 @@ impl RunFlow<CommitReplay0> {
     }
 }
 
-/// Where an activation goes after the replay at its start.
+/// The state of an activation after the replay at its start.
 #[derive(Debug)]
 pub enum AfterReplay0 {
-    /// Into the loop.
+    /// The loop.
     LoopTop(RunFlow<LoopTop>),
-    /// To wait again.
+    /// Another wait.
     Suspended(RunFlow<Suspended>),
 }
 
 impl RunFlow<StepPrepare> {
-    /// Asks the model, unless something asked for the end.
+    /// Continues to the call of the model, unless an end was requested.
     pub fn prepared(self) -> Prepared {
         match self.infer(Infer) {
             Ok(flow) => Prepared::LlmCall(flow),
@@ -185,22 +185,22 @@ impl RunFlow<StepPrepare> {
     }
 }
 
-/// Where an activation goes from a prepared step.
+/// The state of an activation after a prepared step.
 #[derive(Debug)]
 pub enum Prepared {
-    /// To the model.
+    /// The call of the model.
     LlmCall(RunFlow<LlmCall>),
-    /// To the end that was asked for.
+    /// The requested end.
     Terminate(RunFlow<Terminate>),
 }
 
 impl RunFlow<ToolRound> {
-    /// The answer whose calls these are.
+    /// The answer with the calls of this round.
     pub fn turn(&self) -> &Arc<Turn> {
         &self.state().turn
     }
 
-    /// Asks for the end after this round; the first to ask is heard.
+    /// Requests the end after this round. The first request takes precedence.
     pub fn request_stop(&mut self, reason: FinalReason) {
         self.record_mut().stopping.get_or_insert(reason);
     }
@@ -209,8 +209,8 @@ impl RunFlow<ToolRound> {
 macro_rules! windows {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// A gate that opens in the middle of this state, for decisions that come in while something else is under
-            /// way (document 000, "Stream"). Each of its passes is committed by itself.
+            /// Opens a window: a gate inside this state, for decisions that arrive while the model answers or calls
+            /// execute. Each of its passes has a commit of its own.
             pub fn window(&mut self) -> Gate {
                 let gate = self.record_mut().next_gate();
                 Gate::of_flow(self.record().identity(), gate, 1)
@@ -221,19 +221,20 @@ macro_rules! windows {
 windows!(LlmCall, ToolRound);
 
 impl RunFlow<CommitTool> {
-    /// How the calls of the round stand.
+    /// The outcomes of the calls of the round.
     pub fn outcomes(&self) -> &[CallOutcome] {
         &self.state().outcomes
     }
 }
 
 impl RunFlow<ResumeAfterTool> {
-    /// How the calls of the round stood before the gate.
+    /// The outcomes of the calls of the round before the gate.
     pub fn outcomes(&self) -> &[CallOutcome] {
         &self.state().outcomes
     }
 
-    /// Goes on after the gate: `waiting` are the calls, as they are named in traces, that the activation must wait for.
+    /// Continues after the gate. `waiting` are the trace names of the suspended calls that the activation must wait
+    /// for.
     ///
     /// # Errors
     /// [`Unmet`], with the activation, when the proof is of another gate.
@@ -252,70 +253,70 @@ impl RunFlow<ResumeAfterTool> {
     }
 }
 
-/// Where an activation goes after a tool round.
+/// The state of an activation after a tool round.
 #[derive(Debug)]
 pub enum AfterTools {
-    /// To the next step.
+    /// The next step.
     LoopTop(RunFlow<LoopTop>),
-    /// To wait.
+    /// A wait.
     Suspended(RunFlow<Suspended>),
 }
 
 impl RunFlow<Terminate> {
-    /// Why the activation ends.
+    /// The reason of the end.
     pub fn reason(&self) -> &TerminationReason {
         self.state().reason.get()
     }
 }
 
 impl RunFlow<NaturalEnd> {
-    /// The calls of earlier answers that still wait, as they are named in traces.
+    /// The trace names of the calls of earlier answers that are still suspended.
     pub fn calls(&self) -> &[String] {
         &self.state().calls
     }
 }
 
 impl RunFlow<Suspended> {
-    /// The calls that wait, as they are named in traces; at least one.
+    /// The trace names of the suspended calls; at least one.
     pub fn calls(&self) -> &[String] {
         &self.state().calls
     }
 }
 
 impl RunFlow<Error> {
-    /// How the runtime failed.
+    /// The error message of the runtime.
     pub fn message(&self) -> &str {
         &self.state().message
     }
 }
 
 impl RunFlow<RunEnd> {
-    /// Why the activation ends.
+    /// The reason of the end.
     pub fn reason(&self) -> &TerminationReason {
         &self.state().reason
     }
 
-    /// The calls that wait, as they are named in traces.
+    /// The trace names of the suspended calls.
     pub fn calls(&self) -> &[String] {
         &self.state().calls
     }
 }
 
 impl RunFlow<CommitFinished> {
-    /// Why the activation ends.
+    /// The reason of the end.
     pub fn reason(&self) -> &TerminationReason {
         &self.state().reason
     }
 
-    /// The calls that wait, as they are named in traces.
+    /// The trace names of the suspended calls.
     pub fn calls(&self) -> &[String] {
         &self.state().calls
     }
 
-    /// Takes the receipt for the last commit, after which the activation is over.
+    /// Takes the receipt for the last commit, which completes the activation.
     ///
     /// # Errors
-    /// [`WrongReceipt`], with the activation, when it is for another commit: the caller can commit again.
+    /// [`WrongReceipt`], with the activation, when the receipt is for another commit: the caller can commit again.
     pub fn committed(
         self,
         receipt: &Receipt,

@@ -1,4 +1,4 @@
-//! What a pass over the graph comes to, and the events of a service run.
+//! The outcomes of a pass over the graph, and the events of a service run.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +6,39 @@ use serde_json::Value;
 
 use super::{FinalStatus, PauseReason};
 
-/// What a pass over the graph came to, with what the next state owns. Its [`FinalStatus`] is decided by
-/// [`FinalStatus::decide`].
+/// The outcome of a pass over the graph, with the data of the next state. [`FinalStatus::decide`] chooses the
+/// matching [`FinalStatus`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunOutcome {
     /// READY: transactions wait for an approval.
     Ready {
-        /// The transactions, in the order in which they are to be signed (D4).
+        /// The transactions, in the order in which they must be signed.
         tx_requests: Vec<Value>,
     },
-    /// NEEDS_INPUT: the graph misses something.
+    /// NEEDS_INPUT: the graph lacks input.
     NeedsInput {
-        /// What it asks.
+        /// The questions to the user.
         questions: Vec<String>,
     },
     /// NOOP: there is nothing to do.
     Noop {
-        /// Why not.
+        /// The explanation.
         summary: String,
     },
-    /// BLOCKED: a rule or a judge forbids it.
+    /// BLOCKED: a rule or a judge blocks the run.
     Blocked {
-        /// Which, and why.
+        /// The blocking rule or judge, and its reason.
         reason: String,
     },
     /// FAILED: the graph could not finish.
     Failed {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
 }
 
 impl RunOutcome {
-    /// The final status that this outcome has.
+    /// The final status of this outcome.
     pub const fn final_status(&self) -> FinalStatus {
         match self {
             RunOutcome::Ready { .. } => FinalStatus::Ready,
@@ -57,33 +57,33 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// These are ready, in the order in which they are to be signed.
+    /// Makes the event with the transactions, in the order in which they must be signed.
     pub fn new(tx_requests: Vec<Value>) -> Self {
         Ready { tx_requests }
     }
 }
 
-/// The run wants answers, or there is nothing to do.
+/// The run needs answers, or there is nothing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pause {
     pub(super) reason: PauseReason,
 }
 
 impl Pause {
-    /// The run pauses for that reason.
+    /// Pauses the run for that reason.
     pub fn new(reason: PauseReason) -> Self {
         Pause { reason }
     }
 }
 
-/// A rule or a judge forbids to go on.
+/// A rule or a judge blocks the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub(super) reason: String,
 }
 
 impl Block {
-    /// Blocked for that reason.
+    /// Blocks the run for that reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Block { reason: reason.into() }
     }
@@ -96,13 +96,13 @@ pub struct Fail {
 }
 
 impl Fail {
-    /// Failed with that error.
+    /// Fails the run with that error.
     pub fn new(error: impl Into<String>) -> Self {
         Fail { error: error.into() }
     }
 }
 
-/// The graph runs again from its restored state (D3).
+/// The graph runs again from its restored state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resume {
     pub(super) answers: BTreeMap<String, Value>,
@@ -110,13 +110,14 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// Resume with answers, which are added to those of earlier resumes; a later answer to the same question counts.
+    /// Resumes with answers, which are merged with the answers of earlier resumes. A later answer to a question
+    /// replaces an earlier one.
     pub fn with_answers<K: Into<String>>(answers: impl IntoIterator<Item = (K, Value)>) -> Self {
         let answers = answers.into_iter().map(|(key, value)| (key.into(), value)).collect();
         Resume { answers, intent: None }
     }
 
-    /// Resume with another intent: for a run that came to NOOP.
+    /// Resumes with another intent, for a run with the final status NOOP.
     pub fn with_intent(intent: impl Into<String>) -> Self {
         Resume { answers: BTreeMap::new(), intent: Some(intent.into()) }
     }
@@ -129,7 +130,7 @@ pub struct Approve {
 }
 
 impl Approve {
-    /// `by` approved.
+    /// Approves in the name of `by`.
     pub fn new(by: impl Into<String>) -> Self {
         Approve { by: by.into() }
     }
@@ -143,7 +144,7 @@ pub struct Reject {
 }
 
 impl Reject {
-    /// `by` rejected for that reason.
+    /// Rejects in the name of `by`, for that reason.
     pub fn new(by: impl Into<String>, reason: impl Into<String>) -> Self {
         Reject { by: by.into(), reason: reason.into() }
     }
@@ -156,7 +157,7 @@ pub struct Submit {
 }
 
 impl Submit {
-    /// Sent, under those hashes.
+    /// Makes the event with the hashes of the sent transactions.
     pub fn new<T: Into<String>>(tx_hashes: impl IntoIterator<Item = T>) -> Self {
         Submit { tx_hashes: tx_hashes.into_iter().map(Into::into).collect() }
     }
@@ -169,7 +170,7 @@ pub struct Revert {
 }
 
 impl Revert {
-    /// Reverted for that reason.
+    /// Makes the event with the reason of the revert.
     pub fn new(reason: impl Into<String>) -> Self {
         Revert { reason: reason.into() }
     }

@@ -1,15 +1,15 @@
-//! Why a service run refuses a step that its state has an edge for.
+//! Errors of a service run that refuses a transition which its state has.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why a service run refuses a step.
+/// The reason why a service run refuses a transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServiceRunError {
-    /// Another intent for a run that waits for answers to the one it has (D3).
+    /// A new intent for a run that waits for answers to its current intent.
     IntentWhileInputIsNeeded {
-        /// What the run asks.
+        /// The questions of the run.
         questions: Vec<String>,
     },
 }

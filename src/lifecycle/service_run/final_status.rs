@@ -1,4 +1,4 @@
-//! The outcome of a pass over the graph, and the status that it gives the run (document 004, "Final Status").
+//! The final status of a pass over the graph, and its effect on the run.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::ServiceRunStatus;
 
-/// The outcome of a pass over the graph.
+/// The final status of a pass over the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FinalStatus {
     /// Transactions wait for an approval.
     Ready,
-    /// The graph misses something that a person must say.
+    /// The graph lacks input that a person must give.
     NeedsInput,
-    /// A rule or a judge forbids to go on.
+    /// A rule or a judge blocks the run.
     Blocked,
     /// The graph could not finish.
     Failed,
@@ -22,18 +22,18 @@ pub enum FinalStatus {
     Noop,
 }
 
-/// What the artifacts of a pass say, as far as the final status depends on it.
+/// The facts of a pass's artifacts that the final status depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunFacts {
     /// `fatal_error` is set.
     pub fatal_error: bool,
     /// `needs_input` has questions.
     pub needs_input: bool,
-    /// `decision` says block.
+    /// Whether `decision` blocks the run.
     pub decision_blocks: bool,
-    /// `security_result` says block.
+    /// Whether `security_result` blocks the run.
     pub security_blocks: bool,
-    /// `judge_result`, if a judge was heard.
+    /// The verdict in `judge_result`, if a judge gave one.
     pub judge: Option<JudgeVerdict>,
     /// `tx_plan`.
     pub plan: PlanFact,
@@ -41,19 +41,19 @@ pub struct RunFacts {
     pub simulation_ok: bool,
 }
 
-/// What there is of a plan.
+/// The kind of plan that a pass made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanFact {
     /// No plan was made.
     None,
-    /// The plan says that there is nothing to do.
+    /// The plan states that there is nothing to do.
     Noop,
     /// The plan has actions.
     Actions,
 }
 
 impl FinalStatus {
-    /// All of them, in the order of the document.
+    /// All final statuses, in their documented order.
     pub const ALL: [FinalStatus; 5] = [
         FinalStatus::Ready,
         FinalStatus::NeedsInput,
@@ -62,7 +62,7 @@ impl FinalStatus {
         FinalStatus::Noop,
     ];
 
-    /// The final status that the facts give; the first that applies (D2).
+    /// Decides the final status from the facts. The first rule that applies gives the status.
     ///
     /// ```
     /// use runstate::service_run::{FinalStatus, PlanFact, RunFacts};
@@ -77,7 +77,7 @@ impl FinalStatus {
     ///     simulation_ok: true,
     /// };
     /// assert_eq!(FinalStatus::decide(&facts), FinalStatus::Ready);
-    /// // A fatal error wins over everything else.
+    /// // A fatal error takes precedence over all other facts.
     /// let facts = RunFacts { fatal_error: true, needs_input: true, ..facts };
     /// assert_eq!(FinalStatus::decide(&facts), FinalStatus::Failed);
     /// ```
@@ -98,7 +98,7 @@ impl FinalStatus {
         }
     }
 
-    /// The status that a run with this outcome has.
+    /// The status of a run with this outcome.
     pub const fn run_status(self) -> ServiceRunStatus {
         match self {
             FinalStatus::Ready => ServiceRunStatus::AwaitingApproval,
@@ -126,32 +126,32 @@ impl fmt::Display for FinalStatus {
     }
 }
 
-/// What a judge says (document 004, "Judge Verdict Mapping").
+/// The verdict of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum JudgeVerdict {
-    /// Nothing speaks against it.
+    /// The judge has no objection.
     Pass,
-    /// It wants a repair or a person's eye; the run goes on.
+    /// The judge wants a repair or a review by a person; the run continues.
     NeedsRework,
-    /// It must not go on.
+    /// The judge blocks the run.
     Block,
 }
 
-/// How an agent's result is marked.
+/// The mark on an agent's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AgentStatus {
-    /// All is well.
+    /// The result has no findings.
     Ok,
-    /// Somebody should look.
+    /// A person should review the result.
     Warn,
-    /// It must not go on.
+    /// The result blocks the run.
     Blocked,
 }
 
 impl JudgeVerdict {
-    /// How the judge's result is marked.
+    /// The mark on the judge's result.
     pub const fn agent_status(self) -> AgentStatus {
         match self {
             JudgeVerdict::Pass => AgentStatus::Ok,

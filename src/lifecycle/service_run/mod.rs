@@ -1,13 +1,13 @@
-//! A run of the run service: from a request to transactions that a person approved (document 004).
+//! The lifecycle of a run of the run service: from a request to transactions that a person approved.
 //!
-//! | state | what is true | what leads on |
+//! | state | meaning | accepted events |
 //! |---|---|---|
 //! | [`Created`] | the run is stored | [`Start`] |
 //! | [`Running`] | the graph executes its nodes | [`Ready`], [`Pause`], [`Block`], [`Fail`] |
-//! | [`Paused`] | the run wants answers, or there is nothing to do | [`Resume`] |
+//! | [`Paused`] | the run needs answers, or there is nothing to do | [`Resume`] |
 //! | [`AwaitingApproval`] | transactions are ready | [`Approve`], [`Reject`] |
-//! | [`ApprovedReady`] | a person approved them | [`Submit`] |
-//! | [`Submitted`] | they are on their way | [`Confirm`], [`Revert`] |
+//! | [`ApprovedReady`] | a person approved the transactions | [`Submit`] |
+//! | [`Submitted`] | the transactions were sent | [`Confirm`], [`Revert`] |
 //! | [`Confirmed`], [`Reverted`], [`Blocked`], [`Failed`], [`Rejected`] | the run is over | |
 //!
 //! ```
@@ -55,19 +55,19 @@ lifecycle! {
         Created = "CREATED",
         /// The graph executes its nodes.
         Running { .. } = "RUNNING",
-        /// The run wants answers, or there is nothing to do.
+        /// The run needs answers, or there is nothing to do.
         Paused { .. } = "PAUSED",
         /// Transactions wait for a person's approval.
         AwaitingApproval { .. } = "AWAITING_APPROVAL",
         /// A person approved the transactions; they were not sent yet.
         ApprovedReady { .. } = "APPROVED_READY",
-        /// The transactions are on their way.
+        /// The transactions were sent.
         Submitted { .. } = "SUBMITTED",
-        /// The transactions went through.
+        /// The transactions were confirmed.
         Confirmed { .. } = "CONFIRMED",
         /// A transaction was reverted.
         Reverted { .. } = "REVERTED",
-        /// A rule or a judge forbids to go on.
+        /// A rule or a judge blocks the run.
         Blocked { .. } = "BLOCKED",
         /// The graph could not finish.
         Failed { .. } = "FAILED",
@@ -79,13 +79,13 @@ lifecycle! {
         Start,
         /// Transactions are ready.
         Ready { .. },
-        /// The run wants answers, or there is nothing to do.
+        /// The run needs answers, or there is nothing to do.
         Pause { .. },
-        /// A rule or a judge forbids to go on.
+        /// A rule or a judge blocks the run.
         Block { .. },
         /// The graph could not finish.
         Fail { .. },
-        /// The graph runs again, with what the user said.
+        /// The graph runs again, with the user's answers.
         Resume { .. },
         /// A person approved the transactions.
         Approve { .. },
@@ -93,7 +93,7 @@ lifecycle! {
         Reject { .. },
         /// The transactions were sent.
         Submit { .. },
-        /// The transactions went through.
+        /// The transactions were confirmed.
         Confirm,
         /// A transaction was reverted.
         Revert { .. },
@@ -118,7 +118,7 @@ lifecycle! {
     Rejected         --> [*];
 }
 
-/// Where a pass over the graph leads: the legal successors of RUNNING.
+/// The state of a run after a pass over the graph: the legal successors of RUNNING.
 #[derive(Debug)]
 #[must_use = "a machine that is dropped goes nowhere"]
 pub enum Finished {
@@ -144,7 +144,7 @@ impl From<Finished> for AnyServiceRun {
 }
 
 impl ServiceRun<Running> {
-    /// The branch after a pass over the graph: the edge that the outcome's final status maps to.
+    /// Ends the pass: takes the transition for the final status of the outcome.
     pub fn finish(self, outcome: RunOutcome) -> Finished {
         match outcome {
             RunOutcome::Ready { tx_requests } => {
@@ -163,7 +163,7 @@ impl ServiceRun<Running> {
 }
 
 impl AnyServiceRun {
-    /// The outcome of the last pass over the graph; none before one has ended.
+    /// The outcome of the last pass over the graph; none before the end of the first pass.
     pub fn final_status(&self) -> Option<FinalStatus> {
         match self {
             AnyServiceRun::Created(_) | AnyServiceRun::Running(_) => None,

@@ -1,4 +1,4 @@
-//! What all states of a service run share.
+//! The record of a service run.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::AnyServiceRun;
 use crate::kernel::{Graph, Observer, Record};
 
 record! { AnyServiceRun:
-    /// What all states of a service run share: what is wanted, and what the user has said so far.
+    /// The record of a service run: its intent, and the user's answers.
     pub struct ServiceRunRecord {
         run_id: String,
         intent: String,
@@ -20,7 +20,7 @@ record! { AnyServiceRun:
 }
 
 impl ServiceRunRecord {
-    /// The record of a run that is asked to do `intent`. The id is also the checkpoint's `thread_id`.
+    /// Makes the record of a run with this intent. The id is also the checkpoint's `thread_id`.
     pub fn new(run_id: impl Into<String>, intent: impl Into<String>) -> Self {
         ServiceRunRecord {
             run_id: run_id.into(),
@@ -30,7 +30,7 @@ impl ServiceRunRecord {
         }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
@@ -41,12 +41,12 @@ impl ServiceRunRecord {
         &self.run_id
     }
 
-    /// What is wanted.
+    /// The intent of the user.
     pub fn intent(&self) -> &str {
         &self.intent
     }
 
-    /// All answers of the user, over all resumes (D3).
+    /// All answers of the user, over all resumes.
     pub fn user_inputs(&self) -> &BTreeMap<String, Value> {
         &self.user_inputs
     }

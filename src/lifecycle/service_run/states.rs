@@ -1,4 +1,4 @@
-//! The states of a service run: what each of them owns.
+//! The states of a service run, with their data.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ pub struct Running {
     pub(super) pass: NonZeroU32,
 }
 
-/// The run wants answers, or there is nothing to do.
+/// The run needs answers, or there is nothing to do.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paused {
@@ -22,18 +22,18 @@ pub struct Paused {
     pub(super) reason: PauseReason,
 }
 
-/// Why a run pauses.
+/// The reason of a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "final_status", rename_all = "SCREAMING_SNAKE_CASE", deny_unknown_fields)]
 pub enum PauseReason {
-    /// The graph misses something.
+    /// The graph lacks input.
     NeedsInput {
-        /// What it asks.
+        /// The questions to the user.
         questions: Vec<String>,
     },
     /// There is nothing to do.
     Noop {
-        /// Why not.
+        /// The explanation.
         summary: String,
     },
 }
@@ -53,7 +53,7 @@ pub struct ApprovedReady {
     pub(super) approved_by: String,
 }
 
-/// The transactions are on their way.
+/// The transactions were sent.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submitted {
@@ -61,7 +61,7 @@ pub struct Submitted {
     pub(super) tx_hashes: Vec<String>,
 }
 
-/// The transactions went through.
+/// The transactions were confirmed.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmed {
@@ -78,7 +78,7 @@ pub struct Reverted {
     pub(super) reason: String,
 }
 
-/// A rule or a judge forbids to go on.
+/// A rule or a judge blocks the run.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blocked {
@@ -112,115 +112,115 @@ impl PauseReason {
 }
 
 impl Running {
-    /// Which pass over the graph this is, from 1; each resume begins another.
+    /// The number of the pass over the graph, from 1. Each resume begins another pass.
     pub fn pass(&self) -> u32 {
         self.pass.get()
     }
 }
 
 impl Paused {
-    /// Which pass over the graph ended here, from 1.
+    /// The number of the pass that ended here, from 1.
     pub fn pass(&self) -> u32 {
         self.pass.get()
     }
 
-    /// Why the run pauses.
+    /// The reason of the pause.
     pub fn reason(&self) -> &PauseReason {
         &self.reason
     }
 
-    /// NEEDS_INPUT or NOOP.
+    /// The final status: NEEDS_INPUT or NOOP.
     pub fn final_status(&self) -> FinalStatus {
         self.reason.final_status()
     }
 }
 
 impl AwaitingApproval {
-    /// The transactions, in the order in which they are to be signed.
+    /// The transactions, in the order in which they must be signed.
     pub fn tx_requests(&self) -> &[Value] {
         &self.tx_requests
     }
 }
 
 impl ApprovedReady {
-    /// The transactions, in the order in which they are to be signed: what `execute` answers (D4).
+    /// The transactions, in the order in which they must be signed. The service's `execute` call returns them.
     pub fn tx_requests(&self) -> &[Value] {
         &self.tx_requests
     }
 
-    /// Who approved them.
+    /// The person that approved the transactions.
     pub fn approved_by(&self) -> &str {
         &self.approved_by
     }
 }
 
 impl Submitted {
-    /// Who approved the transactions.
+    /// The person that approved the transactions.
     pub fn approved_by(&self) -> &str {
         &self.approved_by
     }
 
-    /// The hashes under which they were sent.
+    /// The hashes of the sent transactions.
     pub fn tx_hashes(&self) -> &[String] {
         &self.tx_hashes
     }
 }
 
 impl Confirmed {
-    /// Who approved the transactions.
+    /// The person that approved the transactions.
     pub fn approved_by(&self) -> &str {
         &self.approved_by
     }
 
-    /// The hashes under which they were sent.
+    /// The hashes of the sent transactions.
     pub fn tx_hashes(&self) -> &[String] {
         &self.tx_hashes
     }
 }
 
 impl Reverted {
-    /// Who approved the transactions.
+    /// The person that approved the transactions.
     pub fn approved_by(&self) -> &str {
         &self.approved_by
     }
 
-    /// The hashes under which they were sent.
+    /// The hashes of the sent transactions.
     pub fn tx_hashes(&self) -> &[String] {
         &self.tx_hashes
     }
 
-    /// Why one was reverted.
+    /// The reason of the revert.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 }
 
 impl Blocked {
-    /// What forbids to go on.
+    /// The reason of the block.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 }
 
 impl Failed {
-    /// What went wrong.
+    /// The error.
     pub fn error(&self) -> &str {
         &self.error
     }
 }
 
 impl Rejected {
-    /// The transactions that were rejected.
+    /// The rejected transactions.
     pub fn tx_requests(&self) -> &[Value] {
         &self.tx_requests
     }
 
-    /// Who rejected them.
+    /// The person that rejected the transactions.
     pub fn rejected_by(&self) -> &str {
         &self.rejected_by
     }
 
-    /// Why.
+    /// The reason of the rejection.
     pub fn reason(&self) -> &str {
         &self.reason
     }

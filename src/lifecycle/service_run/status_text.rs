@@ -1,4 +1,4 @@
-//! A run status as text, read with the document's reservations in mind.
+//! Parsing of a run status, with an error of its own for reserved names.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::ServiceRunStatus;
 use crate::kernel::UnknownStatus;
 
-/// The names that document 004 keeps for later, each with what it is to mean and what says it today.
+/// The reserved names of the run service, each with its intended meaning and its current equivalent.
 const RESERVED: [(&str, &str, &str); 3] = [
     ("NEEDS_INPUT", "the graph asks for missing fields", "PAUSED with the final status NEEDS_INPUT"),
     ("EXECUTING", "the frontend has sent the transactions", "SUBMITTED"),
@@ -14,8 +14,8 @@ const RESERVED: [(&str, &str, &str); 3] = [
 ];
 
 impl ServiceRunStatus {
-    /// Reads a run status. Unlike [`FromStr`](std::str::FromStr), which knows but the names of states, it tells a name
-    /// that the document reserves from one that means nothing (D6).
+    /// Parses a run status. [`FromStr`](std::str::FromStr) only knows the names of states. This function also
+    /// distinguishes a name that the run service reserves from an unknown name.
     ///
     /// # Errors
     /// [`StatusTextError::Reserved`] for NEEDS_INPUT, EXECUTING and COMPLETED, and [`StatusTextError::Unknown`].
@@ -37,20 +37,20 @@ impl ServiceRunStatus {
     }
 }
 
-/// Why a text is no run status.
+/// The error for a text that is no run status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatusTextError {
-    /// The document reserves the name for the future; no run has this status.
+    /// The run service reserves the name for the future; no run has this status.
     Reserved {
         /// The name.
         name: &'static str,
-        /// What it is to mean.
+        /// The intended meaning of the name.
         meaning: &'static str,
-        /// What says it today.
+        /// The current equivalent of the name.
         today: &'static str,
     },
-    /// The name is none of the document's.
+    /// The name is unknown.
     Unknown(UnknownStatus),
 }
 

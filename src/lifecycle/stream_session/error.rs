@@ -1,39 +1,39 @@
-//! Why an attempt or a session failed, and why a session refuses a step.
+//! Errors of attempts and sessions, and the reasons why a session refuses a transition.
 
 use std::error::Error;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of failure it was. A driver classifies by type, never by searching a text (C11).
+/// The kind of a failure. A driver classifies failures by type, never by a search in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum ErrorCode {
     /// The consumer aborted the session.
     StreamAborted,
-    /// No first token within the limit, counted from opening (C6).
+    /// No first token arrived within the limit, measured from the opening.
     InitialTokenTimeout,
-    /// No further token within the limit, counted from the last one (C6).
+    /// No further token arrived within the limit, measured from the last token.
     InterTokenTimeout,
     /// The stream ended without any output.
     ZeroOutput,
-    /// The output violates a guardrail; another attempt may do better.
+    /// The output violates a guardrail; another attempt may succeed.
     GuardrailViolation,
     /// The output violates a guardrail that ends the session at once.
     FatalGuardrailViolation,
-    /// What was opened is no stream.
+    /// The opened source is no stream.
     InvalidStream,
-    /// The last stream failed too.
+    /// The last stream failed.
     AllStreamsExhausted,
     /// The connection failed.
     NetworkError,
-    /// The output drifted from what was asked.
+    /// The output drifted from the request.
     DriftDetected,
 }
 
 impl ErrorCode {
-    /// The code as it is written: `STREAM_ABORTED`.
+    /// The written form of the code: `STREAM_ABORTED`.
     pub const fn name(self) -> &'static str {
         match self {
             ErrorCode::StreamAborted => "STREAM_ABORTED",
@@ -49,7 +49,8 @@ impl ErrorCode {
         }
     }
 
-    /// May another attempt follow? Not on an abort (C5), a fatal violation, or when all streams have failed.
+    /// Returns whether another attempt may follow. After an abort, a fatal violation, or the failure of all streams,
+    /// none may.
     pub const fn is_recoverable(self) -> bool {
         !matches!(
             self,
@@ -73,17 +74,17 @@ pub struct StreamError {
 }
 
 impl StreamError {
-    /// A failure of that kind; `message` is for people.
+    /// Makes a failure of that kind; `message` is for people.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         StreamError { code, message: message.into() }
     }
 
-    /// What kind of failure it was.
+    /// The kind of the failure.
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// What happened, for people.
+    /// The description of the failure, for people.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -101,13 +102,13 @@ impl fmt::Display for StreamError {
 
 impl Error for StreamError {}
 
-/// Why a session refuses a step that its state has an edge for.
+/// The reason why a session refuses a transition which its state has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamSessionError {
-    /// The session is being aborted: no stream is open, and the one way on is to fail with `STREAM_ABORTED`.
+    /// The session is being aborted: no stream is open, and the session can only fail with `STREAM_ABORTED`.
     Aborting {
-        /// The step that was tried.
+        /// The refused step.
         step: &'static str,
     },
     /// An error of this kind ends the session; no attempt may follow it.
@@ -115,9 +116,9 @@ pub enum StreamSessionError {
         /// The kind.
         code: ErrorCode,
     },
-    /// The last stream is in use: there is none to fall back to.
+    /// The last stream is in use, so no fallback stream is left.
     NoFallback {
-        /// How many fallback streams the session has.
+        /// The number of fallback streams of the session.
         fallbacks: u32,
     },
 }

@@ -1,13 +1,13 @@
-//! One session with a model's stream (document 002).
+//! The lifecycle of one session with a model's stream: attempts, retries, fallback streams, and one end.
 //!
-//! | state | what is true | what leads on |
+//! | state | meaning | accepted events |
 //! |---|---|---|
-//! | [`Init`] | nothing was opened yet | [`Open`] |
+//! | [`Init`] | no stream was opened yet | [`Open`] |
 //! | [`Streaming`] | a stream is open and tokens arrive | [`Retry`], [`FallBack`], [`Complete`], [`Fail`] |
-//! | [`Retrying`] | an attempt failed, the same stream is tried again | [`Open`] |
-//! | [`FallingBack`] | a stream was given up for the next one | [`Open`] |
-//! | [`Completed`] | the output is whole | |
-//! | [`Errored`] | the session ended without a whole output | |
+//! | [`Retrying`] | an attempt failed, the current stream is tried again | [`Open`] |
+//! | [`FallingBack`] | a stream was abandoned for the next one | [`Open`] |
+//! | [`Completed`] | the output is complete | |
+//! | [`Errored`] | the session ended without a complete output | |
 //!
 //! ```
 //! use runstate::stream_session::*;
@@ -18,7 +18,7 @@
 //! session.save_checkpoint();
 //! session.receive("zzz")?;
 //!
-//! // The attempt fails; the next one goes on from the checkpoint.
+//! // The attempt fails; the next attempt continues from the checkpoint.
 //! let error = StreamError::new(ErrorCode::NetworkError, "connection reset");
 //! let session = session.retry(Retry::new(RetryKind::Network, error)).unwrap();
 //! let mut session = session.open(Open::Stream);
@@ -54,25 +54,25 @@ lifecycle! {
     status StreamSessionStatus {
         /// The session exists, no stream was opened.
         Init = "INIT",
-        /// A stream is open and tokens arrive, or the session is on its way to be aborted.
+        /// A stream is open and tokens arrive, or the session is about to be aborted.
         Streaming { .. } = "STREAMING",
-        /// An attempt failed; the same stream will be opened again.
+        /// An attempt failed; the current stream will be opened again.
         Retrying { .. } = "RETRYING",
-        /// A stream was given up; the next one will be opened.
+        /// A stream was abandoned; the next one will be opened.
         FallingBack { .. } = "FALLBACK",
-        /// The stream ended well and the output is whole.
+        /// The stream ended normally and the output is complete.
         Completed { .. } = "COMPLETE",
-        /// The session ended without a whole output.
+        /// The session ended without a complete output.
         Errored { .. } = "ERROR",
     }
     event StreamSessionEvent {
-        /// A stream is opened, or the session is entered only to be aborted.
+        /// A stream is opened, or the session enters STREAMING for its abort.
         Open { .. },
-        /// The attempt failed and the same stream is tried again.
+        /// The attempt failed and the current stream is tried again.
         Retry { .. },
         /// The attempt failed and the next stream is tried.
         FallBack { .. },
-        /// The stream ended well.
+        /// The stream ended normally.
         Complete,
         /// The session ends with an error.
         Fail { .. },
@@ -91,7 +91,7 @@ lifecycle! {
 }
 
 record! { AnyStreamSession:
-    /// What all states of a session share.
+    /// The record of a session.
     pub struct SessionRecord {
         stream_id: String,
         fallbacks: u32,
@@ -101,20 +101,20 @@ record! { AnyStreamSession:
     }
 }
 
-/// How many retries a session has spent (C10): what a driver holds against its budgets.
+/// The number of retries of a session. A driver compares them with its budgets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retries {
-    /// Retries of kind [`RetryKind::Model`] on the current stream; a fallback starts again at 0.
+    /// Retries of kind [`RetryKind::Model`] on the current stream; a fallback resets them to 0.
     pub model: u32,
     /// Retries of every kind, over all streams of the session.
     pub total: u32,
 }
 
 impl SessionRecord {
-    /// The record of a session that has, beside its primary stream, `fallbacks` streams to fall back to.
+    /// Makes the record of a session with a primary stream and `fallbacks` fallback streams.
     ///
-    /// `stream_id` is the id that all events of the session carry (document 002, "Event Dispatcher").
+    /// `stream_id` is the id in all events of the session.
     pub fn new(stream_id: impl Into<String>, fallbacks: u32) -> Self {
         SessionRecord {
             stream_id: stream_id.into(),
@@ -124,23 +124,23 @@ impl SessionRecord {
         }
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The id that all events of the session carry.
+    /// The id in all events of the session.
     pub fn stream_id(&self) -> &str {
         &self.stream_id
     }
 
-    /// How many streams there are beside the primary one.
+    /// The number of fallback streams.
     pub fn fallbacks(&self) -> u32 {
         self.fallbacks
     }
 
-    /// The retries spent so far.
+    /// The number of retries so far.
     pub fn retries(&self) -> Retries {
         self.retries
     }
@@ -152,26 +152,26 @@ impl Record for SessionRecord {
         Some(&mut self.observer)
     }
 
-    /// A new session has not tried anything again.
+    /// A new session has no retries.
     fn created(&mut self, _: &'static Graph) {
         self.retries = Retries::default();
     }
 }
 
-/// Why `STREAMING` is entered.
+/// The reason of an entry into `STREAMING`.
 ///
-/// The document leads every end through `STREAMING`. So a session that is aborted during a back-off enters it once more,
-/// with nothing opened, and can then only [`Fail`] as [`ErrorCode::StreamAborted`] (C5).
+/// Every end of a session goes through `STREAMING`. So a session that is aborted during a backoff enters `STREAMING`
+/// once more, without a stream, and can then only [`Fail`] as [`ErrorCode::StreamAborted`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Open {
-    /// A stream is opened: the first attempt, the next attempt, or the first one on the next stream.
+    /// A stream is opened: for the first attempt, for the next attempt, or for the first attempt on the next stream.
     Stream,
-    /// Nothing is opened; the session was aborted.
+    /// No stream is opened; the session was aborted.
     AbortOnly,
 }
 
-/// The attempt failed and the same stream is tried again.
+/// The attempt failed and the current stream is tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retry {
     kind: RetryKind,
@@ -179,21 +179,22 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// A retry of that kind, because of `error`.
+    /// Retries with the budget of that kind, because of `error`.
     pub fn new(kind: RetryKind, error: StreamError) -> Self {
         Retry { kind, error }
     }
 }
 
-/// Which budget a retry is drawn from (C10).
+/// The budget of a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryKind {
-    /// The model's output was at fault; drawn from the stream's budget and from the total.
+    /// The model's output caused the failure. The retry counts in the stream's budget and in the total.
     Model,
-    /// The network was at fault; drawn from the total alone.
+    /// The network caused the failure. The retry counts in the total alone.
     Network,
-    /// The provider was at fault for the moment, such as a rate limit; drawn from the total alone.
+    /// A temporary problem of the provider caused the failure, such as a rate limit. The retry counts in the total
+    /// alone.
     Transient,
 }
 
@@ -204,7 +205,7 @@ pub struct FallBack {
 }
 
 impl FallBack {
-    /// Fall back because of `error`.
+    /// Falls back because of `error`.
     pub fn new(error: StreamError) -> Self {
         FallBack { error }
     }
@@ -217,21 +218,20 @@ pub struct Fail {
 }
 
 impl Fail {
-    /// End with `error`.
+    /// Ends the session with `error`.
     pub fn new(error: StreamError) -> Self {
         Fail { error }
     }
 }
 
-/// What follows on a failed attempt; its names are those of the `recoveryStrategy` of an ERROR event (document 002,
-/// "Event Ordering Specifications"; `halt` from C7).
+/// The recovery after a failed attempt. Its names are the values of `recoveryStrategy` in an ERROR event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// Try the same stream again.
+    /// Another attempt on the current stream.
     Retry(RetryKind),
-    /// Try the next stream.
+    /// An attempt on the next stream.
     Fallback,
-    /// Give up.
+    /// The end of the session.
     Halt,
 }
 
@@ -246,11 +246,11 @@ impl Recovery {
     }
 }
 
-/// Where a failed attempt leads: the legal successors of `STREAMING` but `COMPLETE`.
+/// The state after a failed attempt: the legal successors of `STREAMING` other than `COMPLETE`.
 #[derive(Debug)]
 #[must_use = "a machine that is dropped goes nowhere"]
 pub enum AttemptFailed {
-    /// The same stream is tried again.
+    /// The current stream is tried again.
     Retrying(StreamSession<Retrying>),
     /// The next stream is tried.
     FallingBack(StreamSession<FallingBack>),
@@ -269,10 +269,10 @@ impl From<AttemptFailed> for AnyStreamSession {
 }
 
 impl StreamSession<Streaming> {
-    /// A token arrived: it is appended to the content. No transition.
+    /// Appends an arrived token to the content. This is not a transition.
     ///
     /// # Errors
-    /// [`StreamSessionError::Aborting`] when no stream is open; the content stays as it is.
+    /// [`StreamSessionError::Aborting`] when no stream is open; the content is unchanged.
     #[inline]
     pub fn receive(&mut self, token: &str) -> Result<(), StreamSessionError> {
         self.state().abort_only("receive")?;
@@ -280,23 +280,23 @@ impl StreamSession<Streaming> {
         Ok(())
     }
 
-    /// All content so far becomes the checkpoint that a later attempt goes on from. No transition.
+    /// Saves all content so far as the checkpoint, from which a later attempt continues. This is not a transition.
     pub fn save_checkpoint(&mut self) -> Checkpoint<'_> {
         self.state_mut().output_mut().save_checkpoint()
     }
 
-    /// The branch after a failed attempt: takes the edge that `recovery` names.
+    /// Ends a failed attempt: takes the transition that `recovery` names.
     ///
     /// # Errors
-    /// As [`retry`](Self::retry), [`fall_back`](Self::fall_back) and [`fail`](Self::fail), with the session and the error
-    /// as they were.
+    /// As [`retry`](Self::retry), [`fall_back`](Self::fall_back) and [`fail`](Self::fail), with session and error
+    /// unchanged.
     ///
     /// ```
     /// use runstate::stream_session::*;
     ///
     /// let session = StreamSession::new(SessionRecord::new("stream_1", 0)).open(Open::Stream);
     /// let error = StreamError::new(ErrorCode::ZeroOutput, "no token at all");
-    /// // There is no stream to fall back to.
+    /// // The session has no fallback stream.
     /// let back = session.attempt_failed(error, Recovery::Fallback).unwrap_err();
     /// assert_eq!(back.error, StreamSessionError::NoFallback { fallbacks: 0 });
     /// let AttemptFailed::Errored(session) = back.machine.attempt_failed(back.event, Recovery::Halt)? else {
@@ -329,18 +329,20 @@ impl StreamSession<Streaming> {
 }
 
 impl StreamSession<Retrying> {
-    /// Drops a checkpoint that failed its validation, so that the next attempt starts afresh (C13). No transition.
+    /// Drops a checkpoint that failed its validation, so that the next attempt starts without content. This is not a
+    /// transition.
     ///
-    /// True when there was one.
+    /// Returns true when a checkpoint existed.
     pub fn drop_checkpoint(&mut self) -> bool {
         self.state_mut().output_mut().drop_checkpoint()
     }
 }
 
 impl StreamSession<FallingBack> {
-    /// Drops a checkpoint that failed its validation, so that the next attempt starts afresh (C13). No transition.
+    /// Drops a checkpoint that failed its validation, so that the next attempt starts without content. This is not a
+    /// transition.
     ///
-    /// True when there was one.
+    /// Returns true when a checkpoint existed.
     pub fn drop_checkpoint(&mut self) -> bool {
         self.state_mut().output_mut().drop_checkpoint()
     }

@@ -1,8 +1,8 @@
-//! What a session has received.
+//! The received content of a session.
 
 use serde::{Deserialize, Serialize};
 
-/// The content that a session holds, with its token count and its checkpoint.
+/// The content of a session, with its token count and its checkpoint.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", deny_unknown_fields)]
 pub struct Output {
@@ -11,7 +11,7 @@ pub struct Output {
     checkpoint: Option<Mark>,
 }
 
-/// A place in the content. A checkpoint is a prefix of the content, so that to save one costs no copy.
+/// A position in the content. A checkpoint is a prefix of the content, so saving one needs no copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Mark {
@@ -19,13 +19,13 @@ struct Mark {
     tokens: u64,
 }
 
-/// A checkpoint: what a later attempt goes on from (document 002, "Continuation/Resume Flow").
+/// A checkpoint: the content from which a later attempt continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkpoint<'a> {
     /// The content up to the checkpoint.
     pub content: &'a str,
-    /// The tokens it came in.
+    /// The number of tokens of that content.
     pub tokens: u64,
 }
 
@@ -35,7 +35,7 @@ impl Output {
         &self.content
     }
 
-    /// How many tokens the content came in.
+    /// The number of tokens of the content.
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -43,7 +43,7 @@ impl Output {
     /// The checkpoint, if one was saved and not dropped.
     pub fn checkpoint(&self) -> Option<Checkpoint<'_>> {
         let mark = self.checkpoint?;
-        // Marks are made at the end of the content, which only grows behind them.
+        // A mark is a former end of the content, and the content only grows after it.
         Some(Checkpoint { content: &self.content[..mark.bytes], tokens: mark.tokens })
     }
 
@@ -62,7 +62,7 @@ impl Output {
         self.checkpoint.take().is_some()
     }
 
-    /// Back to the checkpoint, or to nothing: what a new attempt begins with.
+    /// Resets the content to the checkpoint, or to nothing, for a new attempt.
     pub(super) fn rewound(mut self) -> Self {
         let (bytes, tokens) = self.checkpoint.map_or((0, 0), |mark| (mark.bytes, mark.tokens));
         self.content.truncate(bytes);

@@ -1,4 +1,4 @@
-//! The states of a session: what each of them owns, and how it is entered.
+//! The states of a session, with their data and entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{Attempt, Complete, Fail, FallBack, Init, Open, Output, Retry, RetryK
 use super::{SessionRecord, StreamError, StreamSessionError};
 use crate::kernel::Enter;
 
-/// A stream is open and tokens arrive, or the session is on its way to be aborted.
+/// A stream is open and tokens arrive, or the session is about to be aborted.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Streaming {
@@ -15,7 +15,7 @@ pub struct Streaming {
     output: Output,
 }
 
-/// An attempt failed; the same stream will be opened again.
+/// An attempt failed; the current stream will be opened again.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retrying {
@@ -25,7 +25,7 @@ pub struct Retrying {
     output: Output,
 }
 
-/// A stream was given up; the next one will be opened.
+/// A stream was abandoned; the next one will be opened.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FallingBack {
@@ -34,7 +34,7 @@ pub struct FallingBack {
     output: Output,
 }
 
-/// The stream ended well and the output is whole.
+/// The stream ended normally and the output is complete.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Completed {
@@ -42,7 +42,7 @@ pub struct Completed {
     output: Output,
 }
 
-/// The session ended without a whole output.
+/// The session ended without a complete output.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Errored {
@@ -52,18 +52,18 @@ pub struct Errored {
 }
 
 impl Streaming {
-    /// The attempt under way. When nothing was opened, the last one before; on a session that was aborted before its
-    /// first, that first one.
+    /// The attempt in progress. In a session that enters STREAMING for its abort, it is the last attempt, or the
+    /// first one if no stream was opened before.
     pub fn attempt(&self) -> Attempt {
         self.attempt
     }
 
-    /// What was received, from the checkpoint on that the attempt began with.
+    /// The received content, including the checkpoint from which the attempt continued.
     pub fn output(&self) -> &Output {
         &self.output
     }
 
-    /// Was the session entered only to be aborted (C5)?
+    /// Returns whether the session entered STREAMING only for its abort.
     pub fn is_aborting(&self) -> bool {
         self.opened == Open::AbortOnly
     }
@@ -72,7 +72,7 @@ impl Streaming {
         &mut self.output
     }
 
-    /// Fails, naming `step`, when the session is being aborted.
+    /// Fails with the name of `step` when the session is being aborted.
     #[inline]
     pub(super) fn abort_only(&self, step: &'static str) -> Result<(), StreamSessionError> {
         if self.is_aborting() { Err(StreamSessionError::Aborting { step }) } else { Ok(()) }
@@ -80,22 +80,22 @@ impl Streaming {
 }
 
 impl Retrying {
-    /// The attempt that failed. Its number is that of the retry too: the `attempt` of RETRY_ATTEMPT (C2).
+    /// The failed attempt. Its number is also the number of the retry: the `attempt` of RETRY_ATTEMPT.
     pub fn failed(&self) -> Attempt {
         self.failed
     }
 
-    /// Which budget the retry is drawn from.
+    /// The budget of the retry.
     pub fn kind(&self) -> RetryKind {
         self.kind
     }
 
-    /// Why the attempt failed.
+    /// The error of the attempt.
     pub fn error(&self) -> &StreamError {
         &self.error
     }
 
-    /// What the failed attempt had received. Opening a stream takes it back to its checkpoint, or to nothing.
+    /// The content of the failed attempt. The next opening resets it to its checkpoint, or to nothing.
     pub fn output(&self) -> &Output {
         &self.output
     }
@@ -106,27 +106,27 @@ impl Retrying {
 }
 
 impl FallingBack {
-    /// The last attempt on the stream that is given up: its stream is the `fromIndex` of FALLBACK_START.
+    /// The last attempt on the abandoned stream. Its stream is the `fromIndex` of FALLBACK_START.
     pub fn failed(&self) -> Attempt {
         self.failed
     }
 
-    /// The stream that will be opened, counted from the primary one as 0: the `toIndex` of FALLBACK_START.
+    /// The index of the next stream, counted from the primary stream as 0: the `toIndex` of FALLBACK_START.
     pub fn to_stream(&self) -> u32 {
         self.failed.on_next_stream().stream()
     }
 
-    /// The index of the fallback that will be opened, from 0: the `index` of `onFallback` (C2).
+    /// The index of the next fallback, from 0: the `index` of `onFallback`.
     pub fn fallback_index(&self) -> u32 {
         self.failed.stream()
     }
 
-    /// Why the stream was given up.
+    /// The error of the abandoned stream.
     pub fn error(&self) -> &StreamError {
         &self.error
     }
 
-    /// What the failed attempt had received. Opening a stream takes it back to its checkpoint, or to nothing.
+    /// The content of the failed attempt. The next opening resets it to its checkpoint, or to nothing.
     pub fn output(&self) -> &Output {
         &self.output
     }
@@ -137,12 +137,12 @@ impl FallingBack {
 }
 
 impl Completed {
-    /// The attempt that succeeded.
+    /// The successful attempt.
     pub fn attempt(&self) -> Attempt {
         self.attempt
     }
 
-    /// The whole output: what the stream gave, not what a caller says that it gave.
+    /// The complete output. The session collected it from the stream; no caller supplies it.
     pub fn output(&self) -> &Output {
         &self.output
     }
@@ -154,12 +154,12 @@ impl Errored {
         self.attempt
     }
 
-    /// Why the session ended.
+    /// The error that ended the session.
     pub fn error(&self) -> &StreamError {
         &self.error
     }
 
-    /// What was received until then: the counts of an ABORT_COMPLETED.
+    /// The content until then: ABORT_COMPLETED has its counts.
     pub fn output(&self) -> &Output {
         &self.output
     }

@@ -1,4 +1,4 @@
-//! How the states of a call are entered.
+//! The entries into the states of a call.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
 use super::{CallRecord, New, Start};
 use crate::kernel::{Enter, Guard};
 
-/// A decision on another suspension than the call waits for.
+/// The error for a decision on another suspension than the current one, or for a cancelling decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongDecision {
     got: String,
@@ -35,7 +35,7 @@ impl Guard<Suspended, Resume> for Resuming {
     }
 }
 
-/// Does the decision let a call go on that waits for this suspension?
+/// Checks that the decision resumes a call with this suspension.
 pub(super) fn resumes(suspension: &Suspension, decision: &Decision) -> Result<(), WrongDecision> {
     let (got, expected) = (&decision.suspension_id, &suspension.id);
     let cancels = decision.action == DecisionAction::Cancel;
@@ -67,7 +67,7 @@ impl Enter<New, Suspend> for Suspended {
 
 impl Enter<Running, Suspend> for Suspended {
     fn enter(_: Running, event: Suspend, call: &mut CallRecord) -> Self {
-        // An execution that is in doubt has not ended: made again it is the same one, under the same key.
+        // An execution in doubt has not ended. Its repetition is the same execution, under the same key.
         if event.suspension.doubted_arguments().is_some() {
             call.attempts = call.attempts.saturating_sub(1);
         }

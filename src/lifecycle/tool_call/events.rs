@@ -1,4 +1,4 @@
-//! What happens to a call.
+//! The events of a call.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,20 +12,20 @@ pub struct Suspend {
 }
 
 impl Suspend {
-    /// Wait for a decision on this suspension.
+    /// Suspends the call for a decision on this suspension.
     pub fn new(suspension: Suspension) -> Self {
         Suspend { suspension }
     }
 }
 
-/// A decision lets the call go on.
+/// A decision resumes the call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resume {
     pub(super) decision: Decision,
 }
 
 impl Resume {
-    /// Go on by this decision.
+    /// Resumes the call by this decision.
     pub fn new(decision: Decision) -> Self {
         Resume { decision }
     }
@@ -39,12 +39,12 @@ pub struct Succeed {
 }
 
 impl Succeed {
-    /// Succeed with this output.
+    /// Makes the event with this output.
     pub fn new(output: impl Into<Value>) -> Self {
         Succeed { output: output.into(), warning: None }
     }
 
-    /// The same, with something to know about it.
+    /// Sets a warning. Default: none.
     #[must_use]
     pub fn warned(mut self, warning: impl Into<String>) -> Self {
         self.warning = Some(warning.into());
@@ -52,20 +52,20 @@ impl Succeed {
     }
 }
 
-/// The call has an error for an output.
+/// The call has an error as its output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fail {
     pub(super) error: String,
 }
 
 impl Fail {
-    /// Fail with this error, which the model reads.
+    /// Makes the event with this error, which the model reads.
     pub fn new(error: impl Into<String>) -> Self {
         Fail { error: error.into() }
     }
 }
 
-/// The call is given up.
+/// The call is cancelled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cancel {
     pub(super) reason: String,
@@ -73,12 +73,13 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Give up for this reason: a decision's own words, `run cancelled`, `superseded`. The cause is [`CancelCause::Other`].
+    /// Cancels for this reason: the reason of a decision, `run cancelled`, `superseded`. The cause is
+    /// [`CancelCause::Other`].
     pub fn new(reason: impl Into<String>) -> Self {
         Cancel { reason: reason.into(), cause: CancelCause::Other }
     }
 
-    /// The same, for this cause.
+    /// Sets the cause. Default: [`CancelCause::Other`].
     #[must_use]
     pub fn because(mut self, cause: CancelCause) -> Self {
         self.cause = cause;
@@ -86,20 +87,20 @@ impl Cancel {
     }
 }
 
-/// The cause for which a call was given up. The reason says the same to the model in words.
+/// The cause of a cancellation, for programs. The reason explains it to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CancelCause {
-    /// A decision denied it.
+    /// A decision denied the call.
     Denied,
-    /// No decision came in time.
+    /// No decision arrived before the expiry.
     Expired,
-    /// The user wrote a new message while it waited.
+    /// A new user message arrived while the call waited.
     Superseded,
-    /// Its run ended or was cancelled.
+    /// The run ended or was cancelled.
     RunEnded,
-    /// None of these, or not told.
+    /// Another cause, or an unknown one.
     #[default]
     Other,
 }

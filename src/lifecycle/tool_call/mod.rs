@@ -1,4 +1,4 @@
-//! One tool call of an agent run (document 000, "Layer 2").
+//! The lifecycle of one tool call of an agent run.
 
 mod entries;
 mod events;
@@ -26,19 +26,19 @@ lifecycle! {
     diagram "../../../docs/lifecycles/tool-call.md";
 
     status ToolCallStatus {
-        /// Call observed but not yet started.
+        /// The call is observed and not started.
         New,
-        /// Call is executing.
+        /// The call is executing.
         Running { .. },
-        /// Call paused, waiting for a decision.
+        /// The call is paused and waits for a decision.
         Suspended { .. },
-        /// Decision received, replay in progress.
+        /// A decision arrived; the replay is in progress.
         Resuming { .. },
         /// The tool gave a result.
         Succeeded { .. },
         /// The tool, or a gate before it, gave an error.
         Failed { .. },
-        /// The call was given up.
+        /// The call was cancelled.
         Cancelled { .. },
     }
     event ToolCallEvent {
@@ -46,13 +46,13 @@ lifecycle! {
         Start,
         /// The call must wait for a decision.
         Suspend { .. },
-        /// A decision lets the call go on.
+        /// A decision resumes the call.
         Resume { .. },
         /// The call has its output.
         Succeed { .. },
-        /// The call has an error for an output.
+        /// The call has an error as its output.
         Fail { .. },
-        /// The call is given up.
+        /// The call is cancelled.
         Cancel { .. },
     }
 
@@ -76,7 +76,7 @@ lifecycle! {
 }
 
 record! { AnyToolCall:
-    /// What all states of a call share.
+    /// The record of a call.
     pub struct CallRecord {
         id: String,
         tool: String,
@@ -89,13 +89,13 @@ record! { AnyToolCall:
     }
 }
 
-/// Where a call stands in its run. The id that the model gives may come back in a later step, its key does not.
+/// The position of a call in its run. The model may reuse an id in a later step; a key is unique in the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallKey {
     /// The step, from 1.
     pub step: u32,
-    /// The place among the calls of the step, from 0.
+    /// The index among the calls of the step, from 0.
     pub ordinal: u32,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for CallKey {
 }
 
 impl CallRecord {
-    /// The record of a call that the model asks for.
+    /// Makes the record of a call that the model requests.
     pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: Value) -> Self {
         CallRecord {
             id: id.into(),
@@ -119,46 +119,46 @@ impl CallRecord {
         }
     }
 
-    /// The same, at its place in the run.
+    /// Sets the position of the call in the run.
     #[must_use]
     pub fn at(mut self, key: CallKey) -> Self {
         self.key = key;
         self
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The id that the model gave the call.
+    /// The id that the model assigned to the call.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The tool it names.
+    /// The name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The arguments it gives.
+    /// The arguments of the model.
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// Its place in the run.
+    /// The position of the call in the run.
     pub fn key(&self) -> CallKey {
         self.key
     }
 
-    /// How often its execution was begun: one that a crash cut off and that was begun again counts once.
+    /// The number of begun executions. An execution that a crash cut off counts once together with its repetition.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// How often it was suspended.
+    /// The number of suspensions.
     pub fn suspensions(&self) -> u32 {
         self.suspensions
     }

@@ -1,4 +1,4 @@
-//! Reading the states of a call, and its branch as a sum of the legal successors.
+//! Accessors of the states of a call, and its branch as an enum of the legal successors.
 
 use serde_json::Value;
 
@@ -10,48 +10,50 @@ use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
 use super::{AnyToolCall, CallRecord, ToolCall};
 
 impl ToolCall<Suspended> {
-    /// What the call waits for.
+    /// The suspension of the call.
     pub fn suspension(&self) -> &Suspension {
         &self.state().suspension
     }
 
-    /// What is asked about: the arguments that a decision to resume executes the tool with, unless it brings others.
+    /// The arguments of the question: a decision to resume executes the tool with them, unless it brings other
+    /// arguments.
     ///
-    /// Those of the model; where the call is in doubt those of the execution that was cut off, which a decision may have given.
+    /// They are the arguments of the model. For a call in doubt they are the arguments of the execution that was cut
+    /// off, which may come from a decision.
     pub fn asked_arguments(&self) -> &Value {
         self.suspension().doubted_arguments().unwrap_or_else(|| self.record().arguments())
     }
 }
 
 impl ToolCall<Resuming> {
-    /// What the call waited for.
+    /// The suspension that the decision answered.
     pub fn suspension(&self) -> &Suspension {
         &self.state().suspension
     }
 
-    /// The decision that lets it go on.
+    /// The decision that resumes the call.
     pub fn decision(&self) -> &Decision {
         &self.state().decision
     }
 
-    /// The arguments that a replay executes the tool with, or the result that stands in for it (document 003, "Resume
-    /// replay").
+    /// The arguments for the replayed execution, or the result that replaces the execution.
     pub fn replay(&self) -> Replay<'_> {
         Replay::new(self.suspension(), self.decision(), self.record())
     }
 }
 
 impl ToolCall<Running> {
-    /// What the call waited for and the decision by which it executes again; none where it executes as it was asked for.
+    /// The suspension and the decision of a replay; none for an execution without a decision.
     pub fn replayed(&self) -> Option<(&Suspension, &Decision)> {
         self.state().replayed.as_ref().map(|from| (&from.suspension, &from.decision))
     }
 }
 
 impl<'a> Replay<'a> {
-    /// What that decision on that suspension means for the call of that record (document 003, the table of resume modes).
+    /// Derives the effect of a decision on a suspended call with that record.
     ///
-    /// A call in doubt goes on with the arguments of the execution that was cut off, unless the decision says what came of it.
+    /// A call in doubt executes with the arguments of the execution that was cut off, unless the decision brings the
+    /// result.
     pub fn new(suspension: &'a Suspension, decision: &'a Decision, record: &'a CallRecord) -> Self {
         if let Some(arguments) = suspension.doubted_arguments() {
             return match &decision.result {
@@ -67,54 +69,54 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// What replaying a call means.
+/// The effect of a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Replay<'a> {
-    /// Execute the tool with these arguments.
+    /// The tool executes with these arguments.
     Execute(&'a Value),
-    /// This is the result; the tool is not executed.
+    /// The call has this result; the tool does not execute.
     Supplied(&'a Value),
 }
 
 impl ToolCall<Succeeded> {
-    /// What the tool gave.
+    /// The output of the tool.
     pub fn output(&self) -> &Value {
         &self.state().output
     }
 
-    /// What there is to know about it.
+    /// The warning, if any.
     pub fn warning(&self) -> Option<&str> {
         self.state().warning.as_deref()
     }
 }
 
 impl ToolCall<Failed> {
-    /// What went wrong, for the model to read.
+    /// The error, for the model to read.
     pub fn error(&self) -> &str {
         &self.state().error
     }
 }
 
 impl ToolCall<Cancelled> {
-    /// Why the call was given up, for the model to read.
+    /// The reason of the cancellation, for the model to read.
     pub fn reason(&self) -> &str {
         &self.state().reason
     }
 
-    /// Why the call was given up, for programs.
+    /// The cause of the cancellation, for programs.
     pub fn cause(&self) -> CancelCause {
         self.state().cause
     }
 }
 
-/// A call after its tool answered.
+/// A call after the result of its tool.
 #[derive(Debug)]
 pub enum Answered {
-    /// It waits for a decision.
+    /// The call waits for a decision.
     Suspended(ToolCall<Suspended>),
-    /// It has its output.
+    /// The call has its output.
     Succeeded(ToolCall<Succeeded>),
-    /// It has an error.
+    /// The call has an error.
     Failed(ToolCall<Failed>),
 }
 
@@ -131,7 +133,7 @@ impl From<Answered> for AnyToolCall {
 macro_rules! answered {
     ($($State:ident),+) => { $(
         impl ToolCall<$State> {
-            /// Takes in what the tool answered (document 000, the labels of Layer 2).
+            /// Applies the result of the tool.
             pub fn answered(self, result: ToolResult) -> Answered {
                 match result {
                     ToolResult::Success(output) => Answered::Succeeded(self.succeed(Succeed::new(output))),

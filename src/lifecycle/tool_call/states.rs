@@ -1,4 +1,4 @@
-//! What is true in the states of a call.
+//! The states of a call, with their data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::events::CancelCause;
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Running {
-    /// By what it executes again, on a replay.
+    /// The decision of a replay, and its suspension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replayed: Option<Resuming>,
 }
@@ -23,7 +23,7 @@ pub struct Suspended {
     pub(super) suspension: Suspension,
 }
 
-/// A decision lets the call go on.
+/// A decision resumes the call.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredResuming")]
 pub struct Resuming {
@@ -31,7 +31,7 @@ pub struct Resuming {
     pub(super) decision: Decision,
 }
 
-/// What is stored of a [`Resuming`] call: its decision must be one that the guard lets through.
+/// The stored form of a [`Resuming`] call. Its decision must pass the guard.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredResuming {
@@ -57,14 +57,14 @@ pub struct Succeeded {
     pub(super) warning: Option<String>,
 }
 
-/// The call has an error for an output.
+/// The call has an error as its output.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failed {
     pub(super) error: String,
 }
 
-/// The call was given up.
+/// The call was cancelled.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cancelled {

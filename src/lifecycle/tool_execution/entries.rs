@@ -1,4 +1,4 @@
-//! How the states of an execution are entered.
+//! The entries into the states of an execution.
 
 use super::events::{Allow, Block, Fail, Reject, Succeed, Suspend};
 use super::states::{AfterToolExecute, Blocked, ExecuteTool, Failed, Succeeded, Suspended, ToolCallOutcome};
@@ -50,5 +50,5 @@ macro_rules! concludes {
         }
     )+ };
 }
-// A blocked call is a failed one: the model reads an error (document 000, "Important").
+// A blocked call fails: the model reads an error.
 concludes!(Succeeded => Succeeded, Failed => Failed, Blocked => Failed, Suspended => Suspended);

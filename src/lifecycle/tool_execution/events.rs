@@ -1,4 +1,4 @@
-//! What happens in an execution.
+//! The events of an execution.
 
 use serde_json::Value;
 
@@ -12,20 +12,20 @@ pub struct Block {
 }
 
 impl Block {
-    /// Block for this reason, which the model reads.
+    /// Blocks the call for this reason, which the model reads.
     pub fn new(reason: impl Into<String>) -> Self {
         Block { reason: reason.into() }
     }
 }
 
-/// A decision is wanted first.
+/// The call needs a decision first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspend {
     pub(super) suspension: Suspension,
 }
 
 impl Suspend {
-    /// Wait for a decision on this suspension.
+    /// Suspends the call for a decision on this suspension.
     pub fn new(suspension: Suspension) -> Self {
         Suspend { suspension }
     }
@@ -38,7 +38,7 @@ pub struct Reject {
 }
 
 impl Reject {
-    /// Reject with this error, which the model reads.
+    /// Rejects the call with this error, which the model reads.
     pub fn new(error: impl Into<String>) -> Self {
         Reject { error: error.into() }
     }
@@ -52,17 +52,17 @@ pub struct Allow {
 }
 
 impl Allow {
-    /// The tool executes. One that must not run twice does so [once](Self::once).
+    /// Executes the tool. A tool that must not run twice needs [`once`](Self::once).
     pub fn execution() -> Self {
         Allow { supplied: None, started: None }
     }
 
-    /// The tool executes, which must not run twice and of which it is durable that it was begun.
+    /// Executes a tool that must not run twice, with the proof that its beginning is durable.
     pub fn once(started: Started) -> Self {
         Allow { supplied: None, started: Some(started) }
     }
 
-    /// This result stands in for the tool: a gate set it, or a decision gives it.
+    /// Replaces the execution by this result of a gate or of a decision.
     pub fn supplying(result: impl Into<Value>) -> Self {
         Allow { supplied: Some(result.into()), started: None }
     }
@@ -76,12 +76,12 @@ pub struct Succeed {
 }
 
 impl Succeed {
-    /// Succeed with this output.
+    /// Makes the event with this output.
     pub fn new(output: impl Into<Value>) -> Self {
         Succeed { output: output.into(), warning: None }
     }
 
-    /// The same, with something to know about it.
+    /// Sets a warning. Default: none.
     #[must_use]
     pub fn warned(mut self, warning: impl Into<String>) -> Self {
         self.warning = Some(warning.into());
@@ -96,7 +96,7 @@ pub struct Fail {
 }
 
 impl Fail {
-    /// Fail with this error, which the model reads.
+    /// Makes the event with this error, which the model reads.
     pub fn new(error: impl Into<String>) -> Self {
         Fail { error: error.into() }
     }

@@ -1,4 +1,4 @@
-//! One execution of one tool call, gate and all (document 000, "TOOL_CALL Sub-State Machine").
+//! The lifecycle of one execution of one tool call, with its gate.
 
 mod entries;
 mod events;
@@ -23,7 +23,7 @@ lifecycle! {
     diagram "../../../docs/lifecycles/tool-execution.md";
 
     status ToolExecutionStatus {
-        /// The gate: plugins, scope, the tool itself and its arguments are looked at.
+        /// The gate checks plugins, scope, the tool itself and its arguments.
         BeforeToolExecute,
         /// A plugin blocked the call.
         Blocked { .. },
@@ -31,17 +31,17 @@ lifecycle! {
         Suspended { .. },
         /// The call has an error.
         Failed { .. },
-        /// The gate is open: the tool executes, or a supplied result stands in for it.
+        /// The gate is open: the tool executes, or a supplied result replaces the execution.
         ExecuteTool { .. },
         /// The tool gave a result.
         Succeeded { .. },
-        /// The outcome is known, and plugins may look at it.
+        /// The outcome is known, and plugins may inspect it.
         AfterToolExecute { .. },
     }
     event ToolExecutionEvent {
         /// A plugin blocks the call.
         Block { .. },
-        /// A plugin, or the tool, wants a decision first.
+        /// A plugin, or the tool, needs a decision first.
         Suspend { .. },
         /// The tool is out of scope or missing, or its arguments are wrong.
         Reject { .. },
@@ -51,7 +51,7 @@ lifecycle! {
         Succeed { .. },
         /// The tool failed.
         Fail { .. },
-        /// The outcome is handed on.
+        /// The outcome is passed on.
         Conclude,
     }
 
@@ -71,13 +71,13 @@ lifecycle! {
 }
 
 record! { AnyToolExecution:
-    /// What all states of an execution share.
+    /// The record of an execution.
     pub struct ExecutionRecord {
         call: String,
         tool: String,
         #[serde(default, skip_serializing_if = "Effect::is_once")]
         effect: Effect,
-        /// The flow that it belongs to.
+        /// The flow of the execution.
         #[serde(skip, default = "Nonce::none")]
         flow: Nonce,
         #[serde(skip)]
@@ -88,36 +88,37 @@ record! { AnyToolExecution:
 }
 
 impl ExecutionRecord {
-    /// The record of an execution of the call, as it is named in traces, by a tool that must not run twice. It belongs to no
-    /// flow: see [`of`](Self::of).
+    /// Makes the record of an execution of a call, given by its trace name. By default the tool must not run twice,
+    /// and the execution belongs to no flow: see [`of`](Self::of).
     pub fn new(call: impl Into<String>, tool: impl Into<String>) -> Self {
         let (effect, nonce, observer) = Default::default();
         ExecutionRecord { call: call.into(), tool: tool.into(), effect, flow: Nonce::none(), nonce, observer }
     }
 
-    /// The same, of that flow. A proof that a call was begun fits only an execution of the flow that made the commit.
+    /// Sets the flow. Default: none. A proof that a call was begun fits only an execution of the flow that made the
+    /// commit.
     #[must_use]
     pub fn of(mut self, flow: FlowId) -> Self {
         self.flow = Nonce::of(flow.0);
         self
     }
 
-    /// The same, with what executing the tool again does.
+    /// Sets the effect of a repeated execution of the tool. Default: [`Effect::Once`].
     #[must_use]
     pub fn with_effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    /// The same, with someone told of each transition.
+    /// Sets the observer of all transitions. Default: none.
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
-    /// machines by one list of events. Only the features `repair` and `testing` together have it.
+    /// Takes the id of another flow, so that events for that flow fit this one. Property tests use it to drive two
+    /// machines by one list of events. Only the features `repair` and `testing` together provide it.
     #[cfg(all(feature = "repair", feature = "testing"))]
     #[doc(hidden)]
     #[must_use]
@@ -126,17 +127,17 @@ impl ExecutionRecord {
         self
     }
 
-    /// The call, as it is named in traces.
+    /// The trace name of the call.
     pub fn call(&self) -> &str {
         &self.call
     }
 
-    /// The tool it names.
+    /// The name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// What executing the tool again does.
+    /// The effect of a repeated execution of the tool.
     pub fn effect(&self) -> Effect {
         self.effect
     }

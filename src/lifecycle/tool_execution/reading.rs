@@ -1,4 +1,4 @@
-//! Reading the states of an execution, and taking in what its tool answered.
+//! Accessors of the states of an execution, and the transition for a tool's result.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use super::states::{AfterToolExecute, Blocked, ExecuteTool, Failed, Succeeded, S
 use super::{Conclude, ToolExecution};
 
 impl ToolExecution<ExecuteTool> {
-    /// The result that stands in for the tool, if one was supplied.
+    /// The supplied result that replaces the execution, if any.
     pub fn supplied(&self) -> Option<&Value> {
         self.state().supplied.as_ref()
     }
 
-    /// Takes in what the tool answered and concludes.
+    /// Applies the result of the tool and concludes.
     pub fn answered(self, result: &ToolResult) -> ToolExecution<AfterToolExecute> {
         match result {
             ToolResult::Success(output) => self.succeed(Succeed::new(output.clone())).conclude(Conclude),
@@ -30,40 +30,40 @@ impl ToolExecution<ExecuteTool> {
 }
 
 impl ToolExecution<Blocked> {
-    /// Why the call was blocked.
+    /// The reason of the block.
     pub fn reason(&self) -> &str {
         &self.state().reason
     }
 }
 
 impl ToolExecution<Suspended> {
-    /// What the call waits for.
+    /// The suspension of the call.
     pub fn suspension(&self) -> &Suspension {
         &self.state().suspension
     }
 }
 
 impl ToolExecution<Failed> {
-    /// What went wrong.
+    /// The error.
     pub fn error(&self) -> &str {
         &self.state().error
     }
 }
 
 impl ToolExecution<Succeeded> {
-    /// What the tool gave.
+    /// The output of the tool.
     pub fn output(&self) -> &Value {
         &self.state().output
     }
 
-    /// What there is to know about it.
+    /// The warning, if any.
     pub fn warning(&self) -> Option<&str> {
         self.state().warning.as_deref()
     }
 }
 
 impl ToolExecution<AfterToolExecute> {
-    /// How it came out.
+    /// The outcome.
     pub fn outcome(&self) -> ToolCallOutcome {
         self.state().outcome
     }

@@ -1,4 +1,4 @@
-//! What executing a tool again does, and the proof that an execution may not be forgotten.
+//! The effect of a repeated execution of a tool, and the proof of a durable beginning.
 
 use std::error::Error;
 use std::fmt;
@@ -10,13 +10,14 @@ use super::states::ExecuteTool;
 use super::{BeforeToolExecute, ExecutionRecord, ToolExecution};
 use crate::kernel::Guard;
 
-/// What executing a tool again does. After a crash a call that may have run is repeated only if its tool says so.
+/// The effect of a repeated execution of a tool. After a crash, a call that may have run is repeated only if its tool
+/// is repeatable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Nothing new: it reads, or doing it twice is doing it once.
+    /// A repetition has no further effect: the tool only reads, or is idempotent.
     Repeatable,
-    /// It may do it twice. So with a tool of which nothing is known.
+    /// A repetition may repeat the effect. An unknown tool has this value.
     #[default]
     Once,
 }
@@ -28,29 +29,29 @@ impl Effect {
     }
 }
 
-/// Proof that a commit was made which says that a call was begun: a crash leaves the call in doubt, so that it is not executed
-/// again unnoticed.
+/// Proof of a commit that records the beginning of a call. After a crash that commit leaves the call in doubt, so
+/// that the call does not execute again without a decision.
 ///
-/// It fits one execution, and that execution uses it up. It is given by the commit [`CallsStarted`](crate::run_flow::Starting::committed), and, where
-/// a decision resumes a call, by the durable decision
-/// ([`StartPermit::start`]).
+/// The proof fits one execution, and that execution consumes it. The commit
+/// [`CallsStarted`](crate::run_flow::Starting::committed) returns it. For a call that a decision resumes, the durable
+/// decision returns it ([`StartPermit::start`]).
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "an execution that must not run twice waits for this proof"]
 pub struct Started {
     call: String,
-    /// The execution.
+    /// The number of the execution.
     execution: u64,
-    /// The flow that made the commit; 0 for none.
+    /// The number of the flow that made the commit; 0 for none.
     flow: u64,
 }
 
 impl Started {
-    /// The proof for that execution of the call; made behind the receipt of a commit alone.
+    /// Makes the proof for an execution of the call, only after the receipt of a commit.
     pub(in crate::lifecycle) fn of(call: String, execution: &ExecutionRecord, flow: u64) -> Self {
         Started { call, execution: execution.nonce.number(), flow }
     }
 
-    /// The call, as it is named in traces.
+    /// The trace name of the call.
     pub fn call(&self) -> &str {
         &self.call
     }
@@ -66,41 +67,41 @@ pub struct StartPermit {
 }
 
 impl StartPermit {
-    /// The permit for an execution of the call; made behind the receipt of a decision's commit alone.
+    /// Makes the permit for an execution of the call, only after the receipt of a decision's commit.
     pub(in crate::lifecycle) fn of(call: String, flow: u64) -> Self {
         StartPermit { call, flow }
     }
 
-    /// Uses the permit up for that execution.
+    /// Exchanges the permit for the proof of that execution.
     pub fn start(self, execution: &ToolExecution<BeforeToolExecute>) -> Started {
         Started::of(self.call, execution.record(), self.flow)
     }
 }
 
-/// Why an execution whose tool must not run twice does not begin.
+/// The reason why an execution of a tool that must not run twice does not begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStarted {
-    /// There is no proof.
+    /// The proof is missing.
     Unproven {
-        /// The call, as it is named in traces.
+        /// The trace name of the call.
         call: String,
     },
     /// The proof is for another execution of the call.
     OtherExecution {
-        /// The call, as it is named in traces.
+        /// The trace name of the call.
         call: String,
     },
-    /// The commit was made by another flow than the execution belongs to.
+    /// Another flow than the execution's made the commit.
     OtherFlow {
-        /// The call, as it is named in traces.
+        /// The trace name of the call.
         call: String,
     },
     /// The proof is for another call.
     OtherCall {
         /// The call that was begun.
         got: String,
-        /// The call that is to execute.
+        /// The call of the execution.
         expected: String,
     },
 }
@@ -133,7 +134,7 @@ impl Guard<BeforeToolExecute, Allow> for ExecuteTool {
     type Error = NotStarted;
     fn check(_: &BeforeToolExecute, event: &Allow, execution: &ExecutionRecord) -> Result<(), NotStarted> {
         match &event.started {
-            // A result that is supplied executes nothing.
+            // A supplied result needs no execution.
             _ if event.supplied.is_some() => Ok(()),
             Some(started) if started.call != execution.call => {
                 Err(NotStarted::OtherCall { got: started.call.clone(), expected: execution.call.clone() })

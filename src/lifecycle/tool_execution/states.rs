@@ -1,4 +1,4 @@
-//! What is true in the states of an execution, and how it came out.
+//! The states of an execution, with their data and outcome.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub struct Failed {
     pub(super) error: String,
 }
 
-/// The gate is open, perhaps with a result that stands in for the tool.
+/// The gate is open, possibly with a supplied result that replaces the execution.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecuteTool {
@@ -35,7 +35,8 @@ pub struct ExecuteTool {
     pub(super) supplied: Option<Value>,
 }
 
-/// A supplied `null` is a result too, which plain `Option<Value>` reads as none.
+/// The serde form of an optional result. It reads a supplied `null` as a result, and a plain `Option<Value>` reads it
+/// as none.
 mod some_value {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::Value;
@@ -65,19 +66,19 @@ pub struct AfterToolExecute {
     pub(super) outcome: ToolCallOutcome,
 }
 
-/// How an execution came out (document 000, "Outcome-to-status mapping").
+/// The outcome of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ToolCallOutcome {
     /// The call succeeded.
     Succeeded,
-    /// The call failed; a blocked one too.
+    /// The call failed, or was blocked.
     Failed,
     /// The call waits.
     Suspended,
 }
 
 impl ToolCallOutcome {
-    /// The status that the call has after it.
+    /// The status of the call after this outcome.
     pub fn to_status(self) -> ToolCallStatus {
         match self {
             ToolCallOutcome::Succeeded => ToolCallStatus::Succeeded,
