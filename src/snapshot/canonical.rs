@@ -1,11 +1,11 @@
-//! One form for one JSON value, whatever the order of its keys, to seal and to compare.
+//! The canonical form of a JSON value, independent of the order of its keys, for checksums and comparisons.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::json::{hex, numbers_keep_their_text};
 
-/// The digest of the values, as `sha256:` and 64 hexadecimal digits.
+/// Computes the digest of the values, as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn digest(values: &[&Value]) -> String {
     let mut bytes = Vec::with_capacity(512);
     for value in values {
@@ -15,8 +15,8 @@ pub(crate) fn digest(values: &[&Value]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(&bytes)))
 }
 
-/// Compact JSON with sorted keys. A feature of `serde_json` that another crate turns on may keep the order of insertion,
-/// so the order is made here.
+/// Writes compact JSON with sorted keys. Another crate may enable the feature of `serde_json` that keeps the
+/// insertion order, so this function sorts the keys itself.
 fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
@@ -51,7 +51,8 @@ fn write_leaf(leaf: &Value, out: &mut Vec<u8>) {
     if let Value::Number(number) = leaf
         && numbers_keep_their_text()
     {
-        // What is no number is written as a text: no line of the digest ends within it.
+        // Such a number may hold any text. A text that is no number is written as a string, so that it cannot end a
+        // line of the digest.
         let text = number.to_string();
         let is_number =
             text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
@@ -59,7 +60,7 @@ fn write_leaf(leaf: &Value, out: &mut Vec<u8>) {
             return write_text(&text, out);
         }
     }
-    // Writing to memory does not fail, and a leaf has no keys that could.
+    // A write to memory does not fail, and a leaf has no keys.
     serde_json::to_writer(out, leaf).unwrap_or_else(|_| unreachable!("a JSON leaf is JSON"));
 }
 
@@ -67,7 +68,7 @@ fn write_text(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).unwrap_or_else(|_| unreachable!("a text is JSON"));
 }
 
-/// The place, as a JSON pointer, where two values first differ.
+/// Finds the first difference of two values, as a JSON pointer.
 pub(super) fn first_difference(a: &Value, b: &Value) -> Option<String> {
     fn descend(a: &Value, b: &Value, at: &mut String) -> bool {
         let length = at.len();

@@ -1,4 +1,4 @@
-//! Keys: tags that only a holder of the key can make.
+//! Keys for authentication tags on stored data.
 
 use std::error::Error;
 use std::fmt;
@@ -9,17 +9,17 @@ use sha2::Sha256;
 
 use crate::json::hex;
 
-/// Secrets that tag stored data: HMAC-SHA-256 under a key of a name.
+/// A list of named secrets for tags on stored data: HMAC-SHA-256.
 ///
-/// A checksum holds off damage; an attacker that writes the storage computes it anew. A tag holds off the attacker as well, as
-/// long as the key is not in the same storage. The first key makes tags, and each key checks them: so a key is replaced by
-/// a new first line, and the old line is removed once nothing is left under it.
+/// A checksum detects damage, but an attacker with write access to the storage can recompute it. A tag also detects
+/// the attacker's changes, as long as the key is not in the same storage. The first key makes tags, and every key
+/// verifies them. To replace a key, add a new first line; remove the old line when no data has a tag of the old key.
 ///
-/// The tag is of a text *in its place*: the same text under another place has another tag. A tag does not hold off an
-/// older text of the same place that is put back: the place should name the version.
+/// A tag covers a text *and its place*: one text has different tags in different places. A tag does not detect an
+/// older text that is put back in its place. Therefore the place should include the version.
 ///
-/// As text a keyring has a line for each key, its name and at least 64 hexadecimal digits; lines that begin with `#` are
-/// comments:
+/// As text, a keyring has one line per key: its name and at least 64 hexadecimal digits. Lines that begin with `#`
+/// are comments:
 ///
 /// ```text
 /// # openssl rand -hex 32
@@ -34,11 +34,11 @@ use crate::json::hex;
 /// let tag = keys.tag(&["run", "r1", "7"], b"{}");
 /// assert_eq!(keys.check(&["run", "r1", "7"], b"{}", &tag), Ok(()));
 ///
-/// // Another text, or the same one in another place, does not fit.
+/// // The tag fits no other text, and no other place.
 /// assert_eq!(keys.check(&["run", "r1", "7"], b"[]", &tag), Err(KeyError::Changed));
 /// assert_eq!(keys.check(&["run", "r2", "7"], b"{}", &tag), Err(KeyError::Changed));
 ///
-/// // The key is replaced: tags of the old one are still good.
+/// // After a replacement of the key, tags of the old key are still valid.
 /// let newer: Keyring = format!("k2 {}\nk1 {}", "cd".repeat(32), "ab".repeat(32)).parse()?;
 /// assert_eq!(newer.check(&["run", "r1", "7"], b"{}", &tag), Ok(()));
 /// assert!(newer.tag(&["run", "r1", "7"], b"{}").starts_with("k2:"));
@@ -46,7 +46,7 @@ use crate::json::hex;
 /// ```
 #[derive(Clone)]
 pub struct Keyring {
-    /// The first one makes tags.
+    /// The keys. The first one makes tags.
     keys: Vec<Key>,
 }
 
@@ -56,32 +56,33 @@ struct Key {
     mac: Hmac<Sha256>,
 }
 
-/// The least bytes of a secret: as many as a tag has.
+/// The minimum length of a secret in bytes, which is the length of a tag.
 const LEAST: usize = 32;
 
 impl Keyring {
-    /// The tag of a text in its place, as `NAME:` and 64 hexadecimal digits.
+    /// Makes the tag of a text in its place, as `NAME:` and 64 hexadecimal digits.
     pub fn tag(&self, place: &[&str], text: &[u8]) -> String {
         let Some(key) = self.keys.first() else { unreachable!("a keyring has a key") };
         format!("{}:{}", key.name, hex(&key.mac_of(place, text).finalize().into_bytes()))
     }
 
-    /// Checks that a tag is of this text in this place. The comparison takes the same time wherever the two differ.
+    /// Checks the tag of this text in this place. The comparison takes constant time.
     ///
     /// # Errors
-    /// [`KeyError::Unknown`] for a tag of a key that the keyring lacks; [`KeyError::Changed`] for one that does not fit.
+    /// [`KeyError::Unknown`] for a tag of a key outside of the keyring; [`KeyError::Changed`] for a tag that does not
+    /// fit.
     pub fn check(&self, place: &[&str], text: &[u8], tag: &str) -> Result<(), KeyError> {
         let (name, digits) = tag.split_once(':').ok_or(KeyError::Changed)?;
         let Some(key) = self.keys.iter().find(|key| key.name == name) else {
             return Err(KeyError::Unknown { got: name.to_owned(), known: self.names() });
         };
-        // One tag has one form.
+        // A tag has exactly one form.
         let digits = Some(digits).filter(|digits| !digits.bytes().any(|byte| byte.is_ascii_uppercase()));
         let expected = digits.and_then(bytes).ok_or(KeyError::Changed)?;
         key.mac_of(place, text).verify_slice(&expected).map_err(|_| KeyError::Changed)
     }
 
-    /// Checks a text that may have a tag, for a reader that may have keys: the two go together.
+    /// Checks a text with an optional tag, for a reader with optional keys. Either both exist or neither does.
     ///
     /// ```
     /// use runstate::snapshot::{KeyError, Keyring};
@@ -97,7 +98,8 @@ impl Keyring {
     /// ```
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`KeyError::Untagged`] for keys without a tag, and [`KeyError::NoKeys`] for a tag without keys.
+    /// As [`check`](Self::check); [`KeyError::Untagged`] for keys without a tag, and [`KeyError::NoKeys`] for a tag
+    /// without keys.
     pub fn admits(
         keys: Option<&Keyring>,
         place: &[&str],
@@ -114,14 +116,14 @@ impl Keyring {
         }
     }
 
-    /// The names of the keys, the one that makes tags first.
+    /// The names of the keys. The first one makes tags.
     pub fn names(&self) -> Vec<String> {
         self.keys.iter().map(|key| key.name.clone()).collect()
     }
 }
 
 impl Key {
-    /// Each part is preceded by its length, so that no two places give the same bytes.
+    /// Each part has its length as a prefix, so that two places never give equal bytes.
     fn mac_of(&self, place: &[&str], text: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.mac.clone();
         let parts = place.iter().map(|part| part.as_bytes()).chain([text]);
@@ -183,25 +185,25 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
     Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
-/// Why stored data is not taken as written by a holder of the key.
+/// The reason why stored data is refused under a keyring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// It has no tag.
+    /// The data has no tag.
     Untagged,
-    /// Its tag is of a key that the keyring lacks.
+    /// The tag is of a key outside of the keyring.
     Unknown {
-        /// The name of that key.
+        /// The name of the tag's key.
         got: String,
-        /// The names of the keys there are.
+        /// The names of the known keys.
         known: Vec<String>,
     },
-    /// It has a tag, and its reader has no keys.
+    /// The data has a tag, and its reader has no keys.
     NoKeys {
-        /// The name of the key of the tag.
+        /// The name of the tag's key.
         got: String,
     },
-    /// Its tag does not fit: the text was changed, or moved to another place.
+    /// The tag does not fit: the text was changed, or moved to another place.
     Changed,
 }
 
@@ -226,7 +228,7 @@ impl fmt::Display for KeyError {
 
 impl Error for KeyError {}
 
-/// A text that is no keyring. The message has no part of a secret.
+/// The error for a text that is not a keyring. The message contains no part of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoKeyring {
     line: usize,

@@ -1,4 +1,4 @@
-//! From an older graph or schema version to this one, step by step.
+//! Migrations from an older graph or schema version to the current one, step by step.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ use crate::kernel::{Fingerprint, Graph};
 /// The input and the output of a migration: a snapshot without its checksum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// The schema version; a migration written by hand must raise it.
+    /// The schema version. A hand-written migration must raise it.
     pub version: u32,
-    /// The fingerprint of the graph, in 16 hexadecimal digits. After each step it is set to that of the graph that the
-    /// step leads to.
+    /// The fingerprint of the graph, in 16 hexadecimal digits. After each step the restore sets it to the fingerprint
+    /// of the step's target graph.
     pub fingerprint: String,
     /// The name of the state.
     pub status: String,
-    /// What all states share.
+    /// The record.
     pub record: Value,
     /// The data of the state.
     pub state: Value,
@@ -23,14 +23,14 @@ pub struct Stored {
 
 /// A named step from one stored form to a later one.
 ///
-/// Two kinds of change need none: a label or a doc comment, and a name that `identity` keeps stable. `docs/migrations.md`
-/// tells, step by step, how a lifecycle changes whose snapshots are in production.
+/// Two kinds of change need no migration: a new label or doc comment, and a new name where `identity` stays the same.
+/// `docs/migrations.md` explains step by step how to change a lifecycle with snapshots in production.
 ///
 /// ````
 /// use runstate::kernel::Fingerprint;
 /// use runstate::snapshot::Migration;
 ///
-/// // Fingerprints are computed, never typed: here from the diagrams that were in use.
+/// // Fingerprints are computed, never typed: here from the diagrams of earlier versions.
 /// const FIRST: Fingerprint = Fingerprint::of_diagram("
 /// ```mermaid
 /// stateDiagram-v2
@@ -43,7 +43,7 @@ pub struct Stored {
 /// // A transition was added: earlier snapshots keep their meaning.
 /// const GREW: Migration = Migration::only_grew(FIRST);
 ///
-/// // The form of the record changed, so the version went up.
+/// // The form of the record changed, so the version was raised.
 /// const RENAMED: Migration = Migration::step("2026-11 tool names are lower case", 1, FIRST, |mut stored| {
 ///     let tool = stored.record["tool"].as_str().ok_or("the record has no tool")?.to_lowercase();
 ///     stored.record["tool"] = tool.into();
@@ -62,24 +62,23 @@ pub struct Migration {
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// States or transitions were added; the version stayed.
+    /// States or transitions were added; the version is unchanged.
     Grew,
-    /// The form changed; the version goes up.
+    /// The form changed; the version rises.
     Step { from_version: u32, run: fn(Stored) -> Result<Stored, String> },
 }
 
 impl Migration {
-    /// A graph grew: states or transitions were added, and nothing was taken away or got another meaning. Snapshots under
-    /// the fingerprint `from` are valid as they are, under the same version.
+    /// Declares that a graph only grew: states or transitions were added, none was removed, and none changed its
+    /// meaning. Snapshots with the fingerprint `from` are valid without a change, under the same version.
     ///
-    /// A state that was taken away all the same is found when such a snapshot is restored
-    /// ([`RestoreError::Status`]).
+    /// If a state was removed after all, the restore of a snapshot in that state fails ([`RestoreError::Status`]).
     pub const fn only_grew(from: Fingerprint) -> Self {
         Migration { name: "only grew", from, to: None, kind: Kind::Grew }
     }
 
-    /// A step that is written by hand, from snapshots of `from_version` and the fingerprint `from`. `run` must raise
-    /// [`Stored::version`]; it may change the record, the state, and the name of the state.
+    /// Makes a hand-written step from snapshots of `from_version` and the fingerprint `from`. `run` must raise
+    /// [`Stored::version`]. It may change the record, the state, and the name of the state.
     pub const fn step(
         name: &'static str,
         from_version: u32,
@@ -89,22 +88,22 @@ impl Migration {
         Migration { name, from, to: None, kind: Kind::Step { from_version, run } }
     }
 
-    /// The same, to that graph, where further migrations start.
+    /// Sets the target graph, where further migrations start.
     ///
-    /// Default: the graph of this code, or for a step to an older version than this code's the graph from which the one
-    /// step of that version starts.
+    /// Default: the current graph. For a step to a version below the current one, the default is the graph from which
+    /// the only step of that version starts.
     #[must_use]
     pub const fn to(mut self, to: Fingerprint) -> Self {
         self.to = Some(to);
         self
     }
 
-    /// Its name, for messages.
+    /// The name, for messages.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The fingerprint of the graph that it reads.
+    /// The fingerprint of the source graph.
     pub const fn from(&self) -> Fingerprint {
         self.from
     }
@@ -132,14 +131,14 @@ impl Migration {
     }
 }
 
-/// Takes steps until the stored form has the version and the fingerprint of the graph.
+/// Runs migrations until the stored form has the version and the fingerprint of the graph.
 pub(super) fn migrate(
     mut stored: Stored,
     graph: &'static Graph,
     migrations: &[Migration],
 ) -> Result<Stored, RestoreError> {
     let current = graph.fingerprint();
-    // Each migration is used once at most, so that two that lead to each other come to an end.
+    // Each migration runs at most once, so that two migrations in a cycle come to an end.
     let mut left: Vec<&Migration> = migrations.iter().collect();
     loop {
         let at: Option<Fingerprint> = stored.fingerprint.parse().ok();
@@ -158,7 +157,7 @@ pub(super) fn migrate(
     }
 }
 
-/// Where the one step that is written for this older version starts.
+/// The fingerprint from which the only step for this older version starts.
 fn next(stored: &Stored, graph: &Graph, migrations: &[Migration]) -> Option<Fingerprint> {
     let mut steps = migrations.iter().filter(|migration| {
         matches!(migration.kind, Kind::Step { from_version, .. } if from_version == stored.version)
@@ -167,7 +166,7 @@ fn next(stored: &Stored, graph: &Graph, migrations: &[Migration]) -> Option<Fing
     steps.next().is_none().then_some(step.from)
 }
 
-/// Why no migration starts where the stored form is.
+/// The error where no migration starts at the stored form.
 fn stuck(stored: Stored, graph: &'static Graph, migrations: &[Migration]) -> RestoreError {
     let (lifecycle, version) = (graph.name, stored.version);
     let of_this_version =

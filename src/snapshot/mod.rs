@@ -1,17 +1,18 @@
-//! A machine at rest: JSON with a checksum that can be read back into a type, or is refused with the reason.
+//! The stored form of a machine: JSON with a checksum. A reader restores it as a type, or refuses it with the reason.
 //!
-//! A [`Snapshot`] holds the identity of the lifecycle, its schema version, the fingerprint of its graph, the status, the record
-//! and the state's data; a checksum covers them all. Reading is parsing: nothing is assumed, and nothing is repaired in
-//! silence. The checksum is over the *content*: white space and the order of keys may change on the way through a database.
+//! A [`Snapshot`] holds the identity of the lifecycle, its schema version, the fingerprint of its graph, the status,
+//! the record and the state's data; a checksum covers them all. The reader validates everything and repairs nothing
+//! silently. The checksum covers the *content*: a database may change white space and the order of keys.
 //!
 //! # The checksum
-//! It holds off damage, an edit by hand, a row of another machine. It does not hold off an attacker: SHA-256 has no secret, so that a
-//! program that writes the storage can compute it. Bytes under a plain checksum are trusted input.
+//! The checksum detects damage, a manual edit, and a row of another machine. It does not stop an attacker: SHA-256
+//! has no secret, so a program with write access to the storage can compute it. Bytes under a plain checksum are
+//! trusted input.
 //!
-//! Inside a process no such bytes are needed, and none are made for a forger: a snapshot is taken only of a machine that
-//! `lifecycle!` generated ([`SnapshotError::Unproven`]), it remembers its lifecycle by type and not by name
-//! ([`RestoreError::OtherLifecycle`]), and no function computes a checksum anew for changed content. The feature `repair` has one, for
-//! the command that a person uses to repair a file.
+//! Code inside a process cannot forge a snapshot. A snapshot is only taken of a machine that `lifecycle!` generated
+//! ([`SnapshotError::Unproven`]). A snapshot knows its lifecycle by type and not by name
+//! ([`RestoreError::OtherLifecycle`]). No function recomputes the checksum of changed content; only the feature
+//! `repair` has one, for the command with which a person repairs a file.
 
 mod bundle;
 mod canonical;
@@ -35,10 +36,11 @@ use crate::kernel::{
     status_from_name,
 };
 
-/// The most levels of a record or a state. A reader of JSON takes 127; some are left for what a snapshot is stored in.
+/// The maximum number of levels of a record or a state. A reader of JSON accepts 127; the rest is for the enclosing
+/// format.
 const MOST_LEVELS: usize = 110;
 
-/// A machine at rest.
+/// The stored form of a machine.
 ///
 /// ```
 /// use runstate::snapshot::{RestoreError, Snapshot};
@@ -51,7 +53,7 @@ const MOST_LEVELS: usize = 110;
 /// let call: AnyToolCall = Snapshot::from_json(json.as_bytes())?.restore()?;
 /// assert_eq!(call.status().name(), "New");
 ///
-/// // A changed byte is noticed, and names what is wrong.
+/// // A changed byte is detected, and the error names the problem.
 /// let forged = json.replace("read_file", "drop_table");
 /// let error = Snapshot::from_json(forged.as_bytes())?.restore::<AnyToolCall>().unwrap_err();
 /// assert!(matches!(error, RestoreError::Digest { .. }));
@@ -68,18 +70,19 @@ pub struct Snapshot {
     seal: Seal,
 }
 
-/// The warrant for the content of a snapshot.
+/// The evidence for the content of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 enum Seal {
-    /// The digest that was read with it, to be compared.
+    /// The digest that was read with the content, for a later comparison.
     Read(String),
-    /// It was taken in this process of a machine whose lifecycle has this witness, and its fields are private since.
+    /// The snapshot was taken in this process from a machine of the lifecycle with this witness. Its fields have been
+    /// private since then.
     Taken(&'static Witness),
-    /// It was read from a bundle that has a seal of its own, or its content was accepted by a person.
+    /// The snapshot was read from a bundle with a checksum of its own, or a person accepted its content.
     Vouched,
 }
 
-/// The form of a snapshot in JSON.
+/// The JSON form of a snapshot.
 #[derive(Deserialize)]
 #[serde(rename = "Snapshot", deny_unknown_fields)]
 struct Read {
@@ -117,7 +120,7 @@ impl Serialize for Snapshot {
     }
 }
 
-/// Snapshots are equal when their content and their written digests are.
+/// Snapshots are equal when their contents and their written digests are equal.
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Snapshot) -> bool {
         let content =
@@ -133,12 +136,12 @@ impl PartialEq for Snapshot {
 }
 
 impl Snapshot {
-    /// Takes a snapshot of a machine, typed or dynamic, which goes on.
+    /// Takes a snapshot of a machine, typed or dynamic. The machine stays in use.
     ///
     /// # Errors
-    /// [`SnapshotError::Unwritable`] when the record or the state has no form in JSON, such as a map with keys that are
-    /// no text; [`SnapshotError::TooDeep`] when one of them nests deeper than 110 levels; [`SnapshotError::Unproven`] when
-    /// `P` is an implementation by hand that names the graph of another lifecycle.
+    /// [`SnapshotError::Unwritable`] when the record or the state has no JSON form, such as a map with keys that are
+    /// not texts; [`SnapshotError::TooDeep`] when one of them has more than 110 levels; [`SnapshotError::Unproven`]
+    /// when `P` is a manual implementation with the graph of another lifecycle.
     pub fn of<P: Persist>(machine: &P) -> Result<Snapshot, SnapshotError>
     where
         P::Record: Serialize,
@@ -156,10 +159,11 @@ impl Snapshot {
         })
     }
 
-    /// Reads a snapshot's own form; whether its content is sound, [`restore`](Snapshot::restore) tells.
+    /// Parses a snapshot from its JSON form. [`restore`](Snapshot::restore) validates its content.
     ///
     /// # Errors
-    /// [`SnapshotError::Syntax`], with line and column, when the bytes are no JSON, lack a field or have a foreign one.
+    /// [`SnapshotError::Syntax`], with line and column, when the bytes are no JSON, lack a field or have an unknown
+    /// one.
     pub fn from_json(bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
         crate::json::from_slice(bytes).map_err(|e| SnapshotError::Syntax {
             line: e.line(),
@@ -168,13 +172,13 @@ impl Snapshot {
         })
     }
 
-    /// The snapshot as one line of JSON.
+    /// Writes the snapshot as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self)
             .unwrap_or_else(|_| unreachable!("texts, a number and JSON values are JSON"))
     }
 
-    /// The identity of the lifecycle: `package/name`, unless its definition says another.
+    /// The identity of the lifecycle. Default: `package/name`; the definition's `identity` line replaces it.
     pub fn lifecycle(&self) -> &str {
         &self.lifecycle
     }
@@ -184,49 +188,50 @@ impl Snapshot {
         &self.status
     }
 
-    /// The schema version it was written under.
+    /// The schema version at the time of writing.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The fingerprint of the graph it was written under, in 16 hexadecimal digits.
+    /// The fingerprint of the graph at the time of writing, in 16 hexadecimal digits.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// What all states share, as stored.
+    /// The record, as stored.
     pub fn record(&self) -> &Value {
         &self.record
     }
 
-    /// The data of the state, as stored; null for a state without.
+    /// The data of the state, as stored; null for a state without data.
     pub fn state(&self) -> &Value {
         &self.state
     }
 
-    /// Accepts the content as it stands: for a person who changed a stored file and answers for it.
+    /// Accepts the content without a check; [`to_json`](Self::to_json) then writes a new checksum. It is for a person
+    /// that changed a stored file and takes responsibility.
     ///
-    /// Only the feature `repair` has it. A program that calls it on content of others vouches for whatever that content says.
+    /// Only the feature `repair` provides it. A program that calls it on foreign content vouches for that content.
     #[cfg(feature = "repair")]
     pub fn reseal(&mut self) {
         self.seal = Seal::Vouched;
     }
 
-    /// Checks that the digest fits the content.
+    /// Checks that the digest matches the content.
     ///
     /// # Errors
-    /// [`RestoreError::Digest`] when it does not.
+    /// [`RestoreError::Digest`] when it does not match.
     pub fn verify(&self) -> Result<(), RestoreError> {
         let Seal::Read(got) = &self.seal else { return Ok(()) };
-        // The refusal does not say the right checksum: a forger would copy it.
+        // The error does not contain the correct checksum, because a forger would copy it.
         if *got == self.content_digest() { Ok(()) } else { Err(RestoreError::Digest { got: got.clone() }) }
     }
 
-    /// Brings the machine back.
+    /// Restores the machine.
     ///
     /// # Errors
-    /// A [`RestoreError`] for a broken seal, another lifecycle, another version or graph, an unknown status, or a record
-    /// or state that is not exactly what a machine in that status would write.
+    /// A [`RestoreError`] for a wrong checksum, another lifecycle, another version or graph, an unknown status, or a
+    /// record or state that differs from the output of a machine in that status.
     pub fn restore<M>(&self) -> Result<M, RestoreError>
     where
         M: Machine,
@@ -235,10 +240,10 @@ impl Snapshot {
         self.restore_with(&[])
     }
 
-    /// Brings the machine back, through migrations if it was written under an older version.
+    /// Restores the machine, with migrations if it has an older version.
     ///
     /// # Errors
-    /// As [`restore`](Snapshot::restore); and [`RestoreError::Migration`] when one of them fails.
+    /// As [`restore`](Snapshot::restore); and [`RestoreError::Migration`] when a migration fails.
     pub fn restore_with<M>(&self, migrations: &[Migration]) -> Result<M, RestoreError>
     where
         M: Machine,
@@ -248,7 +253,7 @@ impl Snapshot {
         let expected = M::GRAPH.identity().to_string();
         let mut fingerprint = self.fingerprint.clone();
         if self.lifecycle != expected {
-            // Version 0.1.0 stored the name alone, and counted it into the fingerprint.
+            // Version 0.1.0 stored only the name, and included it in the fingerprint.
             if self.lifecycle != M::GRAPH.name {
                 return Err(RestoreError::Lifecycle { got: self.lifecycle.clone(), expected });
             }
@@ -287,8 +292,9 @@ fn other_lifecycle<M: Persist>(got: &str) -> RestoreError {
     RestoreError::OtherLifecycle { got: got.to_owned(), expected: M::GRAPH.identity().to_string() }
 }
 
-/// The witness of a machine's lifecycle, if the machine may be stored under the identity of its graph: it is one of that graph,
-/// and a graph with the identity of a documented lifecycle is that one.
+/// Returns the witness of a machine's lifecycle, if the machine may be stored under the identity of its graph. The
+/// machine must be of that graph. A graph with the identity of a documented lifecycle must be the graph of that
+/// lifecycle.
 fn sealable<P: Persist>() -> Result<&'static Witness, SnapshotError> {
     let witness = proven_witness::<P>().filter(|_| !is_pretended(P::GRAPH));
     witness.ok_or_else(|| SnapshotError::Unproven {
@@ -297,7 +303,7 @@ fn sealable<P: Persist>() -> Result<&'static Witness, SnapshotError> {
     })
 }
 
-/// Has the graph the identity of a documented lifecycle, and is another?
+/// Returns whether a foreign graph has the identity of a documented lifecycle.
 fn is_pretended(graph: &Graph) -> bool {
     !is_documented(graph) && {
         let identity = graph.identity().to_string();
@@ -310,7 +316,7 @@ fn is_documented(graph: &Graph) -> bool {
     crate::documented_graphs().iter().any(|known| std::ptr::eq(*known, graph))
 }
 
-/// Record and state of a machine, as JSON.
+/// Serializes record and state of a machine to JSON.
 fn written<P: Persist>(machine: &P) -> Result<(Value, Value), SnapshotError>
 where
     P::Record: Serialize,
@@ -327,13 +333,13 @@ where
     Ok((record, state))
 }
 
-/// A machine of this version from its verified parts.
+/// Restores a machine of the current version from its verified parts.
 pub(crate) fn rehydrate<M>(stored: Stored) -> Result<M, RestoreError>
 where
     M: Machine,
     M::Record: Serialize + ReadRecord,
 {
-    // An implementation by hand that names the graph of another lifecycle is handed nothing of it.
+    // A manual implementation with the graph of another lifecycle gets no parts of it.
     let Some(witness) = proven_witness::<M>() else {
         return Err(other_lifecycle::<M>(std::any::type_name::<M>()));
     };
@@ -344,7 +350,7 @@ where
     record.check_stored(status.name()).map_err(|why| shape(Part::Record, why))?;
     let machine = M::rehydrate(Rehydration::permit(witness), status, record, &stored.state)
         .map_err(|e: serde_json::Error| shape(Part::State, shortened(e.to_string())))?;
-    // What the types did not read, such as a field they do not know, shows when they write themselves again.
+    // The types may have skipped parts, such as unknown fields. A second serialization reveals them.
     let (record, state) = written(&machine).map_err(|e| shape(Part::State, e.to_string()))?;
     for (part, was, is) in [(Part::Record, &stored.record, &record), (Part::State, &stored.state, &state)] {
         if let Some(place) = canonical::first_difference(was, is) {

@@ -8,9 +8,9 @@ use super::super::{RestoreError, Seal, SnapshotError};
 use super::{Bundle, Graphs, Machines, write};
 use crate::kernel::Graph;
 
-/// Bundles that stay in memory, one behind another, as the bytes that a disk would have.
+/// An in-memory log of bundles, with the bytes of its form on disk.
 ///
-/// They have no checksum: no code but this type's can change them.
+/// The bundles have no checksum, because only this type can change them.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -28,9 +28,9 @@ use crate::kernel::Graph;
 #[derive(Clone, Default)]
 pub struct BundleLog {
     bytes: Vec<u8>,
-    /// Where each bundle ends.
+    /// The end of each bundle.
     ends: Vec<usize>,
-    /// The graphs of all of them, in their order.
+    /// The graphs of all bundles, in order.
     graphs: Vec<&'static Graph>,
 }
 
@@ -38,7 +38,8 @@ impl BundleLog {
     /// Appends a bundle; the arguments are those of [`Bundle::write`]. All bundles of a log have the same graphs.
     ///
     /// # Errors
-    /// As [`Bundle::write`]; and [`SnapshotError::Bundle`] when the graphs are others than before. The log is as it was then.
+    /// As [`Bundle::write`]; and [`SnapshotError::Bundle`] when the graphs differ from the earlier ones. The log is
+    /// unchanged then.
     pub fn append<T: Serialize + ?Sized>(
         &mut self,
         graphs: &[&'static Graph],
@@ -52,7 +53,7 @@ impl BundleLog {
             let message = "the log has other graphs".to_owned();
             return Err(SnapshotError::Bundle { name: "graphs".to_owned(), message });
         }
-        // What a panic in an earlier call has left goes.
+        // Removes the leftovers of a panic in an earlier call.
         let before = self.ends.last().copied().unwrap_or(0);
         self.bytes.truncate(before);
         let outcome = write(&mut self.bytes, graphs, tells, content, machines);
@@ -63,13 +64,13 @@ impl BundleLog {
         outcome
     }
 
-    /// Reads the bundles in their order.
+    /// Reads the bundles in order.
     pub fn read(&self) -> impl Iterator<Item = Result<Bundle, RestoreError>> {
         let (mut from, mut graphs) = (0, Graphs::default());
         self.ends.iter().map(move |to| {
             let json = &self.bytes[from..*to];
             from = *to;
-            // A place that the log has no graph for is refused before its seal counts.
+            // An index without a graph in the log is refused before this digest is compared.
             let none = || Seal::Read(String::new());
             let seal =
                 |of: usize| self.graphs.get(of).map_or_else(none, |graph| Seal::Taken(graph.witness()));
@@ -77,17 +78,17 @@ impl BundleLog {
         })
     }
 
-    /// How many bundles there are.
+    /// The number of bundles.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Is there none?
+    /// Returns whether the log has no bundles.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many bytes they have.
+    /// The size of all bundles in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }

@@ -1,4 +1,4 @@
-//! Many machines under one checksum, with the content that belongs to them.
+//! Bundles: many machines under one checksum, with the content that belongs to them.
 
 mod log;
 mod write;
@@ -18,13 +18,14 @@ pub use log::BundleLog;
 pub use write::Machines;
 use write::write;
 
-/// Bytes of the checksum before the JSON: 64 hexadecimal digits and a space.
+/// The bytes of the checksum before the JSON: 64 hexadecimal digits and a space.
 const CHECKSUM: usize = 65;
 
 /// Machines and their content, read from text under one checksum, or from a [`BundleLog`].
 ///
-/// A driver that stores many machines at each commit writes them together: one checksum over the text, the graphs told once, no
-/// detour over JSON values. The text is the checksum, a space and one line of JSON.
+/// A driver that stores many machines at each commit writes them together. One checksum covers the text, the graphs
+/// are listed once, and no intermediate JSON values are needed. The text is the checksum, a space and one line of
+/// JSON.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -37,7 +38,7 @@ const CHECKSUM: usize = 65;
 /// let call = call.apply(Start.into()).unwrap();
 /// let second = Bundle::write(&graphs, false, &"a call begins", |machines| machines.add("call_1", &call))?;
 ///
-/// // Bundles of one log are read in their order: the first one tells the graphs.
+/// // The bundles of a log are read in order: the first one lists the graphs.
 /// let mut graphs = Graphs::default();
 /// Bundle::read(&first, &mut graphs)?;
 /// let bundle = Bundle::read(&second, &mut graphs)?;
@@ -45,7 +46,7 @@ const CHECKSUM: usize = 65;
 /// let call: AnyToolCall = bundle.machine("call_1").unwrap().restore()?;
 /// assert_eq!(call.status().name(), "Running");
 ///
-/// // A changed byte is noticed.
+/// // A changed byte is detected.
 /// let forged = String::from_utf8(second)?.replace("read_file", "drop_table");
 /// assert!(Bundle::read(forged.as_bytes(), &mut graphs).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,12 +57,12 @@ pub struct Bundle {
     content: Value,
 }
 
-/// The graphs that the bundles of a log were written under, as far as they were read.
+/// The graphs of the bundles of a log, as read so far.
 #[derive(Debug, Clone, Default)]
 pub struct Graphs(Vec<Under>);
 
 impl Graphs {
-    /// The graph that an earlier bundle told in that place, of the documented lifecycle of that name.
+    /// Finds the graph that an earlier bundle listed at that index, for the documented lifecycle of that name.
     fn before(&self, place: usize, name: &str) -> Result<Under, RestoreError> {
         let identity = crate::documented_graphs().iter().find(|graph| graph.name == name);
         let identity = identity.map(|graph| graph.identity().to_string());
@@ -82,7 +83,8 @@ impl Graphs {
 #[derive(Debug, Clone, Deserialize)]
 struct Under(String, u32, String);
 
-/// A graph as a bundle names it: told, or by the name of a documented lifecycle that an earlier bundle told in that place.
+/// A graph in a bundle: listed in full, or named as the documented lifecycle that an earlier bundle listed at that
+/// index.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Named {
@@ -90,7 +92,7 @@ enum Named {
     Before(String),
 }
 
-/// The form of a bundle in JSON.
+/// The JSON form of a bundle.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -99,7 +101,7 @@ struct Written {
     content: Value,
 }
 
-/// A machine in a bundle; `of` is the place of its graph.
+/// A machine in a bundle; `of` is the index of its graph.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Member {
@@ -110,14 +112,14 @@ struct Member {
 }
 
 impl Bundle {
-    /// Writes machines, and content that belongs to them, under one checksum.
+    /// Writes machines, and the content that belongs to them, under one checksum.
     ///
-    /// `machines` adds the machines, each of one of the `graphs`. `tells` says whether the bundle lists the graphs: the first
-    /// one of a log does, and the first one of each process that goes on with it.
+    /// `machines` adds the machines, each of one of the `graphs`. `tells` is whether the bundle lists the graphs. The
+    /// first bundle of a log must list them, and so must the first bundle of each later process.
     ///
     /// # Errors
-    /// [`SnapshotError`], when a machine or the content has no form in JSON, when a machine is not of its lifecycle
-    /// ([`SnapshotError::Unproven`]), or when two have one name.
+    /// [`SnapshotError`], when a machine or the content has no JSON form, when a machine is not of its lifecycle
+    /// ([`SnapshotError::Unproven`]), or when two machines have one name.
     pub fn write<T: Serialize + ?Sized>(
         graphs: &[&'static Graph],
         tells: bool,
@@ -131,17 +133,18 @@ impl Bundle {
         Ok(bytes)
     }
 
-    /// Reads a bundle. `graphs` are those of the earlier bundles of the log; those of this bundle take their place.
+    /// Reads a bundle. `graphs` are the graphs of the earlier bundles of the log. The graphs of this bundle replace
+    /// them.
     ///
     /// # Errors
-    /// [`RestoreError::Bundle`] when the checksum does not fit, when the text is no bundle, or when it names a graph that was
-    /// not told. `graphs` are as they were then.
+    /// [`RestoreError::Bundle`] when the checksum does not match, when the text is no bundle, or when it names a
+    /// graph that no bundle listed. `graphs` are unchanged then.
     pub fn read(bytes: &[u8], graphs: &mut Graphs) -> Result<Bundle, RestoreError> {
         let Some((got, json)) = bytes.split_at_checked(CHECKSUM) else {
             return Err(bundle("this is no bundle: it has no checksum before its JSON"));
         };
         if !Self::is_whole(bytes) {
-            // The refusal does not say the right checksum: a forger would copy it.
+            // The error does not contain the correct checksum, because a forger would copy it.
             let got = String::from_utf8_lossy(got);
             return Err(bundle(format!(
                 "it was changed after it was written: its checksum {:?} does not fit its content",
@@ -151,13 +154,15 @@ impl Bundle {
         Self::vouched(json, graphs, |_| Seal::Vouched)
     }
 
-    /// Does the checksum fit the rest? A bundle of a later version may be whole and yet not be read.
+    /// Returns whether the checksum matches the text. A bundle of a later version may be intact and still be
+    /// unreadable.
     pub fn is_whole(bytes: &[u8]) -> bool {
         let parts = bytes.split_at_checked(CHECKSUM);
         parts.is_some_and(|(got, json)| got.strip_suffix(b" ") == Some(checksum(json).as_bytes()))
     }
 
-    /// Reads JSON that was verified, or that no other code could change. `seal` gives the seal of machines of a graph.
+    /// Reads JSON that was verified, or that only this crate could change. `seal` returns the evidence for machines
+    /// of a graph.
     fn vouched(
         json: &[u8],
         graphs: &mut Graphs,
@@ -190,7 +195,7 @@ impl Bundle {
         Ok(Bundle { machines, content: written.content })
     }
 
-    /// The machine of that name.
+    /// Finds the machine of that name.
     pub fn machine(&self, name: &str) -> Option<&Snapshot> {
         self.machines.get(name)
     }
@@ -200,15 +205,15 @@ impl Bundle {
         self.machines.iter().map(|(name, machine)| (name.as_str(), machine))
     }
 
-    /// The machines by name, by value.
+    /// Returns the machines with their names, by value.
     pub fn into_machines(self) -> BTreeMap<String, Snapshot> {
         self.machines
     }
 
-    /// The content that belongs to the machines.
+    /// Deserializes the content that belongs to the machines.
     ///
     /// # Errors
-    /// [`RestoreError::Bundle`] when it is not of that type.
+    /// [`RestoreError::Bundle`] when the content does not fit that type.
     pub fn content<T: DeserializeOwned>(&self) -> Result<T, RestoreError> {
         T::deserialize(&self.content).map_err(|error| bundle(without_place(&error)))
     }

@@ -1,4 +1,4 @@
-//! The text of a bundle.
+//! The writer of a bundle's text.
 
 use std::fmt;
 use std::io::Write;
@@ -12,25 +12,26 @@ use super::super::{SnapshotError, is_documented, is_pretended, sealable};
 use crate::json::numbers_keep_their_text;
 use crate::kernel::{Graph, Persist, Status, proven_witness};
 
-/// Takes the machines of a bundle while it is written.
+/// The collector for the machines of a bundle.
 #[derive(Debug)]
 pub struct Machines<'a> {
     out: &'a mut Vec<u8>,
     graphs: &'a [&'static Graph],
-    /// Where each name stands in `out`. Most bundles have one machine, and need no list.
+    /// The position of each name in `out`. Most bundles have one machine, and need no list.
     first: Option<(usize, usize)>,
     more: Vec<(usize, usize)>,
-    /// Why one was not added. Its bytes may stand in `out`, so the bundle fails with it.
+    /// The error of a machine that was not added. Its bytes may be in `out`, so the bundle fails too.
     failed: Option<SnapshotError>,
-    /// Is one being added? Where it still is when the next one comes, or at the end, its own code panicked, and a caller caught that.
+    /// Whether an addition is in progress. If it still is at the next addition or at the end, the machine's own code
+    /// panicked, and a caller caught the panic.
     is_adding: bool,
 }
 
 impl Machines<'_> {
-    /// Adds a machine, typed or dynamic, under a name of its own.
+    /// Adds a machine, typed or dynamic, under a unique name.
     ///
     /// # Errors
-    /// As [`Bundle::write`](super::Bundle::write), which then fails as well.
+    /// As [`Bundle::write`](super::Bundle::write), which then also fails.
     pub fn add<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
     where
         P::Record: Serialize,
@@ -45,7 +46,7 @@ impl Machines<'_> {
         added
     }
 
-    /// Notes that the last one was cut off, if it was.
+    /// Records an interrupted addition as an error.
     fn note_cut_off(&mut self) {
         if self.is_adding {
             let message = "a panic cut its writing off".to_owned();
@@ -59,7 +60,7 @@ impl Machines<'_> {
     {
         let refused =
             |message: &str| SnapshotError::Bundle { name: name.to_string(), message: message.to_owned() };
-        // The bundle's graphs were looked at when it was begun.
+        // The start of the bundle has checked its graphs.
         let of = self.graphs.iter().position(|graph| ptr::eq(*graph, P::GRAPH));
         let Some(of) = of.filter(|_| proven_witness::<P>().is_some()) else {
             sealable::<P>()?;
@@ -81,7 +82,7 @@ impl Machines<'_> {
         }
         self.out.push(b':');
         let from = self.out.len();
-        // A status is an identifier, and needs no escape.
+        // A status is an identifier and needs no escape.
         write!(self.out, "{{\"of\":{of},\"status\":\"").unwrap_or_else(|_| unreachable!("memory takes all"));
         self.out.extend_from_slice(machine.status().name().as_bytes());
         self.out.extend_from_slice(b"\",\"record\":");
@@ -89,8 +90,8 @@ impl Machines<'_> {
         self.out.extend_from_slice(b",\"state\":");
         serde_json::to_writer(&mut *self.out, &State(machine)).map_err(failed)?;
         self.out.push(b'}');
-        // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close its own
-        // object and begin a forged one. A record of ours can where numbers keep their text.
+        // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close
+        // its own object and begin a forged one. A record of this crate can do so only where numbers keep their text.
         if numbers_keep_their_text() || !is_documented(P::GRAPH) {
             serde_json::from_slice::<IgnoredAny>(&self.out[from..]).map_err(failed)?;
         }
@@ -98,7 +99,7 @@ impl Machines<'_> {
     }
 }
 
-/// A text that is written as it is made, without a copy.
+/// A text that is written piece by piece, without a copy.
 struct Shown<'a, T>(&'a T);
 
 impl<T: fmt::Display> Serialize for Shown<'_, T> {
@@ -115,7 +116,7 @@ impl<P: Persist> Serialize for State<'_, P> {
     }
 }
 
-/// Appends the JSON of a bundle. After an error part of it may stand in `out`.
+/// Appends the JSON of a bundle. After an error, part of the JSON may be in `out`.
 pub(super) fn write<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     graphs: &[&'static Graph],
@@ -123,7 +124,8 @@ pub(super) fn write<T: Serialize + ?Sized>(
     content: &T,
     machines: impl FnOnce(&mut Machines<'_>) -> Result<(), SnapshotError>,
 ) -> Result<(), SnapshotError> {
-    // Each field is written even where it is empty, so that a second one, from raw text in the content, is a duplicate.
+    // Each field is written even when it is empty, so that a forged second field, from raw text in the content, is a
+    // duplicate.
     out.extend_from_slice(b"{\"graphs\":");
     out.push(b'[');
     for (i, graph) in graphs.iter().enumerate() {
@@ -138,8 +140,8 @@ pub(super) fn write<T: Serialize + ?Sized>(
             out.push(b',');
         }
         if is_documented && !tells {
-            // The name says which of the told graphs it is, so that no bundle is read with the graphs of another log. It is
-            // an identifier, and needs no escape.
+            // The name identifies the listed graph, so that no bundle is read with the graphs of another log. It is
+            // an identifier and needs no escape.
             out.push(b'"');
             out.extend_from_slice(graph.name.as_bytes());
             out.push(b'"');
