@@ -5,7 +5,7 @@ use core::fmt;
 use crate::kernel::Graph;
 use crate::trace::{Coverage, Event, Report, Rulebook, Verdict, check};
 
-/// What a trace can be held against: a graph, some graphs, or a whole [`Rulebook`].
+/// A source of the rules for a check: a graph, several graphs, or a whole [`Rulebook`].
 pub trait ToRulebook {
     /// The rules.
     fn rulebook(&self) -> Rulebook;
@@ -35,12 +35,12 @@ impl<T: ToRulebook> ToRulebook for &T {
     }
 }
 
-/// Is every event legal? What [`assert_conforms!`](crate::assert_conforms) asks.
+/// Checks that every event is legal. [`assert_conforms!`](crate::assert_conforms) calls it.
 ///
-/// A trace whose instances have not all ended is legal so far; with `is_complete` it is not enough.
+/// A trace with unfinished instances is legal. With `is_complete` every instance must have ended.
 ///
 /// # Errors
-/// [`NotConforming`], with the first violation, or with the instances that have not ended.
+/// [`NotConforming`], with the first violation, or with the unfinished instances.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -69,12 +69,12 @@ pub fn conforms<'e>(
     }
 }
 
-/// A trace that is not legal, or not complete.
+/// The error for a trace that is illegal or incomplete.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NotConforming(Box<Report>);
 
 impl NotConforming {
-    /// All that the check found.
+    /// The full report of the check.
     pub fn report(&self) -> &Report {
         &self.0
     }
@@ -86,7 +86,7 @@ impl fmt::Display for NotConforming {
     }
 }
 
-/// The same text, since it is what `unwrap` shows in a failed test.
+/// The `Display` text, because `unwrap` shows it in a failed test.
 impl fmt::Debug for NotConforming {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -95,13 +95,14 @@ impl fmt::Debug for NotConforming {
 
 impl std::error::Error for NotConforming {}
 
-/// Was every edge of the graph taken, but for the exceptions? What [`assert_covers!`](crate::assert_covers) asks.
+/// Checks that every transition of the graph was taken, except for the exceptions.
+/// [`assert_covers!`](crate::assert_covers) calls it.
 ///
-/// An exception is an edge as a diagram shows it: `Locked --> Shut : unlock`. One that was taken, or that is no edge of
-/// the graph, is an error too: exceptions must not outlive their reasons.
+/// An exception is a transition in the notation of a diagram: `Locked --> Shut : unlock`. An exception that was
+/// taken, or that is no transition of the graph, is an error too, because outdated exceptions must be removed.
 ///
 /// # Errors
-/// [`Uncovered`], with the edges and exceptions at fault.
+/// [`Uncovered`], with the transitions and exceptions at fault.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -134,19 +135,19 @@ pub fn covers(coverage: &Coverage, graph: &Graph, except: &[&str]) -> Result<(),
     if is_covered { Ok(()) } else { Err(uncovered) }
 }
 
-/// The edges that were never taken, and the exceptions that do not hold.
+/// The transitions that were never taken, and the invalid exceptions.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Uncovered {
     /// The lifecycle.
     pub lifecycle: &'static str,
-    /// How many edges it has.
+    /// The number of its transitions.
     pub edges: usize,
-    /// The edges that were never taken and are no exceptions, in source order.
+    /// The transitions that were never taken and are no exceptions, in source order.
     pub never: Vec<String>,
     /// The exceptions that were taken.
     pub taken_exceptions: Vec<String>,
-    /// The exceptions that are no edges.
+    /// The exceptions that are no transitions.
     pub unknown_exceptions: Vec<String>,
 }
 
@@ -164,7 +165,7 @@ impl fmt::Display for Uncovered {
     }
 }
 
-/// The same text, since it is what `unwrap` shows in a failed test.
+/// The `Display` text, because `unwrap` shows it in a failed test.
 impl fmt::Debug for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -173,11 +174,11 @@ impl fmt::Debug for Uncovered {
 
 impl std::error::Error for Uncovered {}
 
-/// Asserts that every event of a trace is legal, and says which is the first that is not.
+/// Asserts that every event of a trace is legal, and names the first illegal event.
 ///
-/// The events are anything that gives `&Event`, such as the [`events`](crate::trace::Recorder::events) of a recorder. The
-/// rules are a graph, an array of graphs, or a [`Rulebook`](crate::trace::Rulebook), which may come from diagrams. With
-/// `complete` every instance must also have ended in a terminal state.
+/// The events are a source of `&Event`, such as the [`events`](crate::trace::Recorder::events) of a recorder. The
+/// rules are a graph, an array of graphs, or a [`Rulebook`](crate::trace::Rulebook), which may come from diagrams.
+/// With `complete` every instance must also have ended in a terminal state.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -218,7 +219,7 @@ macro_rules! assert_conforms {
     };
 }
 
-/// Asserts that every edge of a graph was taken, and lists those that never were.
+/// Asserts that every transition of a graph was taken, and lists the transitions that never were.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -248,7 +249,7 @@ macro_rules! assert_conforms {
 /// ```
 ///
 /// # Panics
-/// When an edge that is no exception was never taken; when an exception was taken or is no edge.
+/// When a transition was never taken and is no exception; when an exception was taken or is no transition.
 #[macro_export]
 macro_rules! assert_covers {
     ($coverage:expr, $graph:expr $(,)?) => {

@@ -1,17 +1,17 @@
-//! The fewest walks that take every edge of a graph.
+//! A minimal transition cover: the fewest paths that take every transition of a graph.
 
 use super::flow::Flow;
 use crate::kernel::{Edge, Graph};
 
-/// The fewest walks from the initial state to a terminal one that together take every edge; among those, walks with the
-/// fewest steps in all.
+/// Computes the fewest paths from the initial state to a terminal state that together take every transition. Among
+/// those, it chooses paths with the fewest steps in total.
 ///
-/// A walk ends in a terminal state, or, where no terminal state can be reached any more, wherever it is. The result is
-/// the same each time.
+/// A path ends in a terminal state, or, where no terminal state is reachable, in any state. The result is
+/// deterministic.
 ///
-/// This is a flow problem: each edge must be walked at least once, and as little as possible may flow from the initial
-/// state to the ends. A least flow is found by augmenting paths that take flow back, so the number is a proven minimum:
-/// no greedy choice can miss it.
+/// This is a flow problem: each transition has a minimum flow of one, and the total flow from the initial state to
+/// the ends is minimized. Augmenting paths that take flow back find a minimum flow, so the number of paths is a
+/// proven minimum. A greedy choice could miss it.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -23,7 +23,7 @@ use crate::kernel::{Edge, Graph};
 /// assert_eq!(walks.len(), 1);
 /// assert_eq!(events, ["close", "lock", "unlock", "reopen", "remove"]);
 ///
-/// // Thirteen edges, and only seven ways into a terminal state to end with.
+/// // Thirteen transitions, and only seven of them enter a terminal state.
 /// assert_eq!(fewest_walks(AnyToolCall::GRAPH).len(), 7);
 /// ```
 pub fn fewest_walks(graph: &Graph) -> Vec<Vec<&'static Edge>> {
@@ -36,7 +36,7 @@ pub fn fewest_walks(graph: &Graph) -> Vec<Vec<&'static Edge>> {
     walks.into_iter().map(|walk| walk.into_iter().map(|i| &graph.edges[i]).collect()).collect()
 }
 
-/// The terminal states, and the states from which none can be reached.
+/// The terminal states, and the states from which no terminal state is reachable.
 fn ends(graph: &Graph) -> Vec<usize> {
     let mut reaches_terminal: Vec<bool> = graph.states.iter().map(|state| state.terminal).collect();
     let mut grew = true;

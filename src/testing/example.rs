@@ -1,6 +1,6 @@
-//! A small lifecycle to try the tools on: a door with a lock, whose `unlock` is guarded.
+//! A small example lifecycle: a door with a lock and a guarded `unlock`.
 //!
-//! The examples of [`testing`](super) are about it, and [`Doors`] shows what a [`Subject`] looks like.
+//! The examples of [`testing`](super) use it, and [`Doors`] shows an implementation of [`Subject`].
 
 use core::fmt;
 
@@ -19,25 +19,25 @@ lifecycle! {
     diagram "example.md";
 
     status DoorStatus {
-        /// One can walk through.
+        /// A person can walk through.
         Open,
-        /// It is in its frame.
+        /// The door is in its frame.
         Shut,
-        /// It is in its frame, and only its key opens it.
+        /// The door is in its frame, and only its key opens it.
         Locked { .. },
-        /// It was taken off its hinges.
+        /// The door was removed from its hinges.
         Gone,
     }
     event DoorEvent {
-        /// Put it in its frame.
+        /// The door moves into its frame.
         Close,
-        /// Let people through.
+        /// The door opens for people.
         Reopen,
-        /// Turn a key.
+        /// A key locks the door.
         Lock { .. },
-        /// Turn a key back.
+        /// A key unlocks the door.
         Unlock { .. },
-        /// Take it off its hinges.
+        /// The door is removed from its hinges.
         Remove,
     }
 
@@ -50,7 +50,7 @@ lifecycle! {
     Gone   --> [*];
 }
 
-/// What all states of a door share.
+/// The record of a door.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Frame {
     #[serde(skip)]
@@ -58,7 +58,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of a door with someone told of each transition.
+    /// Makes the record of a door with an observer of all transitions.
     pub fn observed(observer: Observer) -> Self {
         Frame { observer }
     }
@@ -77,27 +77,27 @@ pub struct Locked {
 }
 
 impl Locked {
-    /// The key that it was locked with.
+    /// The key that locked the door.
     pub fn key(&self) -> u8 {
         self.key
     }
 }
 
-/// Turn this key.
+/// A key locks the door.
 #[derive(Debug)]
 pub struct Lock {
     /// The key.
     pub key: u8,
 }
 
-/// Turn this key back.
+/// A key unlocks the door.
 #[derive(Debug)]
 pub struct Unlock {
     /// The key.
     pub key: u8,
 }
 
-/// The key does not fit.
+/// The error for a key that does not fit.
 #[derive(Debug)]
 pub struct WrongKey {
     key: u8,
@@ -125,7 +125,7 @@ impl Guard<Locked, Unlock> for Shut {
     }
 }
 
-/// How the tools make doors and their events.
+/// The subject that makes doors and their events.
 #[derive(Debug, Clone, Copy)]
 pub struct Doors;
 
@@ -142,7 +142,7 @@ impl Subject for Doors {
             "reopen" => LazyJust::new(|| Reopen.into()).boxed(),
             "remove" => LazyJust::new(|| Remove.into()).boxed(),
             "lock" => any::<u8>().prop_map(|key| Lock { key }.into()).boxed(),
-            // A payload may depend on the machine: three times in four this key fits.
+            // A payload may depend on the machine: in three of four cases this key fits.
             "unlock" => {
                 let fits = if let AnyDoor::Locked(door) = door { door.state().key() } else { 0 };
                 let key = prop_oneof![3 => Just(fits), 1 => any::<u8>()];

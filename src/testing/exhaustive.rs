@@ -1,4 +1,4 @@
-//! Every state x every event, through `apply`.
+//! A test of every state/event pair, through `apply`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +11,24 @@ use super::step::{Fault, Step, Verdict, fixed_runner, give, payload};
 use super::subject::Subject;
 use crate::kernel::{Edge, Event, Graph, Machine, Observe, Observer, Persist, Status};
 
-/// How many payloads each cell of the matrix is tried with.
+/// The number of payloads for each state/event pair.
 const PAYLOADS: usize = 16;
-/// How many payloads are tried for one step on the way to a state whose guard refuses.
+/// The maximum number of payloads for one step of a path, where its guard refuses.
 const PATIENCE: usize = 256;
-/// How many random walks look for what the shortest ways do not show, and how long they are.
+/// The number of random paths after the shortest paths, and their length.
 const WALKS: usize = 512;
 const WALK_STEPS: usize = 32;
 
-/// Drives a machine from every state with every event and writes down what happened.
+/// Drives a machine from every state with every event and records the results.
 ///
-/// States are reached by legal steps only, from a new machine, along what `apply` itself allows: the declared graph is
-/// not asked. Each pair of a state and an event is tried with 16 payloads, the same each time this runs. Where a guard
-/// refused them all, or a declared state was not reached, 512 random walks of up to 32 steps look further.
+/// The function reaches states by legal steps only, from a new machine, along the transitions that `apply` itself
+/// allows. It does not read the declared graph. It tries each state/event pair with 16 payloads, which are
+/// deterministic. Where a guard refused all of them, or a declared state was not reached, 512 random paths of up to
+/// 32 steps search further.
 ///
-/// On each step it is seen to that a refusal gives machine and event back as they were, that an event always leads to
-/// the same state, and that an observer, if the record keeps one, is told of exactly the edge that was taken. What is
-/// amiss is in [`Matrix::faults`]; nothing panics but the subject.
+/// On each step it checks that a refusal returns machine and event unchanged, that an event always leads to one
+/// state, and that the observer, if the record has one, receives exactly the transition that was taken.
+/// [`Matrix::faults`] lists the violations. Only the subject can panic.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -35,7 +36,7 @@ const WALK_STEPS: usize = 32;
 /// use runstate::testing::exhaustive;
 ///
 /// let matrix = exhaustive(&Doors);
-/// // Executed = declared, and whatever is not declared is refused and changes nothing.
+/// // Executed equals declared; every undeclared pair is refused and changes nothing.
 /// matrix.check(AnyDoor::GRAPH)?;
 /// assert_eq!(matrix.taken().len(), 5);
 /// assert_eq!(matrix.refused().len(), 4 * 5 - 5);
@@ -64,7 +65,7 @@ struct Search<'a, S: Subject> {
 }
 
 impl<S: Subject> Search<'_, S> {
-    /// Tries each cell from a machine that took the shortest way to its state.
+    /// Tries each pair on a machine that took the shortest path to its state.
     fn shortest_ways(&mut self) {
         let start = self.create().status().name();
         self.matrix.starts_in(start);
@@ -83,7 +84,7 @@ impl<S: Subject> Search<'_, S> {
         }
     }
 
-    /// Looks for what the shortest ways do not show, such as a guard that only a third attempt passes.
+    /// Searches for results beyond the shortest paths, such as a guard that only a third attempt passes.
     fn random_walks(&mut self) {
         for _ in 0..WALKS {
             if !self.matrix.has_gaps() {
@@ -93,7 +94,7 @@ impl<S: Subject> Search<'_, S> {
             for _ in 0..WALK_STEPS {
                 let names = <S::Machine as Machine>::Event::NAMES;
                 let state = machine.status().name();
-                // A cell without an answer goes first.
+                // A pair without a result takes precedence.
                 let event = match names.iter().find(|name| !self.matrix.was_tried(state, name)) {
                     Some(event) => event,
                     None => names[self.runner.rng().random_range(0..names.len())],
@@ -113,7 +114,7 @@ impl<S: Subject> Search<'_, S> {
         machine
     }
 
-    /// A machine that took these events and is in `state`; none when its guards let it there no more.
+    /// A machine that took these events and is in `state`; none when its guards now refuse.
     fn follow(&mut self, way: &[&'static str], state: &'static str) -> Option<S::Machine> {
         let mut machine = self.create();
         for event in way {
@@ -132,7 +133,7 @@ impl<S: Subject> Search<'_, S> {
         (machine.status().name() == state).then_some(machine)
     }
 
-    /// Gives one event and writes down what came of it; none when that was a fault.
+    /// Applies one event and records its result; none after a fault.
     fn step(&mut self, machine: S::Machine, event: &'static str) -> Option<(S::Machine, Step)> {
         let result = payload(self.subject, &machine, event, &mut self.runner)
             .and_then(|payload| give(machine, payload.current()));
@@ -151,7 +152,7 @@ impl<S: Subject> Search<'_, S> {
         }
     }
 
-    /// A record need not keep an observer; one that does tells it everything.
+    /// A record need not have an observer. A record with one must report every transition to it.
     fn compare_with_told(&mut self, step: Step, told: &[&'static Edge]) {
         self.is_observed |= !told.is_empty();
         let is_right = match (step.verdict, told) {
@@ -167,7 +168,7 @@ impl<S: Subject> Search<'_, S> {
     }
 }
 
-/// The edges that an observer was told of since it was last asked.
+/// The transitions that the observer received since the last `take`.
 #[derive(Default)]
 struct Told(Mutex<Vec<&'static Edge>>);
 

@@ -1,11 +1,11 @@
-//! A least flow through a graph each of whose edges must be used.
+//! A minimum flow through a graph in which every edge must be used.
 
 use std::collections::VecDeque;
 
-/// A graph with a source and a sink that stands for the end of a walk.
+/// A graph with a source, and a sink that stands for the end of a path.
 ///
-/// Arcs are numbered: first the edges that must be taken, in the order they came, then one arc from each end to the
-/// sink. A flow of one along a path is one walk.
+/// Arcs are numbered: first the edges with a minimum of one, in order of insertion, then one arc from each end to the
+/// sink. A flow of one along a path is one path through the lifecycle.
 pub(super) struct Flow {
     nodes: usize,
     source: usize,
@@ -13,7 +13,7 @@ pub(super) struct Flow {
     edges: Vec<(usize, usize)>,
 }
 
-/// How often each arc is walked, and how often it must be.
+/// The flow of each arc, and its minimum.
 struct Counts {
     arcs: Vec<(usize, usize)>,
     flow: Vec<usize>,
@@ -29,10 +29,10 @@ impl Flow {
         self.edges.push((from, to));
     }
 
-    /// The fewest walks, as places of edges.
+    /// Computes the fewest paths, as indices of edges.
     pub(super) fn fewest_walks(&self) -> Vec<Vec<usize>> {
         let Some((mut counts, mut walks)) = self.any_cover() else { return Vec::new() };
-        // One walk must remain, even if a cycle through the source takes every edge.
+        // One path must remain, even if a cycle through the source takes every edge.
         while walks > 1 && counts.take_back(self.sink(), self.source) {
             walks -= 1;
         }
@@ -44,7 +44,7 @@ impl Flow {
         self.nodes
     }
 
-    /// A walk for each edge: there, over it, and on to an end. None if there is nothing to cover.
+    /// A path for each edge: from the source to the edge, over it, and on to an end. None if the graph has no edges.
     fn any_cover(&self) -> Option<(Counts, usize)> {
         let mut arcs = self.edges.clone();
         arcs.extend(self.ends.iter().map(|end| (*end, self.sink())));
@@ -60,15 +60,15 @@ impl Flow {
                     there.into_iter().chain([i]).chain(on).for_each(|arc| counts.flow[arc] += 1);
                     walks += 1;
                 }
-                // Out of reach: `lifecycle!` lets no such graph compile.
+                // An unreachable edge: `lifecycle!` compiles no such graph.
                 _ => counts.least[i] = 0,
             }
         }
         (walks > 0).then_some((counts, walks))
     }
 
-    /// The flow as walks. It is connected, since every edge is in it and every edge is within reach of the source; so
-    /// with a way back from the sink to the source for each walk it is one closed tour (Hierholzer).
+    /// Splits the flow into paths. The flow is connected, since it contains every edge and the source reaches every
+    /// edge. With one return arc from the sink to the source per path, the flow is one closed tour (Hierholzer).
     fn split(&self, counts: &Counts, walks: usize) -> Vec<Vec<usize>> {
         let back = counts.arcs.len();
         let mut arcs = counts.arcs.clone();
@@ -101,8 +101,8 @@ impl Counts {
         shortest_path(forward, from, to)
     }
 
-    /// Takes one walk back along a path from the sink to the source: against arcs that are walked more often than they
-    /// must be, and along others, which are walked once more.
+    /// Removes one path along a path from the sink to the source: against arcs with a flow above their minimum, and
+    /// along other arcs, which gain one.
     fn take_back(&mut self, sink: usize, source: usize) -> bool {
         let count = self.arcs.len();
         let Some(path) = shortest_path(self.residual(), sink, source) else { return false };
@@ -116,8 +116,8 @@ impl Counts {
         true
     }
 
-    /// The steps by which a flow can change: once more along an arc (by its number), or once less (by its number and
-    /// the count of arcs).
+    /// The possible changes of the flow: one more along an arc (by its number), or one less (by its number plus the
+    /// number of arcs).
     fn residual(&self) -> Vec<(usize, usize, usize)> {
         let count = self.arcs.len();
         let more = self.arcs.iter().enumerate().map(|(arc, (from, to))| (*from, *to, arc));
@@ -125,8 +125,8 @@ impl Counts {
         more.chain(less.map(|(arc, (from, to))| (*to, *from, arc + count))).collect()
     }
 
-    /// Replaces one detour by a shorter one, with as many walks as before: a cycle of changes that saves steps
-    /// (Bellman and Ford). False when there is none, and then the walks are as short as they can be.
+    /// Replaces one detour by a shorter one, with an equal number of paths: a cycle of changes that saves steps
+    /// (Bellman and Ford). Returns false when there is none; the paths are then as short as possible.
     fn cancel_detour(&mut self, nodes: usize) -> bool {
         let (steps, count) = (self.residual(), self.arcs.len());
         let mut cost = vec![0_isize; nodes];
@@ -167,7 +167,7 @@ impl Counts {
     }
 }
 
-/// The numbers of the arcs, given as (from, to, number), of a shortest path.
+/// The numbers of the arcs on a shortest path; arcs are (from, to, number).
 fn shortest_path(arcs: Vec<(usize, usize, usize)>, from: usize, to: usize) -> Option<Vec<usize>> {
     let nodes = arcs.iter().map(|(from, to, _)| from.max(to) + 1).max().unwrap_or(0).max(from.max(to) + 1);
     let mut reached_by: Vec<Option<usize>> = vec![None; nodes];

@@ -1,13 +1,13 @@
-//! What each state made of each event.
+//! The results of all state/event pairs.
 
 use core::fmt;
 
 use super::step::{Fault, Step, Verdict};
 use crate::kernel::{Event, Graph, Machine, Status};
 
-/// What each state made of each event, as [`exhaustive`](super::exhaustive) found it.
+/// The result of each state/event pair, as [`exhaustive`](super::exhaustive) found it.
 ///
-/// Everything is in the source order of the lifecycle, so its text is stable and can be a snapshot:
+/// The order is the source order of the lifecycle, so the text is stable and can be a snapshot:
 ///
 /// ```
 /// use runstate::testing::{example::Doors, exhaustive};
@@ -30,12 +30,12 @@ pub struct Matrix {
     states: Vec<&'static str>,
     reached: Vec<bool>,
     events: &'static [&'static str],
-    /// By state, then by event.
+    /// The results by state, then by event.
     cells: Vec<Cell>,
     faults: Vec<Fault>,
 }
 
-/// One state x one event.
+/// The result of one state/event pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Cell {
     to: Option<&'static str>,
@@ -70,7 +70,7 @@ impl Matrix {
         self.reach(state);
     }
 
-    /// Marks a state as reached; was it the first time?
+    /// Marks a state as reached. Returns whether it was the first time.
     pub(super) fn reach(&mut self, state: &str) -> bool {
         match self.states.iter().position(|name| *name == state) {
             Some(i) => !core::mem::replace(&mut self.reached[i], true),
@@ -88,7 +88,7 @@ impl Matrix {
             Verdict::ByGuard => cell.by_guard = true,
         }
         match before {
-            // A guard may pass one payload and refuse another; all else is the same each time.
+            // A guard may accept one payload and refuse another. All other results must be equal each time.
             Some(before) if before != step.verdict && step.verdict != Verdict::ByGuard => {
                 self.fault(Fault::Ambiguous { step, before });
             }
@@ -102,7 +102,7 @@ impl Matrix {
         }
     }
 
-    /// Marks the cell of a fault, if it has one, as tried.
+    /// Marks the pair of a fault, if it has one, as tried.
     pub(super) fn tried(&mut self, fault: &Fault) {
         if let Fault::MachineChanged { step, .. } | Fault::EventChanged { step, .. } = fault
             && let Some(i) = self.place(step.from, step.event)
@@ -111,7 +111,7 @@ impl Matrix {
         }
     }
 
-    /// Are there states not reached, or cells that only a guard has answered?
+    /// Returns whether states were not reached, or pairs were only refused by a guard.
     pub(super) fn has_gaps(&self) -> bool {
         let reached = self.cells.chunks(self.events.len()).zip(&self.reached);
         self.reached.contains(&false)
@@ -136,34 +136,35 @@ impl Matrix {
         pairs.zip(&self.cells).map(|((state, event), cell)| (state, event, *cell))
     }
 
-    /// The edges that were taken, as (from, event, to).
+    /// The transitions that were taken, as (from, event, to).
     pub fn taken(&self) -> Vec<(&'static str, &'static str, &'static str)> {
         self.cells().filter_map(|(from, event, cell)| Some((from, event, cell.to?))).collect()
     }
 
-    /// The pairs of a state and an event that the state has no way out by.
+    /// The state/event pairs without a transition.
     pub fn refused(&self) -> Vec<(&'static str, &'static str)> {
         self.cells().filter(|(.., cell)| cell.no_edge).map(|(from, event, _)| (from, event)).collect()
     }
 
-    /// The pairs of a state and an event where a guard refused some payload. Those where it let another pass are in
-    /// [`taken`](Matrix::taken) too.
+    /// The state/event pairs in which a guard refused a payload. Pairs in which it also accepted another payload are
+    /// in [`taken`](Matrix::taken) too.
     pub fn refused_by_guard(&self) -> Vec<(&'static str, &'static str)> {
         self.cells().filter(|(.., cell)| cell.by_guard).map(|(from, event, _)| (from, event)).collect()
     }
 
-    /// The states that no legal walk reached.
+    /// The states that no legal path reached.
     pub fn unreached(&self) -> Vec<&'static str> {
         let states = self.states.iter().zip(&self.reached);
         states.filter(|(_, reached)| !**reached).map(|(state, _)| *state).collect()
     }
 
-    /// What is amiss whatever the graph: refusals that changed something, wrong reports to observers.
+    /// The faults independent of the graph: refusals that changed a machine or an event, and wrong reports to
+    /// observers.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// Is what happened what `graph` declares, no less and no more, and without faults?
+    /// Checks that the results equal the declarations of `graph`, without faults.
     ///
     /// # Errors
     /// [`Mismatch`], with a line for each difference and each fault.
@@ -211,7 +212,7 @@ impl Matrix {
                     "{edge} is declared, and its guard refused every payload: let the subject give one that passes"
                 )),
                 Cell { no_edge: true, .. } => lines.push(format!("{edge} is declared, and it is refused")),
-                // It was never tried, or it is in the faults.
+                // The pair was never tried, or it is among the faults.
                 Cell { .. } => {}
             }
         }
@@ -271,7 +272,7 @@ impl fmt::Display for Matrix {
     }
 }
 
-/// Where what happened is not what a graph declares: a line for each difference.
+/// The differences between results and a declared graph: a line for each difference.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Mismatch {
     lifecycle: &'static str,
@@ -292,7 +293,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The same text, since it is what `unwrap` shows in a failed test.
+/// The `Display` text, because `unwrap` shows it in a failed test.
 impl fmt::Debug for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

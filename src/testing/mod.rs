@@ -1,18 +1,18 @@
-//! Tools for the tests of lifecycles, one's own as well as the documented ones.
+//! Tools for the tests of lifecycles, your own and the documented ones.
 //!
-//! A [`Subject`] says how machines and payloads are made. On it, and on the [`Graph`](crate::kernel::Graph), stand:
+//! A [`Subject`] makes machines and payloads. These tools use it, or the [`Graph`](crate::kernel::Graph) alone:
 //!
-//! | tool | question it answers |
+//! | tool | answered question |
 //! |---|---|
-//! | [`exhaustive`] | does every state do with every event what the graph declares? |
-//! | [`legal_walks`], [`mixed_walks`] | does a property hold on any way through the lifecycle? (proptest strategies) |
-//! | [`words`] | which strings of events, up to a length, are legal? |
-//! | [`fewest_walks`] | what is the least that must be run to see every edge? |
-//! | [`EdgeCounter`], [`assert_covers!`], [`coverage_diagram`] | which edges did the tests take, and which never? |
-//! | [`assert_conforms!`] | is what was recorded legal? |
-//! | `replies` (feature `agent`) | does a door for decisions reply as the table says? |
-//! | `store` (feature `store`) | does a store of runs do what its trait says? |
-//! | [`Product`], [`explore`] | can machines that run side by side get into a forbidden state, and how soonest? |
+//! | [`exhaustive`] | does every state react to every event as the graph declares? |
+//! | [`legal_walks`], [`mixed_walks`] | does a property hold on every path through the lifecycle? (proptest strategies) |
+//! | [`words`] | which event sequences, up to a length, are legal? |
+//! | [`fewest_walks`] | which minimal set of paths takes every transition? |
+//! | [`EdgeCounter`], [`assert_covers!`], [`coverage_diagram`] | which transitions did the tests take, and which never? |
+//! | [`assert_conforms!`] | is the recorded trace legal? |
+//! | `replies` (feature `agent`) | does an interface for decisions reply according to the reply table? |
+//! | `store` (feature `store`) | does a store of runs satisfy its trait's contract? |
+//! | [`Product`], [`explore`] | can concurrent machines reach a forbidden state, and by which shortest path? |
 
 mod assertions;
 mod cover;
@@ -40,7 +40,7 @@ pub use matrix::{Matrix, Mismatch};
 pub use model::{Counterexample, Explored, Product, ProductState, ProductStep, Unproven, explore};
 #[cfg(feature = "lifecycles")]
 pub use model::{run_and_calls, run_invariant, run_rule};
-/// The version of proptest that the strategies are for.
+/// The version of proptest that the strategies use.
 pub use proptest;
 pub use step::{Fault, Step, Verdict};
 pub use subject::{EventOf, RecordOf, Subject};

@@ -1,4 +1,4 @@
-//! The table of replies to decisions as a rule of its own, for tests of doors: the handle of a run, a store, a command, a server.
+//! A model of the reply table for decisions, for tests of doors: the handle of a run, a store, a command, a server.
 
 use crate::agent::{Incoming, PendingCall, SchemaCheck};
 use crate::decision::DecisionAction::{Cancel, Resume};
@@ -6,12 +6,12 @@ use crate::decision::Suspension;
 #[cfg(feature = "store")]
 use crate::store::Approval;
 
-/// A question as a door lists it.
+/// A question in the list of a door.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// The name of its call in traces.
+    /// The trace name of its call.
     pub call: String,
-    /// The digest that the door shows.
+    /// The displayed digest.
     pub digest: String,
     /// The suspension of the call.
     pub suspension: Suspension,
@@ -32,14 +32,15 @@ impl From<&Approval> for Question {
     }
 }
 
-/// The questions of one run, the decisions on them, and the reply that any further decision must get.
+/// A model of one run's questions and decisions, which gives the required reply to each further decision. A *door* is
+/// any interface that lists questions and accepts decisions.
 ///
-/// It shares no code with the library's doors: it knows the list of a door and the accepted decisions, and applies the rows of
-/// [`Reply`](crate::agent::Reply) in their order. A test tells it of each list and of each accepted decision, sends the
-/// [probes](Self::probes) to its door, and compares.
+/// The model shares no code with the library's doors. Its input is the list of a door and the accepted decisions, and
+/// it applies the rows of [`Reply`](crate::agent::Reply) in their order. A test reports each list and each accepted
+/// decision to the model, sends the [probes](Self::probes) to its door, and compares the replies.
 ///
-/// It is simpler than the library about names: two actors are one if their lower case is, and an id or an actor that it takes for
-/// well formed may have characters that the library refuses. Its own probes stay away from that.
+/// The model is simpler than the library about names. It treats two actors as one when their lower case is equal. It
+/// accepts some characters in ids and actors that the library refuses. Its own probes avoid these cases.
 ///
 /// ```
 /// use runstate::agent::{Incoming, Unchecked};
@@ -63,7 +64,7 @@ impl From<&Approval> for Question {
 #[derive(Debug, Clone)]
 pub struct Table {
     run: String,
-    /// Names in traces, and the ids that the model gave.
+    /// The trace names of the calls, and their ids from the model.
     calls: Vec<(String, String)>,
     asked: Vec<Question>,
     open: Vec<String>,
@@ -72,16 +73,16 @@ pub struct Table {
     given_up: Vec<String>,
 }
 
-/// A decision that was accepted, and its question.
+/// An accepted decision, and its question.
 #[derive(Debug, Clone)]
 struct Decided {
     said: Incoming,
     question: Question,
-    /// Does the door's list show it?
+    /// Whether the door's list reflects the decision.
     is_listed: bool,
 }
 
-/// The names of all replies: a test that met each of them has been at each row of the table.
+/// The names of all replies. A test that received each of them has covered each row of the table.
 pub const NAMES: [&str; 9] = [
     "accepted",
     "duplicate",
@@ -97,7 +98,7 @@ pub const NAMES: [&str; 9] = [
 const WRONG: &str = "sha256:0";
 
 impl Table {
-    /// A run without calls.
+    /// Makes the model of a run without calls.
     pub fn of(run: impl Into<String>) -> Self {
         Table {
             run: run.into(),
@@ -110,8 +111,8 @@ impl Table {
         }
     }
 
-    /// The calls of the run, by their names in traces and the model's ids, and the questions that are listed now. A question that is
-    /// listed no more, that no decision answered and whose time is over was given up by the runtime.
+    /// Sets the calls of the run, as pairs of trace name and the language model's id, and the listed questions. An
+    /// unlisted question without a decision counts as expired by the runtime when its expiry has passed at `now_ms`.
     pub fn listed<'a>(
         &mut self,
         calls: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -143,24 +144,25 @@ impl Table {
         }
     }
 
-    /// The door accepted this decision, and it is durable.
+    /// Records a decision that the door accepted and that is durable.
     ///
     /// # Panics
-    /// When the decision is on no question that is listed.
+    /// When the decision is on no listed question.
     pub fn accepted(&mut self, incoming: &Incoming) {
         self.decide(incoming, true);
     }
 
-    /// The door took this decision as the answer, and its list shows the question until the commit is made. Until
-    /// [`listed`](Self::listed) is called without the question, a refusal that needs the list alone is given by the list.
+    /// Records a decision that the door accepted while its list still shows the question, until the commit. Until
+    /// [`listed`](Self::listed) is called without the question, a refusal that depends only on the list follows the
+    /// list.
     ///
     /// # Panics
-    /// When the decision is on no question that is listed.
+    /// When the decision is on no listed question.
     pub fn taken(&mut self, incoming: &Incoming) {
         self.decide(incoming, false);
     }
 
-    /// The run gives these questions up, since its user wrote, and its list shows them until the commit is made.
+    /// Records that a user message superseded the open questions, while the list still shows them until the commit.
     pub fn given_up(&mut self) {
         self.given_up.clone_from(&self.open);
     }
@@ -173,23 +175,23 @@ impl Table {
         self.decided.push(Decided { said: incoming.clone(), question, is_listed });
     }
 
-    /// All questions that were listed, in their order.
+    /// All questions that were ever listed, in order.
     pub fn asked(&self) -> impl Iterator<Item = &Question> {
         self.asked.iter()
     }
 
-    /// The questions that wait.
+    /// The open questions.
     pub fn open(&self) -> impl Iterator<Item = &Question> {
         self.asked.iter().filter(|asked| self.open.contains(&asked.suspension.id))
     }
 
-    /// The actors of accepted approvals of a call, by its name in traces, in order.
+    /// The actors of the accepted approvals of a call, given by its trace name, in order.
     pub fn approved_by(&self, call: &str) -> impl Iterator<Item = Option<&str>> {
         let approved = move |one: &&Decided| one.question.call == call && one.said.action == Resume;
         self.decided.iter().filter(approved).map(|one| one.said.actor.as_deref())
     }
 
-    /// The name of the reply that a decision must get at that time.
+    /// Computes the name of the required reply to a decision at that time.
     pub fn reply(&self, incoming: &Incoming, now_ms: u64, schemas: &dyn SchemaCheck) -> &'static str {
         let by_list = self.question(incoming, |one| one.is_listed);
         let question = match by_list.and_then(|_| self.question(incoming, |_| true)) {
@@ -219,7 +221,7 @@ impl Table {
         if fits { "accepted" } else { "invalid" }
     }
 
-    /// The question that a decision is on, if it waits by the decisions that count.
+    /// Finds the question of a decision, if it is open under the counted decisions.
     fn question(
         &self,
         incoming: &Incoming,
@@ -276,7 +278,7 @@ impl Table {
         if is_other { Err("stale") } else { Ok(question) }
     }
 
-    /// The question itself, or the reply where it does not wait.
+    /// Returns the question, or the reply if it is not open.
     fn is_waiting<'q>(
         &self,
         asked: &'q Question,
@@ -296,7 +298,7 @@ impl Table {
         self.decided.iter().any(|one| one.question.suspension.id == *id)
     }
 
-    /// The id that the model gave the call of that name; the text itself where no call has the name.
+    /// The language model's id of the call with that name; the name itself for an unknown call.
     fn id_of<'a>(&'a self, name: &'a str) -> &'a str {
         self.calls.iter().find(|(known, _)| known == name).map_or(name, |(_, id)| id)
     }
@@ -311,8 +313,9 @@ impl Table {
             && is_or_none(&incoming.digest, &question.digest)
     }
 
-    /// Decisions that cover the rows of the table as far as the run has come, each under an id with that beginning. Those that must be
-    /// accepted are among them: a test that is not to change the run leaves these out, by their [reply](Self::reply).
+    /// Makes decisions that cover the rows of the table for the current state of the run, with ids of that prefix.
+    /// They include decisions that must be accepted. A test that must not change the run skips those, by their
+    /// [reply](Self::reply).
     pub fn probes(&self, prefix: &str) -> Vec<Incoming> {
         let mut probes = Vec::new();
         let mut next = 0;
@@ -351,7 +354,7 @@ impl Table {
             probes.push(said.clone().with_result("other"));
             probes.push(said.clone().by("eve"));
             probes.push(Incoming { call: String::new(), ..said.clone() }.on(&*question.suspension.id));
-            // The id is that of a decision on another question.
+            // The decision reuses the id of a decision on another question.
             let other = self.open().find(|open| open.suspension.id != question.suspension.id);
             let named = |other: &Question| {
                 let said = Incoming { call: String::new(), digest: None, ..said.clone() };
@@ -373,7 +376,7 @@ impl Table {
     }
 }
 
-/// Has it the form of a suspension that a run asked under?
+/// Returns whether the text has the form of a suspension id of a run.
 fn is_runtimes(suspension: &str) -> bool {
     let number = suspension.splitn(3, '/').nth(2).and_then(|rest| rest.split([':', '/']).next());
     number.is_some_and(|number| number.parse::<u32>().is_ok())

@@ -1,4 +1,4 @@
-//! One event given to one machine, and what came of it.
+//! One event applied to one machine, and its result.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::subject::{EventOf, Subject};
 use crate::kernel::{Edge, Event, Machine, Status};
 
-/// One event given to a machine, and what came of it.
+/// One event applied to a machine, and its result.
 ///
 /// ```
 /// use runstate::testing::example::Doors;
@@ -23,32 +23,32 @@ use crate::kernel::{Edge, Event, Machine, Status};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The state that the machine was in.
+    /// The state of the machine before the event.
     pub from: &'static str,
     /// The name of the event.
     pub event: &'static str,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
 }
 
-/// What a machine made of an event.
+/// The result of an event on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It moved to this state.
+    /// The machine took a transition to this state.
     Taken(&'static str),
-    /// Its state has no way out by this event.
+    /// The state has no transition by this event.
     NoEdge,
-    /// Its state has one, and the guard refused.
+    /// The state has a transition by this event, and its guard refused.
     ByGuard,
 }
 
 impl Step {
-    /// Did the machine move?
+    /// Returns whether the machine took a transition.
     pub fn is_taken(&self) -> bool {
         matches!(self.verdict, Verdict::Taken(_))
     }
 
-    /// Did the machine move along this edge?
+    /// Returns whether the machine took this transition.
     pub fn takes(&self, edge: &Edge) -> bool {
         (self.from, self.event, self.verdict) == (edge.from, edge.event, Verdict::Taken(edge.to))
     }
@@ -68,68 +68,68 @@ impl fmt::Display for Step {
     }
 }
 
-/// A machine or a subject that does not do what it must, whatever the graph.
+/// A violation of the contract by a machine or a subject, independent of the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// A refusal did not give back the machine as it was.
+    /// A refusal did not return the machine unchanged.
     MachineChanged {
         /// The refused step.
         step: Step,
         /// The machine before, as state, record and state data.
         was: String,
-        /// The machine that came back, as state, record and state data.
+        /// The returned machine, as state, record and state data.
         is: String,
     },
-    /// A refusal did not give back the event as it was.
+    /// A refusal did not return the event unchanged.
     EventChanged {
         /// The refused step.
         step: Step,
         /// The event before, as its `Debug` text.
         was: String,
-        /// The event that came back, as its `Debug` text.
+        /// The returned event, as its `Debug` text.
         is: String,
     },
-    /// What an observer was told is not what the machine did.
+    /// The report to an observer differs from the machine's transition.
     ToldOtherwise {
         /// The step.
         step: Step,
-        /// The edges that the observer was told of.
+        /// The transitions in the report.
         told: Vec<String>,
     },
-    /// A state leads to two states by one event.
+    /// A state has two target states for one event.
     Ambiguous {
         /// The step.
         step: Step,
-        /// What an earlier machine in this state made of the event.
+        /// The result of the event on an earlier machine in this state.
         before: Verdict,
     },
-    /// A given edge was not taken.
+    /// A given transition was not taken.
     NotTaken {
-        /// What was done instead.
+        /// The step instead.
         step: Step,
-        /// The edge.
+        /// The transition.
         edge: String,
     },
-    /// The subject was asked for one event and gave another.
+    /// The subject returned another event than the requested one.
     OtherEvent {
-        /// The name of the event it was asked for.
+        /// The name of the requested event.
         asked: &'static str,
-        /// The name of the event it gave.
+        /// The name of the returned event.
         got: &'static str,
     },
-    /// The subject's strategy has no value to give.
+    /// The subject's strategy has no value.
     NoPayload {
-        /// The name of the event it was asked for.
+        /// The name of the requested event.
         event: &'static str,
-        /// Why, in the words of proptest.
+        /// The reason that proptest gave.
         why: String,
     },
-    /// The machine could not be written down, so it cannot be compared.
+    /// The machine could not be serialized, so it cannot be compared.
     Unwritable {
-        /// The state it was in.
+        /// The state of the machine.
         state: &'static str,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -163,15 +163,15 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A runner whose values are the same each time.
+/// A deterministic runner.
 pub(super) fn fixed_runner() -> TestRunner {
     TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-/// A payload with what proptest knows of how to make it simpler.
+/// A payload with proptest's data for its simplification.
 pub(super) type Payload<S> = Box<dyn ValueTree<Value = EventOf<S>>>;
 
-/// A payload of that name for that machine.
+/// Makes a payload of that name for that machine.
 pub(super) fn payload<S: Subject>(
     subject: &S,
     machine: &S::Machine,
@@ -186,7 +186,7 @@ pub(super) fn payload<S: Subject>(
     if got == name { Ok(tree) } else { Err(Box::new(Fault::OtherEvent { asked: name, got })) }
 }
 
-/// Gives the event to the machine.
+/// Applies the event to the machine.
 pub(super) fn apply<M: Machine>(machine: M, event: M::Event) -> (M, Option<M::Event>, Step) {
     let (from, name) = (machine.status().name(), event.name());
     match machine.apply(event) {
@@ -202,7 +202,7 @@ pub(super) fn apply<M: Machine>(machine: M, event: M::Event) -> (M, Option<M::Ev
     }
 }
 
-/// Gives the event to the machine, and sees that a refusal gives both back as they were.
+/// Applies the event to the machine, and checks that a refusal returns both unchanged.
 pub(super) fn give<M>(machine: M, event: M::Event) -> Result<(M, Step), Box<Fault>>
 where
     M: Machine<Record: Serialize>,
@@ -223,7 +223,7 @@ where
     Ok((machine, step))
 }
 
-/// All that a snapshot would hold of the machine, without its seal.
+/// Serializes the full content of a snapshot of the machine, without its checksum.
 fn written<M: Machine<Record: Serialize>>(machine: &M) -> Result<String, Box<Fault>> {
     let state = machine.status().name();
     let unwritable = |why: serde_json::Error| Box::new(Fault::Unwritable { state, why: why.to_string() });

@@ -1,4 +1,4 @@
-//! What the tools must know of a lifecycle that its types do not say.
+//! The interface between a lifecycle under test and the tools.
 
 use core::fmt::Debug;
 
@@ -13,9 +13,9 @@ pub type RecordOf<S> = <<S as Subject>::Machine as Persist>::Record;
 /// The event enum of a subject's machine.
 pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
 
-/// A lifecycle under test: how its machines are made, and with what payloads its events come.
+/// A lifecycle under test: the constructor of its machines, and the payloads of its events.
 ///
-/// This is all that a lifecycle's author writes; the tools of [`testing`](super) do the rest.
+/// A lifecycle's author implements only this trait; the tools of [`testing`](super) use it.
 ///
 /// ```
 /// use proptest::prelude::*;
@@ -47,17 +47,18 @@ pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
 /// assert_eq!(exhaustive(&OneKey).taken().len(), 5);
 /// ```
 pub trait Subject {
-    /// The dynamic machine. Its record is serialized to see that a refusal changed nothing.
+    /// The dynamic machine. The tools serialize its record to check that a refusal changed nothing.
     type Machine: Machine<Record: Serialize> + Debug;
 
-    /// The record of a new machine.
+    /// Makes the record of a new machine.
     fn record(&self) -> RecordOf<Self>;
 
-    /// The payloads with which the event of that name comes, legal in the machine's state or not.
+    /// The strategy for payloads of the event with that name, legal in the machine's state or not.
     ///
-    /// The machine is the one that is about to be given the event, so that a payload can fit it: the key of this very
-    /// lock. Of an edge with a guard, some payloads should pass the guard (one in four is plenty), and some should not.
+    /// The machine is the one about to receive the event, so that a payload can fit it, such as the key of its own
+    /// lock. For a transition with a guard, some payloads should pass the guard (one in four is enough), and some
+    /// should not.
     ///
-    /// `name` is one of [`Event::NAMES`](crate::kernel::Event::NAMES); for another, panic.
+    /// `name` is one of [`Event::NAMES`](crate::kernel::Event::NAMES); for any other name, panic.
     fn event(&self, machine: &Self::Machine, name: &'static str) -> BoxedStrategy<EventOf<Self>>;
 }

@@ -1,4 +1,4 @@
-//! All strings of events up to a length.
+//! All event sequences up to a length.
 
 use core::fmt;
 
@@ -8,21 +8,21 @@ use super::step::{Step, Verdict, apply, fixed_runner, give, payload};
 use super::subject::Subject;
 use crate::kernel::{Event, Graph, Machine, Persist, Status};
 
-/// How many payloads a guard is offered.
+/// The maximum number of payloads that a guard may refuse.
 const PATIENCE: usize = 32;
 
-/// All strings of up to `longest` events, the shortest first, each driven through a new machine.
+/// All sequences of up to `longest` events, the shortest first, each applied to a new machine.
 ///
-/// It is lazy and keeps one string at a time, of which there are `1 + n + n² + … + n^longest` for `n` events. A string
-/// goes on after a refusal. Payloads are the same each time; a guard is offered up to 32, so it refuses an event only if
-/// it lets none of them pass.
+/// The iterator is lazy and keeps one sequence at a time. There are `1 + n + n² + … + n^longest` sequences for `n`
+/// events. A sequence continues after a refusal. Payloads are deterministic. A guard gets up to 32 payloads, so it
+/// refuses an event only if it refuses all of them.
 ///
-/// This is the tool to compare a lifecycle with a model that was written independently of it:
+/// This tool compares a lifecycle with an independently written model:
 ///
 /// ```
 /// use runstate::testing::{example::Doors, words};
 ///
-/// // Whoever wrote this has not read the code: a door that is gone stays gone.
+/// // The author of this model has not read the code: a removed door stays removed.
 /// for word in words(&Doors, 4) {
 ///     let removed = word.steps().iter().position(|step| step.event == "remove" && step.is_taken());
 ///     if let Some(i) = removed {
@@ -36,15 +36,15 @@ pub fn words<S: Subject>(subject: &S, longest: usize) -> Words<'_, S> {
     Words { subject, longest, next: Some(Vec::new()) }
 }
 
-/// The iterator that [`words`] gives.
+/// The iterator of [`words`].
 ///
 /// # Panics
-/// [`next`](Iterator::next) does, when a refusal does not give back the machine and the event as they were, and when the
-/// subject gives no payload of the name it is asked for.
+/// [`next`](Iterator::next) does, when a refusal does not return machine and event unchanged, and when the
+/// subject has no payload for the requested name.
 pub struct Words<'a, S> {
     subject: &'a S,
     longest: usize,
-    /// The events of the next string, by their places.
+    /// The events of the next sequence, by their indices.
     next: Option<Vec<usize>>,
 }
 
@@ -69,7 +69,7 @@ impl<S: Subject> Iterator for Words<'_, S> {
     }
 }
 
-/// The next string in the order of length, then of letters.
+/// Returns the next sequence, ordered by length and then by event index.
 fn successor(mut letters: Vec<usize>, alphabet: usize, longest: usize) -> Option<Vec<usize>> {
     for letter in letters.iter_mut().rev() {
         *letter += 1;
@@ -89,7 +89,7 @@ fn spell<S: Subject>(subject: &S, names: impl ExactSizeIterator<Item = &'static 
     let graph = S::Machine::GRAPH;
     let length = names.len();
     for (i, name) in names.enumerate() {
-        // The string without its last event was looked at before this one.
+        // The sequence without its last event was checked before this one.
         let is_new = i + 1 == length;
         let mut left = PATIENCE;
         let step = loop {
@@ -112,7 +112,7 @@ fn spell<S: Subject>(subject: &S, names: impl ExactSizeIterator<Item = &'static 
     Word { end: machine.status().name(), graph, steps }
 }
 
-/// A string of events, with what a new machine made of it.
+/// An event sequence, with its results on a new machine.
 #[derive(Debug, Clone)]
 pub struct Word {
     graph: &'static Graph,
@@ -121,7 +121,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// What came of each event.
+    /// The result of each event.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -131,23 +131,23 @@ impl Word {
         self.steps.iter().map(|step| step.event)
     }
 
-    /// The state at the end.
+    /// The final state.
     pub fn end(&self) -> &'static str {
         self.end
     }
 
-    /// Was every event taken?
+    /// Returns whether every event was accepted.
     pub fn is_legal(&self) -> bool {
         self.steps.iter().all(Step::is_taken)
     }
 
-    /// Was every event taken, and is the end a terminal state?
+    /// Returns whether every event was accepted and the final state is terminal.
     pub fn is_complete(&self) -> bool {
         self.is_legal() && self.graph.state(self.end).is_some_and(|state| state.terminal)
     }
 }
 
-/// One line: the steps and the end.
+/// One line: the steps and the final state.
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| write!(f, "{step}; "))?;

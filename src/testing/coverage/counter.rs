@@ -1,4 +1,4 @@
-//! Counts the edges that machines take.
+//! A counter of the transitions that machines take.
 
 use core::fmt;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::kernel::{Edge, Graph, Observe, Observer};
 use crate::trace::{Coverage, EdgeCount, LifecycleCoverage, StateCount};
 
-/// Counts the edges that machines take, on any number of threads.
+/// A counter of transitions, for machines on any number of threads.
 ///
-/// Machines that carry one of its [observers](EdgeCounter::observer) are counted, typed or dynamic, driven by a walk or by
-/// a real runtime. Clones count into one place. Unlike a [`Recorder`](crate::trace::Recorder) it keeps no order and takes
-/// no memory for a transition.
+/// The counter counts every machine with one of its [observers](EdgeCounter::observer), typed or dynamic, driven by a
+/// test or by a real runtime. Clones share their counts. Unlike a [`Recorder`](crate::trace::Recorder) it keeps no
+/// order and needs no memory per transition.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -42,12 +42,12 @@ struct Counts {
 struct Lifecycle {
     graph: &'static Graph,
     created: AtomicU64,
-    /// By the place of the edge in the graph.
+    /// The counts by the index of the edge in the graph.
     taken: Vec<AtomicU64>,
 }
 
 impl EdgeCounter {
-    /// Counts the edges of these graphs. Machines of other lifecycles are passed over.
+    /// Counts the transitions of these graphs. It ignores machines of other lifecycles.
     pub fn of(graphs: impl IntoIterator<Item = &'static Graph>) -> Self {
         let lifecycle = |graph: &'static Graph| Lifecycle {
             graph,
@@ -57,15 +57,15 @@ impl EdgeCounter {
         EdgeCounter(Arc::new(Counts { lifecycles: graphs.into_iter().map(lifecycle).collect() }))
     }
 
-    /// What a machine carries in its record to be counted.
+    /// Makes an observer for the record of a machine.
     pub fn observer(&self) -> Observer {
         Observer::new(Arc::clone(&self.0) as Arc<dyn Observe>, 0)
     }
 
-    /// What was counted so far. Several of them add up with [`Coverage::merge`].
+    /// The counts so far. [`Coverage::merge`] adds several of them.
     ///
-    /// A machine that was dropped on its way counts as one that has not ended. One that was restored from storage was not
-    /// created here; it is counted by its edges alone.
+    /// A machine that was dropped before its end counts as unfinished. A machine that was restored from storage has
+    /// no creation here; only its transitions count.
     pub fn coverage(&self) -> Coverage {
         Coverage { lifecycles: self.0.lifecycles.iter().map(Lifecycle::coverage).collect() }
     }
@@ -135,7 +135,7 @@ impl Observe for Counts {
     }
 }
 
-/// One line for each lifecycle, and under it one for each edge with how often it was taken.
+/// One line per lifecycle, followed by one line per transition with its count.
 impl fmt::Display for EdgeCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for covered in self.coverage().iter() {

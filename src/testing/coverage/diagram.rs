@@ -1,4 +1,4 @@
-//! Coverage as a drawing.
+//! Coverage as a diagram.
 
 use core::fmt::Write;
 
@@ -8,10 +8,11 @@ use crate::trace::Coverage;
 const TAKEN: &str = "stroke:#2e7d32";
 const NEVER: &str = "stroke:#c62828,stroke-width:3px,stroke-dasharray:6 4";
 
-/// Draws which edges of a graph were taken, as a Mermaid 11 flowchart.
+/// Draws the transitions of a graph with their coverage, as a Mermaid 11 flowchart.
 ///
-/// Edges have their counts and are green; those that were never taken are red and dashed. States that were never entered
-/// are red too. It is a flowchart and no state diagram, since in a state diagram Mermaid cannot colour an edge.
+/// Taken transitions are green and have their counts. Transitions that were never taken are red and dashed. States
+/// that were never entered are red too. The drawing is a flowchart, because Mermaid cannot colour an edge of a state
+/// diagram.
 ///
 /// ```
 /// use runstate::kernel::Persist;
@@ -68,13 +69,13 @@ pub fn coverage_diagram(coverage: &Coverage, graph: &Graph) -> String {
     paint("linkStyle", &taken, TAKEN);
     paint("linkStyle", &never, NEVER);
     lines.iter().fold(String::new(), |mut text, line| {
-        // Writing to a string does not fail.
+        // A write to a string does not fail.
         writeln!(text, "{line}").unwrap_or_default();
         text
     })
 }
 
-/// A name as it stands between quotes in Mermaid: what would end or escape the text is written as an entity.
+/// Escapes a name for quotes in Mermaid: characters that would end or escape the text become entities.
 fn shown(name: &str) -> String {
     name.chars().fold(String::new(), |mut text, c| {
         match c {

@@ -1,4 +1,4 @@
-//! Which edges the machines under test have taken.
+//! Coverage of transitions by the machines under test.
 
 mod counter;
 mod diagram;

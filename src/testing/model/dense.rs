@@ -1,32 +1,32 @@
-//! The search itself, on packed states.
+//! The search on packed states.
 
 use super::outcome::Explored;
 use crate::kernel::{Edge, Graph};
 
-/// The most machines: each takes at least a bit of a packed state.
+/// The maximum number of machines: each needs at least one bit of a packed state.
 const MOST_MACHINES: usize = 64;
 
-/// A finite space of combinations of statuses, and two numbers for each.
+/// A finite space of combinations of statuses, with two numbers per combination.
 ///
-/// Its *packed* form has a field of whole bits per machine: it is quick to take apart and is what the queue holds. Its
-/// *place* is the same in mixed radix, without gaps: it is quick to have from the statuses, and the set of visited places
-/// is as small as can be, a bit each, so that it stays in a cache.
+/// The *packed* form has a field of whole bits per machine: it is quick to take apart, and the queue holds it. The
+/// *place* is the combination in mixed radix, without gaps: it is quick to compute from the statuses. The set of
+/// visited places needs one bit per place, so it is as small as possible and stays in a cache.
 pub(super) struct Space {
     machines: Vec<Machine>,
     places: u64,
 }
 
 struct Machine {
-    /// Where its field begins in the packed form, and what it is cut out with.
+    /// The offset of the machine's field in the packed form; `mask` extracts the field.
     shift: u32,
     mask: u64,
-    /// What its status counts in the place.
+    /// The weight of the machine's status in the place.
     stride: u64,
-    /// By status: the ways out.
+    /// The outgoing edges by status.
     ways: Vec<Vec<Way>>,
 }
 
-/// An edge, and what taking it adds to both numbers.
+/// An edge, and its change of both numbers.
 struct Way {
     edge: &'static Edge,
     packed: u64,
@@ -34,7 +34,7 @@ struct Way {
 }
 
 impl Space {
-    /// The space of these machines, if it has no more than `most` places and packs into 64 bits.
+    /// Makes the space of these machines, if it has at most `most` places and packs into 64 bits.
     pub(super) fn of(graphs: &[&'static Graph], most: u64) -> Option<Space> {
         let (mut shift, mut stride) = (0_u32, 1_u64);
         let mut machines = Vec::new();
@@ -56,10 +56,10 @@ impl Space {
         Some(Space { machines, places: stride })
     }
 
-    /// Breadth first from `start`.
+    /// Searches breadth first from `start`.
     ///
     /// # Errors
-    /// A shortest way to a combination in which the invariant does not hold: which machine took which edge.
+    /// A shortest path to a combination that violates the invariant, as pairs of machine and edge.
     pub(super) fn search(
         &self,
         start: &[u8],
@@ -75,7 +75,7 @@ impl Space {
             *word |= bit;
             is_new
         };
-        // A queue that keeps what it has served: the levels of the search, from which a way back can be found.
+        // The queue keeps its served states: their levels allow to trace a path back.
         let mut queue = vec![self.pack(start)];
         let mut levels = vec![0];
         let (mut next, mut level_end, mut steps) = (0, 1, 0);
@@ -105,7 +105,8 @@ impl Space {
         Ok(Explored { states: queue.len() as u64, steps, depth: levels.len() - 1 })
     }
 
-    /// The way to a state of the last level: for each level, back from there, the first state that a step leads on from.
+    /// Traces the path to a state of the last level: for each level, backwards, the first state with a step to the
+    /// next state.
     fn way_to(
         &self,
         mut target: u64,

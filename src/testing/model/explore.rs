@@ -1,23 +1,24 @@
-//! Breadth-first search over any states that can be copied and hashed.
+//! Breadth-first search over states that can be copied and hashed.
 
 use core::hash::Hash;
 use std::collections::HashSet;
 
 use super::outcome::{Counterexample, Explored, Unproven};
 
-/// Visits every state within reach of `start`, breadth first, and holds each against `invariant`.
+/// Visits every reachable state from `start`, breadth first, and checks each against `invariant`.
 ///
-/// `successors` gives the steps that leave a state, each with a label; it must give the same ones each time it is asked.
-/// At most `most` states are looked at. For lifecycles side by side there is [`Product`](super::Product), which is
-/// faster; this is for steps that move several machines at once, or for states that hold more than statuses.
+/// `successors` returns the steps that leave a state, each with a label. It must be deterministic. The search visits
+/// at most `most` states. For concurrent lifecycles [`Product`](super::Product) is faster. This function is for steps
+/// of several machines at once, and for states with more data than statuses.
 ///
 /// # Errors
-/// [`Unproven::Violated`] with a shortest counterexample; [`Unproven::TooMany`] when there are more than `most` states.
+/// [`Unproven::Violated`] with a shortest counterexample; [`Unproven::TooMany`] when there are more than `most`
+/// states.
 ///
 /// ```
 /// use runstate::testing::{Unproven, explore};
 ///
-/// // Two jugs of 3 and 5 litres. Can they hold 4 in all?
+/// // Two jugs hold 3 and 5 litres. Can they hold 4 in total?
 /// let pour = |(a, b): (u8, u8)| {
 ///     let (to_b, to_a) = (a.min(5 - b), b.min(3 - a));
 ///     [
@@ -48,7 +49,7 @@ where
     I: IntoIterator<Item = (L, S)>,
 {
     let mut seen = HashSet::from([start]);
-    // Each state with the place of the one it was found from: a queue that keeps what it has served.
+    // Each state with the index of its predecessor: a queue that keeps its served states.
     let mut found: Vec<(S, usize)> = vec![(start, 0)];
     let (mut next, mut steps, mut depth, mut level_end) = (0, 0, 0, 1);
     while let Some(&(state, _)) = found.get(next) {
@@ -73,7 +74,7 @@ where
     Ok(Explored { states: found.len() as u64, steps, depth })
 }
 
-/// The way by which a state was found; labels are asked for again, which is cheaper than keeping them all.
+/// Traces the path to a state. It computes labels again, which is cheaper than storing all of them.
 fn way_to<S: Copy + Eq, L, I: IntoIterator<Item = (L, S)>>(
     found: &[(S, usize)],
     mut place: usize,

@@ -1,4 +1,4 @@
-//! Machines side by side: all states they can get into together, and the shortest way into a forbidden one.
+//! Concurrent machines: all combined states that they can reach, and the shortest path to a forbidden one.
 
 mod dense;
 mod explore;

@@ -1,16 +1,16 @@
-//! What an exploration finds.
+//! The results of an exploration.
 
 use core::fmt;
 
-/// The size of a space in all of whose states the invariant holds.
+/// The size of a space in which every state satisfies the invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explored {
-    /// The states that can be reached, each counted once.
+    /// The number of reachable states.
     pub states: u64,
-    /// The steps between them.
+    /// The number of steps between them.
     pub steps: u64,
-    /// The number of steps to the states that are farthest from the start.
+    /// The number of steps to the states farthest from the start.
     pub depth: usize,
 }
 
@@ -20,19 +20,19 @@ impl fmt::Display for Explored {
     }
 }
 
-/// A shortest way from the start to a state in which the invariant does not hold.
+/// A shortest path from the start to a state that violates the invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counterexample<S, L> {
-    /// The state it begins in.
+    /// The start state.
     pub start: S,
-    /// The steps, each with its label and the state that it leads to. The last state breaks the invariant; when there is
-    /// no step, the first one does.
+    /// The steps, each with its label and its target state. The last state violates the invariant. Without steps, the
+    /// start state violates it.
     pub steps: Vec<(L, S)>,
 }
 
 impl<S, L> Counterexample<S, L> {
-    /// The state that breaks the invariant.
+    /// The state that violates the invariant.
     pub fn end(&self) -> &S {
         self.steps.last().map_or(&self.start, |(_, state)| state)
     }
@@ -53,15 +53,15 @@ impl<S: fmt::Debug, L: fmt::Display> fmt::Display for Counterexample<S, L> {
     }
 }
 
-/// Why an exploration proves nothing.
+/// The reason why an exploration proves nothing.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unproven<S, L> {
-    /// The invariant does not hold.
+    /// The invariant is violated.
     Violated(Counterexample<S, L>),
-    /// There are more states than it was to look at; those looked at keep the invariant.
+    /// The space has more states than the limit. The visited states satisfy the invariant.
     TooMany {
-        /// The most states it was to look at.
+        /// The limit.
         most: u64,
     },
 }
@@ -87,7 +87,7 @@ impl<S: fmt::Debug, L: fmt::Display> fmt::Display for Unproven<S, L> {
     }
 }
 
-/// The same text, since it is what `unwrap` shows in a failed test.
+/// The `Display` text, because `unwrap` shows it in a failed test.
 impl<S: fmt::Debug, L: fmt::Display> fmt::Debug for Unproven<S, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

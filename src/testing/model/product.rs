@@ -1,4 +1,4 @@
-//! Lifecycles side by side, at the level of their statuses.
+//! The interleaving composition of lifecycles, at the level of their statuses.
 
 use core::fmt;
 
@@ -6,23 +6,25 @@ use super::dense::Space;
 use super::outcome::{Counterexample, Explored, Unproven};
 use crate::kernel::{Edge, Graph};
 
-/// The most states that a [`Product`] may have, reachable or not: its set of visited states takes a bit for each.
+/// The maximum number of states of a [`Product`], reachable or not. Its set of visited states needs one bit per
+/// state.
 const MOST: u64 = 1 << 32;
 
-/// Several machines that move one at a time, at the level of their statuses.
+/// Several machines that take transitions one at a time, at the level of their statuses.
 ///
-/// A machine may take an edge of its graph when the rule allows it, given the statuses of all. [`explore`](Product::explore)
-/// visits every combination of statuses that can be reached so and holds it against an invariant.
+/// A machine may take a transition of its graph when the rule allows it, given the statuses of all machines.
+/// [`explore`](Product::explore) visits every combination of statuses that can be reached in this way and checks it
+/// against an invariant.
 ///
-/// A status is a number here, its place in the status enum: `ToolCallStatus::Running as u8`. A combination is a slice of
-/// them, one per machine, in the order in which they were added.
+/// A status is a number here, its index in the status enum: `ToolCallStatus::Running as u8`. A combination is a slice
+/// of statuses, one per machine, in the order of their addition.
 ///
 /// ```
 /// use runstate::kernel::{Edge, Persist};
 /// use runstate::testing::Product;
 /// use runstate::testing::example::{AnyDoor, DoorStatus};
 ///
-/// // An airlock: two doors, of which one may open when the other is not open.
+/// // An airlock: two doors. One door may open when the other is not open.
 /// const OPEN: u8 = DoorStatus::Open as u8;
 /// const SHUT: u8 = DoorStatus::Shut as u8;
 /// let airlock = Product::new().with("inner", AnyDoor::GRAPH).with("outer", AnyDoor::GRAPH).start(&[OPEN, SHUT]);
@@ -33,7 +35,7 @@ const MOST: u64 = 1 << 32;
 /// let explored = airlock.explore(other_is_shut, not_both_open)?;
 /// assert_eq!(explored.states, 4 * 4 - 1);
 ///
-/// // Without the rule, it takes one step to lose the air.
+/// // Without the rule, one step loses the air.
 /// let error = airlock.explore(|_, _, _| true, not_both_open).unwrap_err();
 /// assert_eq!(error.to_string(), "\
 /// the invariant breaks after 1 step:
@@ -50,12 +52,12 @@ pub struct Product {
 }
 
 impl Product {
-    /// No machine yet.
+    /// Makes a composition without machines.
     pub fn new() -> Self {
         Product::default()
     }
 
-    /// Adds a machine under that name.
+    /// Adds a machine with that name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, graph: &'static Graph) -> Self {
         self.machines.push((name.into(), graph));
@@ -68,10 +70,10 @@ impl Product {
         (1..=count).fold(self, |product, i| product.with(format!("{name} {i}"), graph))
     }
 
-    /// Starts from these statuses instead of the initial ones.
+    /// Sets the start statuses. Default: the initial states.
     ///
     /// # Panics
-    /// When there is not one status of each machine that was added so far.
+    /// When the number of statuses differs from the number of machines added so far.
     #[must_use]
     #[track_caller]
     pub fn start(mut self, statuses: &[u8]) -> Self {
@@ -86,11 +88,11 @@ impl Product {
         self
     }
 
-    /// Visits every combination of statuses that can be reached, breadth first, and holds it against `invariant`.
+    /// Visits every reachable combination of statuses, breadth first, and checks it against `invariant`.
     ///
-    /// `rule` says whether the machine at that place may take that edge, given the statuses of all before the step. Both
-    /// closures are compiled into the search, which does some millions of combinations a second; they should compare
-    /// numbers ([`Edge::to_index`]), not names.
+    /// `rule` returns whether the machine at that index may take that edge, given the statuses of all machines before
+    /// the step. Both closures are compiled into the search, which visits some millions of combinations per second.
+    /// They should compare numbers ([`Edge::to_index`]), not names.
     ///
     /// # Errors
     /// [`Unproven::Violated`] with a shortest counterexample; [`Unproven::TooMany`] when there are more than 2³²
@@ -127,7 +129,7 @@ impl Product {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProductState {
-    /// The name of each machine and that of its state.
+    /// The name of each machine and the name of its state.
     pub machines: Vec<(String, &'static str)>,
 }
 
@@ -146,15 +148,15 @@ impl fmt::Debug for ProductState {
     }
 }
 
-/// One machine of a [`Product`] taking one edge.
+/// One transition of one machine of a [`Product`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProductStep {
-    /// The place of the machine.
+    /// The index of the machine.
     pub place: usize,
-    /// Its name.
+    /// The name of the machine.
     pub machine: String,
-    /// The edge it takes.
+    /// The edge.
     pub edge: &'static Edge,
 }
 

@@ -1,4 +1,4 @@
-//! A run beside its tool calls, as a [`Product`].
+//! A run with its tool calls, as a [`Product`].
 
 use crate::derive::derive_run_status;
 use crate::kernel::{Edge, Persist, Status};
@@ -7,7 +7,8 @@ use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
 use super::product::Product;
 
-/// A run and `calls` tool calls, in this order, for [`Product::explore`]; with [`run_rule`] and [`run_invariant`].
+/// Makes a composition of a run and `calls` tool calls, in this order, for [`Product::explore`] with [`run_rule`] and
+/// [`run_invariant`].
 ///
 /// ```
 /// use runstate::testing::{run_and_calls, run_invariant, run_rule};
@@ -15,7 +16,7 @@ use super::product::Product;
 /// let explored = run_and_calls(3).explore(run_rule, run_invariant)?;
 /// assert_eq!(explored.to_string(), "505 states, 2246 steps, depth 7");
 ///
-/// // A run that may be done whenever it likes leaves a call behind.
+/// // A run that may be done at any time leaves a call open.
 /// let error = run_and_calls(3).explore(|_, _, _| true, run_invariant).unwrap_err();
 /// assert_eq!(error.counterexample().unwrap().steps.len(), 2);
 /// # Ok::<(), runstate::testing::Unproven<runstate::testing::ProductState, runstate::testing::ProductStep>>(())
@@ -24,10 +25,11 @@ pub fn run_and_calls(calls: usize) -> Product {
     Product::new().with("run", AnyRun::GRAPH).with_each("call", calls, AnyToolCall::GRAPH)
 }
 
-/// When a run and its calls may move (document 003, "RunStatus Derived from ToolCall States").
+/// The rule for the transitions of a run and its calls.
 ///
-/// The run waits only when [`derive_run_status`] says so, and is done only when that says that no call is executing or
-/// suspended. Calls move while the run is running; while it waits, a call may only be given up; when it is done, none moves.
+/// The run waits only when [`derive_run_status`] returns waiting. It is done only when no call is executing or
+/// suspended. Calls take transitions while the run is running. While the run waits, a call may only be cancelled.
+/// When the run is done, no call takes a transition.
 pub fn run_rule(at: &[u8], machine: usize, edge: &'static Edge) -> bool {
     let Some((run, calls)) = at.split_first() else { return false };
     let run = status::<RunStatus>(*run);
@@ -41,7 +43,7 @@ pub fn run_rule(at: &[u8], machine: usize, edge: &'static Edge) -> bool {
     }
 }
 
-/// A done run has no executing and no suspended call.
+/// The invariant: a done run has no executing and no suspended call.
 pub fn run_invariant(at: &[u8]) -> bool {
     at.split_first().is_none_or(|(run, calls)| {
         status::<RunStatus>(*run) != RunStatus::Done || derived(calls) == RunStatus::Done

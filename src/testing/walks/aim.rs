@@ -1,14 +1,14 @@
-//! Which step brings a walk nearer to an edge.
+//! The steps that bring a path nearer to a target edge.
 
 use std::collections::VecDeque;
 
 use crate::kernel::{Edge, Graph};
 
-/// An edge to make for, and how far each state is from it.
+/// A target edge, and the distance of each state to it.
 #[derive(Debug)]
 pub(super) struct Aim {
     edge: &'static Edge,
-    /// By state: the steps to the state that the edge leaves.
+    /// The number of steps from each state to the source of the target edge.
     distance: Vec<Option<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Aim {
         Aim { edge, distance }
     }
 
-    /// The steps from a state to the one that the edge leaves; none where no way leads there.
+    /// The number of steps from a state to the source of the target edge; none if it is unreachable.
     pub(super) fn steps_from(&self, state: usize) -> Option<usize> {
         self.distance.get(state).copied().flatten()
     }
@@ -37,7 +37,7 @@ impl Aim {
         self.edge == step
     }
 
-    /// Is `step` one on a shortest way?
+    /// Returns whether `step` is on a shortest path.
     pub(super) fn is_nearer_by(&self, step: &Edge) -> bool {
         if step.from_index == self.edge.from_index {
             return step == self.edge;

@@ -1,19 +1,21 @@
-//! A walk along given edges.
+//! A path along given transitions.
 
 use super::Walk;
 use crate::kernel::{Edge, Machine};
 use crate::testing::step::{Fault, Payload, fixed_runner, give, payload};
 use crate::testing::subject::Subject;
 
-/// How many payloads a guard is offered.
+/// The maximum number of payloads that a guard may refuse.
 const PATIENCE: usize = 256;
 
-/// A walk that takes these edges, with payloads that pass their guards; the same each time.
+/// Makes a path that takes these transitions, with payloads that pass their guards. The path is deterministic.
 ///
-/// With [`fewest_walks`](crate::testing::fewest_walks) it makes the least set of runs in which every edge is taken.
+/// With [`fewest_walks`](crate::testing::fewest_walks) it makes a minimal set of runs in which every transition is
+/// taken.
 ///
 /// # Errors
-/// The [`Fault`] of an edge that the machine does not take, as where a walk does not begin in the initial state.
+/// The [`Fault`] of a transition that the machine does not take, such as a path that does not begin in the initial
+/// state.
 ///
 /// ```
 /// use runstate::kernel::Persist;

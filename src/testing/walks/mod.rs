@@ -1,4 +1,4 @@
-//! Random ways through a lifecycle, as proptest strategies.
+//! Random paths through a lifecycle, as proptest strategies.
 
 mod aim;
 mod along;
@@ -15,12 +15,12 @@ use crate::kernel::{Event, Machine, Observer, Record};
 pub use along::walk_along;
 pub use strategy::Walks;
 
-/// Walks of up to `most` legal steps from a new machine, with payloads.
+/// A strategy for paths of up to `most` legal steps from a new machine, with payloads.
 ///
-/// Each walk first makes for an edge drawn at random and then strolls on, so that edges far from the start are seen as
-/// often as those near it. It ends early in a terminal state, and where no guard lets it pass.
+/// Each path first goes to a random target transition and then continues at random, so that transitions far from the
+/// start are covered as often as those near it. It ends early in a terminal state, and where every guard refuses.
 ///
-/// A failing walk shrinks to a shorter legal walk and to simpler payloads. The same seed gives the same walk, so that
+/// A failing path shrinks to a shorter legal path and to simpler payloads. One seed always gives one path, so that
 /// proptest can repeat its regressions.
 ///
 /// ```
@@ -35,11 +35,11 @@ pub fn legal_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
     Walks::new(subject, most, false)
 }
 
-/// Walks of up to `most` steps from a new machine, where each step has an even chance of being a legal one or any event
-/// at all: whether that one is legal, the machine must say.
+/// A strategy for paths of up to `most` steps from a new machine. Each step has an even chance to be a legal one or a
+/// random event, legal or not.
 ///
-/// They go on after a refusal, and after the end: a terminal state must refuse everything. Shrinking may turn a step
-/// from legal to illegal or back.
+/// The paths continue after a refusal, and after the end: a terminal state must refuse every event. Shrinking may
+/// turn a step from legal to illegal or back.
 ///
 /// ```
 /// use proptest::prelude::*;
@@ -57,9 +57,9 @@ pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
     Walks::new(subject, most, true)
 }
 
-/// A machine that is to be created, and the events that it is to be given.
+/// A new machine, and the events to apply to it.
 ///
-/// [`drive`](Walk::drive) does so; a test that must do something between two events takes the walk apart:
+/// [`drive`](Walk::drive) applies them. A test with work of its own between two events takes the path apart:
 ///
 /// ```
 /// use proptest::prelude::*;
@@ -67,7 +67,7 @@ pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
 /// use runstate::testing::example::{AnyDoor, Doors};
 /// use runstate::testing::mixed_walks;
 ///
-/// // A door that is stored and restored after each event goes the same way.
+/// // A door that is stored and restored after each event takes an equal path.
 /// proptest!(|(walk in mixed_walks(Doors, 10))| {
 ///     let (mut door, events) = walk.into_parts();
 ///     for event in events {
@@ -89,22 +89,22 @@ impl<M: Machine> Walk<M> {
         &self.events
     }
 
-    /// Tells `observer` of what the walk does, the creation included, if the record keeps one.
+    /// Reports the creation and all transitions to `observer`, if the record has a field for an observer.
     pub fn observe(&mut self, observer: Observer) {
         if let Some(place) = self.record.observer() {
             *place = observer;
         }
     }
 
-    /// The new machine and the events, for a test that drives them itself.
+    /// Returns the new machine and the events, for a test that applies them itself.
     pub fn into_parts(self) -> (M, Vec<M::Event>) {
         (M::create(self.record), self.events)
     }
 
-    /// Gives the machine its events, one by one, and after each shows `seen` the machine and what it did.
+    /// Applies the events one by one, and after each calls `seen` with the machine and the step.
     ///
     /// # Panics
-    /// When a refusal does not give back the machine and the event as they were.
+    /// When a refusal does not return machine and event unchanged.
     #[track_caller]
     pub fn drive(self, mut seen: impl FnMut(&M, &Step))
     where
@@ -122,7 +122,7 @@ impl<M: Machine> Walk<M> {
     }
 }
 
-/// The state and the events: what one needs to see to understand a failing case.
+/// The state and the events: a developer needs both to understand a failing case.
 impl<M: Machine> fmt::Debug for Walk<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.events.iter().map(|event| event.name()).collect();

@@ -1,4 +1,4 @@
-//! How a failing walk is made shorter and simpler.
+//! The shrinking of a failing path.
 
 use core::fmt;
 use std::sync::Arc;
@@ -11,28 +11,30 @@ use crate::kernel::{Event, Machine};
 use crate::testing::step::{Payload, Verdict, apply, fixed_runner, payload};
 use crate::testing::subject::Subject;
 
-/// How many new payloads are tried for a guard that refuses, after a simplification, the one that it let pass before.
+/// The number of new payloads for a guard that, after a simplification, refuses its earlier payload.
 const PATIENCE: usize = 8;
 
-/// Runs of up to this many steps are cut out at every length; above, the length is halved.
+/// The shrinker tries every length of cut up to this many steps; above, it halves the length.
 const SHORT: usize = 12;
 
-/// A walk, with all that is needed to make it simpler.
+/// A path, with the data for its simplification.
 ///
-/// First runs of steps are cut out, long ones before short ones and late ones before early ones, until none can be
-/// spared; then each payload is simplified in turn. Of a legal walk, only what leaves it legal is tried; where a later payload no longer fits the
+/// First the shrinker removes runs of steps, long ones before short ones and late ones before early ones, until no
+/// run can be removed. Then it simplifies each payload in turn. For a legal path it tries only changes that keep the
+/// path legal. Where a later payload no longer fits the machine (another key locked it), a fitting payload replaces
+/// it.
 /// machine (another key locked it), a fitting one takes its place.
 pub struct WalkTree<S: Subject> {
     subject: Arc<S>,
     is_mixed: bool,
     steps: Vec<Payload<S>>,
     next: Next,
-    /// The steps there were when the current round of short cuts began.
+    /// The number of steps at the beginning of the current round of short cuts.
     before_round: usize,
     last: Option<Change<S>>,
 }
 
-/// What to simplify next.
+/// The next simplification.
 #[derive(Debug, Clone, Copy)]
 enum Next {
     /// Cut `length` steps that end before the step `end`.
@@ -44,12 +46,12 @@ enum Next {
 /// The last simplification, to undo it.
 struct Change<S: Subject> {
     what: What<S>,
-    /// Payloads that were replaced to keep the walk legal, by their places, after the cut.
+    /// Payloads that were replaced to keep the path legal, by their indices after the cut.
     refitted: Vec<(usize, Payload<S>)>,
 }
 
 enum What<S: Subject> {
-    /// These steps were cut out from before the step that is now at this place.
+    /// These steps were removed before the step that is now at this index.
     Cut(usize, Vec<Payload<S>>),
     /// The payload of this step was simplified.
     Payload(usize),
@@ -62,22 +64,22 @@ impl<S: Subject> WalkTree<S> {
         WalkTree { subject, is_mixed, steps, next, before_round: length, last: None }
     }
 
-    /// Cuts the next run of steps that can be spared.
+    /// Removes the next removable run of steps.
     fn cut(&mut self) -> bool {
         while let Next::Cut { length, end } = self.next {
             let end = end.min(self.steps.len());
             if length == 0 && self.steps.len() < self.before_round {
-                // What was cut may have made way for more.
+                // The removed steps may have made other steps removable.
                 self.before_round = self.steps.len();
                 self.next = Next::Cut { length: SHORT.min(self.before_round), end: self.before_round };
             } else if length == 0 {
                 self.next = Next::Payload(0);
             } else if end < length {
-                // Any length of cycle may be what can be spared, but only short ones are worth a try each.
+                // A removable cycle may have any length, but only short lengths are worth a try each.
                 let length = if length > SHORT { (length / 2).max(SHORT) } else { length - 1 };
                 self.next = Next::Cut { length, end: self.steps.len() };
             } else {
-                // One step further if this cut is undone; if it stays, the same place holds other steps.
+                // The next run starts one step earlier. If this cut stays, other steps are in its place.
                 self.next = Next::Cut { length, end: end - 1 };
                 let steps: Vec<_> = self.steps.drain(end - length..end).collect();
                 if self.try_change(What::Cut(end - length, steps)) {
@@ -88,7 +90,7 @@ impl<S: Subject> WalkTree<S> {
         false
     }
 
-    /// Simplifies the next payload that can be.
+    /// Simplifies the next payload that allows it.
     fn simplify_payload(&mut self) -> bool {
         while let Next::Payload(place) = self.next {
             let Some(step) = self.steps.get_mut(place) else { return false };
@@ -104,7 +106,7 @@ impl<S: Subject> WalkTree<S> {
         false
     }
 
-    /// Keeps a change that was made if the walk is still what it is to be, and else undoes the cut and the refitting.
+    /// Keeps a change if the path still meets its contract; otherwise undoes the cut and the replaced payloads.
     fn try_change(&mut self, what: What<S>) -> bool {
         let (fits, refitted) = if self.is_mixed { (true, Vec::new()) } else { self.refit() };
         let change = Change { what, refitted };
@@ -116,7 +118,7 @@ impl<S: Subject> WalkTree<S> {
         fits
     }
 
-    /// Drives the walk, replaces payloads that no longer pass their guards, and says whether it is legal so.
+    /// Runs the path, replaces payloads that no longer pass their guards, and returns whether the path is legal.
     fn refit(&mut self) -> (bool, Vec<(usize, Payload<S>)>) {
         let mut runner = fixed_runner();
         let mut refitted = Vec::new();
@@ -141,7 +143,7 @@ impl<S: Subject> WalkTree<S> {
         (true, refitted)
     }
 
-    /// Moves the machine on with another payload, if there is one that its guard lets pass.
+    /// Applies another payload to the machine, if its guard accepts one.
     fn other_payload(
         &self,
         mut machine: S::Machine,
@@ -196,7 +198,7 @@ impl<S: Subject> ValueTree for WalkTree<S> {
                 return true;
             }
         }
-        // This payload is as simple as it gets; the walk is again one that failed, and there may be more to simplify.
+        // This payload cannot be simplified further. The path fails again, and other payloads may be simplified.
         self.next = Next::Payload(place + 1);
         true
     }

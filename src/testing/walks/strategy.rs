@@ -1,4 +1,4 @@
-//! How a random walk is made.
+//! The generation of a random path.
 
 use core::fmt;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::kernel::{Edge, Event, Machine, Persist, Slot, Status};
 use crate::testing::step::{Payload, Verdict, apply, payload};
 use crate::testing::subject::Subject;
 
-/// How many payloads a guard is offered before the walk turns another way.
+/// The maximum number of payloads for a guard before the path takes another transition.
 const PATIENCE: usize = 32;
 
-/// How many events a mixed walk gives a machine in a terminal state, which refuses them all.
+/// The number of events that a mixed path applies in a terminal state, which refuses all of them.
 const BEYOND_THE_END: usize = 4;
 
-/// The strategy that [`legal_walks`](super::legal_walks) and [`mixed_walks`](super::mixed_walks) give.
+/// The strategy of [`legal_walks`](super::legal_walks) and [`mixed_walks`](super::mixed_walks).
 pub struct Walks<S> {
     subject: Arc<S>,
     most: usize,
@@ -53,7 +53,7 @@ impl<S: Subject> Strategy for Walks<S> {
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let drawn = runner.rng().random_range(0..=self.most);
         let mut stroll = Stroll::begin(&*self.subject, self.is_mixed, runner);
-        // Long enough to get to the edge it makes for; but now and then a walk is empty.
+        // The path is long enough for its target edge; occasionally a path is empty.
         let length = if drawn == 0 { 0 } else { drawn.max(stroll.way_to_aim()).min(self.most) };
         let mut beyond_the_end = 0;
         while stroll.steps.len() < length && beyond_the_end < BEYOND_THE_END {
@@ -61,7 +61,7 @@ impl<S: Subject> Strategy for Walks<S> {
             if !is_any && stroll.legal_step()? {
                 continue;
             }
-            // Where nothing is legal, a legal walk ends, and a mixed one tries what is illegal.
+            // Without a legal step, a legal path ends and a mixed path takes an illegal step.
             if !self.is_mixed {
                 break;
             }
@@ -73,13 +73,13 @@ impl<S: Subject> Strategy for Walks<S> {
     }
 }
 
-/// A walk in the making: the machine is driven along, so that each payload can fit it.
+/// A path under construction. The machine takes each step, so that each payload can fit it.
 struct Stroll<'a, S: Subject> {
     subject: &'a S,
     is_mixed: bool,
     runner: &'a mut TestRunner,
     machine: Slot<S::Machine>,
-    /// The edge that the walk makes for, until it is there.
+    /// The target edge of the path, until the path takes it.
     aim: Option<Aim>,
     steps: Vec<Payload<S>>,
 }
@@ -98,13 +98,13 @@ impl<'a, S: Subject> Stroll<'a, S> {
         }
     }
 
-    /// The legal steps to the edge that the walk makes for, that edge included.
+    /// The number of legal steps to the target edge, that edge included.
     fn way_to_aim(&self) -> usize {
         let start = self.machine.get().status().index();
         self.aim.as_ref().and_then(|aim| aim.steps_from(start)).map_or(0, |steps| steps + 1)
     }
 
-    /// Takes a declared edge, if there is one whose guard can be passed.
+    /// Takes a declared edge, if a payload passes its guard.
     fn legal_step(&mut self) -> Result<bool, Reason> {
         let state = self.machine.get().status().name();
         let mut ways: Vec<&'static Edge> = S::Machine::GRAPH.ways_out(state).collect();
@@ -123,7 +123,7 @@ impl<'a, S: Subject> Stroll<'a, S> {
         Ok(false)
     }
 
-    /// Takes that edge, unless its guard refuses all payloads it is offered. In a mixed walk a refusal is a step too.
+    /// Takes that edge, unless its guard refuses all payloads. In a mixed path a refusal is a step too.
     fn pass(&mut self, edge: &'static Edge) -> Result<bool, Reason> {
         for _ in 0..PATIENCE {
             let payload = self.payload(edge.event)?;
@@ -145,7 +145,7 @@ impl<'a, S: Subject> Stroll<'a, S> {
         Ok(false)
     }
 
-    /// Gives any event, legal or not.
+    /// Applies a random event, legal or not.
     fn any_step(&mut self) -> Result<(), Reason> {
         let names = <S::Machine as Machine>::Event::NAMES;
         let name = names[self.runner.rng().random_range(0..names.len())];
