@@ -1,4 +1,4 @@
-//! The whole loop: a scripted model, a tool that a person must approve, a run that survives its process.
+//! The whole loop: a scripted model, a tool that needs a person's approval, a run that survives its process.
 //!
 //! `cargo run --example agent_loop`
 
@@ -14,7 +14,7 @@ use runstate::decision::DecisionAction;
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
 
-/// Asks for one call, and says what came of it.
+/// A model that requests one call, and then reports its result.
 struct Script;
 
 impl Model for Script {
@@ -38,7 +38,7 @@ impl Model for Script {
     }
 }
 
-/// Stands in for a tool with an effect.
+/// A stand-in for a tool with an effect.
 struct Delete(ToolSpec);
 
 #[async_trait]
@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agent = Agent::builder(Script).tool(delete).stop(stop).build()?;
 
     for action in [DecisionAction::Resume, DecisionAction::Cancel] {
-        // The first process: it ends with the run waiting.
+        // The first process: the run waits at its end.
         let mut committer = MemoryCommitter::default();
         let mut state = RunState::new("r1");
         let io = Io::new().committer(&mut committer);
@@ -73,7 +73,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{}", question.message);
         drop(state);
 
-        // Another one, later: only what was committed is left.
+        // A later process: only the committed state is left.
         let mut state = committer.restore()?;
         let (_handle, mut decisions) = inbox();
         decisions.put(Incoming::new("decision-1", "call_1", action).on(question.id));

@@ -1,9 +1,9 @@
-//! `ToolCall` and `Run` alone, inside a loop that is not ours: here a queue of messages, one a line, as some other program
-//! has it already. Each message is one event of one call. Between two messages nothing is in memory: every machine lies in
-//! a file, sealed, and is brought back by the next message that is for it.
+//! `ToolCall` and `Run` alone, inside a foreign loop: here a queue of messages, one per line, as another program may
+//! already have it. Each message is one event of one call. Between two messages no machine is in memory: every
+//! machine is in a file, under a checksum, and the next message for it restores it.
 //!
-//! What the program may not do the types refuse: a message that comes too late changes nothing and is told why. Whether the
-//! run executes, waits or may go on is derived from its calls and set by nobody.
+//! The types refuse illegal steps: a late message changes nothing and gets an error. The calls determine whether the
+//! run executes, waits or may continue; the program never sets that status itself.
 //!
 //! ```sh
 //! cargo run --example calls_only
@@ -27,7 +27,7 @@ use serde::Serialize;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What the queue brings: the call, what happened, and a word about it.
+/// The messages of the queue: the call, the event, and a word of data.
 const QUEUE: &str = "\
 a asked read_file
 b asked delete_file
@@ -58,7 +58,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// One message, from the files to the files.
+/// Handles one message: reads the files, applies the event, writes the files.
 fn handle(files: &Files, message: &str) -> Result<String> {
     let mut words = message.split_whitespace();
     let (Some(id), what, word) = (words.next(), words.next(), words.next().unwrap_or_default()) else {
@@ -79,7 +79,7 @@ fn handle(files: &Files, message: &str) -> Result<String> {
                     files.put(&name, &call)?;
                     call.status().to_string()
                 }
-                // The call is as it was, and so is its file.
+                // The call is unchanged, and so is its file.
                 Err(refused) => refused.to_string(),
             }
         }
@@ -88,7 +88,7 @@ fn handle(files: &Files, message: &str) -> Result<String> {
     Ok(said)
 }
 
-/// The event that a message stands for.
+/// The event of a message.
 fn event(call: &AnyToolCall, what: &str, word: &str) -> Option<ToolCallEvent> {
     Some(match what {
         "started" => Start.into(),
@@ -103,12 +103,13 @@ fn event(call: &AnyToolCall, what: &str, word: &str) -> Option<ToolCallEvent> {
     })
 }
 
-/// The answer to what the call asked.
+/// The answer to the question of a call.
 fn decision(id: &str, action: DecisionAction) -> Decision {
     Decision::new(format!("dec-{id}"), format!("sus-{id}"), action)
 }
 
-/// Brings the run in line with its calls. It follows from them, so a crash between the two files is mended by the next message.
+/// Updates the run to match its calls. A crash between the two files is repaired by the next message, because the
+/// calls determine the run.
 fn follow(files: &Files, id: &str) -> Result<()> {
     let calls = files.calls()?;
     let derived = derive_run_status(calls.iter().map(|(_, status)| *status));
@@ -122,13 +123,13 @@ fn follow(files: &Files, id: &str) -> Result<()> {
             let action = if executes { DecisionAction::Resume } else { DecisionAction::Cancel };
             run.resume(ResumeRun::decided(id, &decision(id, action))).into()
         }
-        // `Done` says that the round is complete, never that the run is over.
+        // `Done` means that the round is complete. It does not mean that the run is over.
         (run, _) => run,
     };
     files.put("__run", &run)
 }
 
-/// The program has no more to do.
+/// Ends the run, because the program has no more work.
 fn end(files: &Files) -> Result<String> {
     let AnyRun::Running(run) = files.get("__run")? else { return Err("the run waits".into()) };
     let run = run.finish(Finish::new(TerminationReason::NaturalEnd))?;
@@ -141,7 +142,7 @@ fn end(files: &Files) -> Result<String> {
 struct Files(PathBuf);
 
 impl Files {
-    /// Writes beside the file and puts it in its place, so that a crash leaves the one or the other.
+    /// Writes to a temporary file and renames it, so that a crash leaves either the old or the new file.
     fn put<P: Persist<Record: Serialize>>(&self, name: &str, machine: &P) -> Result<()> {
         let path = self.path(name);
         let beside = path.with_extension("new");
@@ -149,7 +150,7 @@ impl Files {
         Ok(fs::rename(beside, path)?)
     }
 
-    /// The machine, or why what is in the file is none: damaged, of another lifecycle, of another graph.
+    /// Restores a machine, or returns the problem of the file: corrupt, of another lifecycle, of another graph.
     fn get<M: Machine<Record: Serialize + ReadRecord>>(&self, name: &str) -> Result<M> {
         let text = fs::read(self.path(name)).map_err(|error| format!("{name}: {error}"))?;
         Ok(Snapshot::from_json(&text)?.restore()?)

@@ -1,8 +1,8 @@
-//! Can a run be done while one of its calls is open? Every combination of statuses says no, or shows the shortest way.
+//! A proof that a run is never done while one of its calls is open. A violation is printed with its shortest path.
 //!
 //! ```sh
-//! cargo run --release --features testing --example explore -- 6          # the rule of the documents
-//! cargo run --release --features testing --example explore -- 6 hasty    # a run that is done whenever it likes
+//! cargo run --release --features testing --example explore -- 6          # the documented rule
+//! cargo run --release --features testing --example explore -- 6 hasty    # a run that may be done at any time
 //! cargo run --release --features testing --example explore -- 8 free     # no rule and no invariant: 17 M states
 //! ```
 use runstate::testing::{ProductState, ProductStep, Unproven, run_and_calls, run_invariant, run_rule};

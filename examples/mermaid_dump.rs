@@ -1,4 +1,4 @@
-//! Prints what the parser makes of diagrams, one JSON line each, for the comparison with Mermaid itself.
+//! Prints the parsed form of diagrams, one JSON line each, for the comparison with Mermaid itself.
 //!
 //! Standard input holds the diagrams, each followed by a NUL. See `tests/oracle/run.sh`.
 
@@ -133,7 +133,7 @@ fn scope(diagram: &Diagram, id: ScopeId) -> String {
     name(diagram, id.index())
 }
 
-/// A scope as the oracle script calls it: its state, and `#n` behind it for the nth region of a divided one.
+/// The name of a scope in the oracle script: its state, with the suffix `#n` for the nth region of a divided state.
 fn name(diagram: &Diagram, at: usize) -> String {
     let Some(owner) = diagram.scopes[at].owner else { return "root".to_owned() };
     let owner = match diagram[owner].id.as_str() {

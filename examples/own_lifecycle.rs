@@ -1,4 +1,4 @@
-//! A lifecycle of your own. Its diagram, `own_lifecycle.md`, is held against it by every build.
+//! A lifecycle of your own. Every build checks it against its diagram, `own_lifecycle.md`.
 
 use runstate::kernel::{Enter, Guard, Record};
 use runstate::snapshot::Snapshot;

@@ -1,6 +1,6 @@
-//! Prints what the checker makes of traces, one JSON line for each diagram, for the comparison with another checker.
+//! Prints the checker's verdicts on traces, one JSON line per diagram, for the comparison with another checker.
 //!
-//! Standard input holds a JSON object a line: a diagram as `source`, and `traces` over it, each a list of events as
+//! Standard input holds one JSON object per line: a diagram as `source`, and its `traces`, each a list of events as
 //! `[name, from, to]`. See `tests/oracle/traces.mjs`.
 
 use std::io::{self, BufRead, Write};
@@ -25,7 +25,7 @@ fn main() -> io::Result<()> {
     out.flush()
 }
 
-/// For each trace the place of the first event that violates, and what those without one cover.
+/// For each trace, the index of the first violating event; and the coverage of the traces without a violation.
 fn verdicts(case: &Case) -> Result<Value, String> {
     let diagram = diagram::parse(&case.source).map_err(|error| error.to_string())?;
     let graph = StateGraph::from_diagram(&diagram, "x").map_err(|error| error.to_string())?;

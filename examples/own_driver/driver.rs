@@ -34,15 +34,15 @@ pub(crate) struct Driver {
     pub(crate) store: Store,
     pub(crate) folder: Folder,
     recorder: Recorder,
-    /// What the model will answer.
+    /// The scripted answers of the model.
     pub(crate) turns: VecDeque<Turn>,
-    /// What people decided.
+    /// The decisions of people.
     pub(crate) decisions: VecDeque<Decision>,
     pub(crate) calls: BTreeMap<String, AnyToolCall>,
-    /// How many steps the run took.
+    /// The number of steps of the run.
     pub(crate) steps: u32,
     activation: u32,
-    /// The flow that executions belong to.
+    /// The flow of the executions.
     flow: Option<FlowId>,
 }
 
@@ -52,7 +52,7 @@ impl Driver {
         Driver { store, folder, recorder, turns, decisions, calls, steps: 0, activation: 0, flow: None }
     }
 
-    /// Takes the run through one activation.
+    /// Runs one activation.
     pub(crate) fn activation(&mut self, run: Run<Running>) -> Result<AnyRun> {
         self.activation = run.record().activations();
         let observer = self.recorder.observer(&format!("activation {}", self.activation));
@@ -61,7 +61,7 @@ impl Driver {
         let receipt = self.commit(flow.due())?;
         let mut flow = flow.commit(Commit::new(receipt))?;
 
-        // What was decided meanwhile is replayed before anything else.
+        // Decisions that arrived in the meantime are replayed first.
         let top = match self.drain(flow.gate())? {
             Drained::Nothing(nothing) => flow.skip_replay(SkipReplay::new(nothing))?,
             replayed => {
@@ -77,7 +77,7 @@ impl Driver {
         self.end(run, flow)
     }
 
-    /// Step after step, until there is a reason to end.
+    /// Runs step after step, until there is a reason to end.
     fn steps(&mut self, mut top: RunFlow<LoopTop>) -> Result<RunFlow<RunEnd>> {
         loop {
             let mut flow = top.open_gate(OpenGate);
@@ -102,7 +102,7 @@ impl Driver {
             let flow = flow.complete(Complete::new(outcomes))?;
             let receipt = self.commit(flow.due())?;
 
-            // From here there is a way to the gate and none to the model.
+            // From here a transition leads to the gate, and none to the model.
             let mut flow = flow.commit(Commit::new(receipt))?;
             let passed = self.pass(flow.gate())?;
             match flow.passed(passed, self.waiting()).map_err(|(_, unmet)| unmet)? {
@@ -112,7 +112,7 @@ impl Driver {
         }
     }
 
-    /// The calls of one answer, one by one.
+    /// Handles the calls of one answer, one by one.
     fn round(&mut self, flow: &mut RunFlow<ToolRound>) -> Result<Vec<CallOutcome>> {
         let (turn, step) = (flow.turn().clone(), self.steps);
         let mut outcomes = Vec::new();
@@ -147,7 +147,8 @@ impl Driver {
         Ok(outcomes)
     }
 
-    /// That a call was begun is on the disk before it is: a crash cannot make it run twice unnoticed.
+    /// Writes the beginning of a call to the disk before the call begins, so that a crash cannot cause a silent
+    /// second execution.
     fn begun(
         &mut self,
         flow: &mut RunFlow<ToolRound>,
@@ -159,7 +160,7 @@ impl Driver {
         started.into_iter().next().map(Allow::once).ok_or_else(|| "one call was begun".into())
     }
 
-    /// Executes a call that is running, behind its open gate.
+    /// Executes a running call, after its gate opened.
     fn executed(&mut self, open: ToolExecution<ExecuteTool>, id: &str) -> Result<AnyToolCall> {
         let Some(AnyToolCall::Running(running)) = self.calls.remove(id) else {
             return Err(format!("{id} is not running").into());
@@ -169,7 +170,7 @@ impl Driver {
         Ok(running.answered(result).into())
     }
 
-    /// Drains a gate: pass after pass, until one finds nothing.
+    /// Drains a gate: one pass after the other, until a pass finds no decision.
     fn drain(&mut self, mut gate: Gate) -> Result<Drained> {
         loop {
             let name = format!("pass {}.{}.{}", self.activation, gate.number(), gate.next_pass());
@@ -186,7 +187,7 @@ impl Driver {
         }
     }
 
-    /// Takes a decision to the call that waits for it.
+    /// Applies a decision to its suspended call.
     fn take_in(&mut self, decision: &Decision) -> Result<()> {
         let id = decision.call.clone();
         let Some(AnyToolCall::Suspended(suspended)) = self.calls.remove(&id) else {
@@ -200,7 +201,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Replays the call of a decision that is durable.
+    /// Replays the call of a durable decision.
     fn replayed(&mut self, pass: ResumeToolCall<Replay>) -> Result<ResumeToolCall<ClearResolved>> {
         let id = pass.call().to_owned();
         match self.calls.remove(&id) {
@@ -223,7 +224,7 @@ impl Driver {
         }
     }
 
-    /// Passes a gate within the loop: what was replayed behind it is committed.
+    /// Passes a gate within the loop and commits its replays.
     fn pass(&mut self, gate: Gate) -> Result<GatePassed> {
         match self.drain(gate)? {
             Drained::Nothing(nothing) => Ok(nothing.into()),
@@ -234,19 +235,19 @@ impl Driver {
         }
     }
 
-    /// Ends the activation, and with it perhaps the run.
+    /// Ends the activation, and the run if the reason is final.
     fn end(&mut self, run: Run<Running>, flow: RunFlow<RunEnd>) -> Result<AnyRun> {
         let flow = flow.close(flow::Close);
         let (reason, calls) = (flow.reason().clone(), flow.calls().to_vec());
         println!("the activation ends: {reason}");
-        // What becomes of the run goes to the disk with the end.
+        // The new status of the run is written with the end of the activation.
         let run = run.end_activation(reason, calls).map_err(|(_, why)| why)?.into();
         let receipt = self.store.commit(flow.due(), self.kept()?.with_run(&run)?)?;
         flow.committed(&receipt).map_err(|(_, wrong)| wrong)?;
         Ok(run)
     }
 
-    /// The first decision that a call waits for. Others answer a question that is not asked any more.
+    /// The first decision on a question that is still open. All others are stale.
     fn next_decision(&mut self) -> Option<Decision> {
         while let Some(decision) = self.decisions.pop_front() {
             match self.calls.get(&decision.call) {

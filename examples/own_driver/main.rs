@@ -1,16 +1,17 @@
-//! A driver of one's own: the typed lifecycles, driven with plain blocking I/O and without any driver of this crate.
+//! A driver of your own: the typed lifecycles, driven with plain blocking I/O and without any driver of this crate.
 //!
-//! A scripted model tidies a folder with real file tools. Deleting waits for a decision, so the first activation ends, and
-//! all that is known of the run is in one file. A second activation brings it back from there, replays what was decided and
-//! ends the run. What happened is printed as a trace that is held against the documented diagrams.
+//! A scripted model tidies a folder with real file tools. The delete tool waits for a decision, so the first
+//! activation ends, and one file holds the whole run. A second activation restores the run from this file, replays
+//! the decisions and ends the run. The program prints the transitions as a trace and checks it against the documented
+//! diagrams.
 //!
 //! ```sh
 //! cargo run --example own_driver                    # the script beside this file
-//! cargo run --example own_driver -- my-script.json  # another one
+//! cargo run --example own_driver -- my-script.json  # another script
 //! ```
 //!
-//! `driver.rs` is the loop. It has no choice of order: from each state there is a way on with the proof that what the state
-//! owes was done, and no other.
+//! `driver.rs` is the loop. The types fix its order: each transition requires the proof that the duty of its source
+//! state was fulfilled.
 mod driver;
 mod store;
 mod tools;
@@ -44,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = Folder::furnished(place.join("desk"), &["draft.tmp", "notes.md"])?;
     let recorder = Recorder::new("r1");
 
-    // The first activation: the run begins, and waits for what it may not do alone.
+    // The first activation: the run begins, and waits for an approval.
     let mut driver = Driver::new(Store::at(place.join("run.jsonl"))?, folder, recorder.clone());
     driver.turns.extend(script.turns);
     let run = Run::new(RunRecord::new("r1").observed(recorder.observer("r1")));
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ended = driver.activation(run)?;
     println!("the run is {}", ended.status());
 
-    // Days later, perhaps in another process: all there is left is the file. The model's script goes on where it was.
+    // Days later, perhaps in another process: only the file is left. The model's script continues at its position.
     let Driver { store, folder, turns, .. } = driver;
     let last = store.last()?;
     let mut driver = Driver::new(store, folder, recorder.clone());
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     driver.decisions.extend(script.decisions);
     if let AnyRun::Waiting(run) = run {
         println!("-- second activation, for {}", run.calls().join(" and "));
-        // A waiting run goes on for a cause and not without.
+        // A waiting run only continues with a cause.
         let Some(first) = driver.decisions.iter().find(|decision| run.calls().contains(&decision.call))
         else {
             return Err("nothing was decided".into());
@@ -81,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tells the recorder of a machine that came out of storage.
+/// Reports the transitions of a restored machine to the recorder.
 fn observed<M: Machine>(mut machine: M, recorder: &Recorder, name: &str) -> M {
     machine.observe(recorder.observer(name));
     machine

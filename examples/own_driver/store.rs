@@ -1,4 +1,4 @@
-//! Where a run is kept: a file with a line a commit, written whole and synced before the receipt for it is given.
+//! The store of a run: a file with one line per commit. Each line is written and synced before its receipt exists.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,14 +18,14 @@ use crate::observed;
 
 pub(crate) struct Store(PathBuf);
 
-/// All there is to know of a run after a commit.
+/// The complete state of a run after a commit.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
     commit: String,
     steps: u32,
     run: Option<Snapshot>,
     calls: Vec<Snapshot>,
-    /// The decision that was taken in with this commit.
+    /// The decision that this commit recorded.
     decision: Option<Decision>,
 }
 
@@ -49,7 +49,7 @@ impl Kept {
         self.steps
     }
 
-    /// The machines again, or why what is there is not what was stored.
+    /// Restores the machines, or returns the reason why the stored data is not valid.
     pub(crate) fn restored(
         &self,
         recorder: &Recorder,
@@ -71,7 +71,7 @@ impl Store {
         Ok(Store(path))
     }
 
-    /// Makes the commit that is due. The receipt exists only when the line is on the disk.
+    /// Makes the pending commit. The receipt exists only after the line is on the disk.
     pub(crate) fn commit(&self, due: Due, mut kept: Kept) -> Result<Receipt, Box<dyn Error>> {
         commit(due, |due| {
             kept.commit = due.to_string();
@@ -83,7 +83,7 @@ impl Store {
         })
     }
 
-    /// What the last commit kept.
+    /// The state of the last commit.
     pub(crate) fn last(&self) -> Result<Kept, Box<dyn Error>> {
         let last = BufReader::new(File::open(&self.0)?).lines().last().ok_or("nothing was committed")??;
         Ok(serde_json::from_str(&last)?)

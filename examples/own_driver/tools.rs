@@ -12,13 +12,13 @@ use runstate::turn::CallRequest;
 
 pub(crate) struct Folder(PathBuf);
 
-/// What is to be done with a call before its tool executes.
+/// The action on a call before its tool executes.
 pub(crate) enum Look {
-    /// It cannot be executed, for this reason.
+    /// The call cannot execute, for this reason.
     Unfit(String),
-    /// Somebody has to be asked.
+    /// A person must decide first.
     Ask(Suspension),
-    /// It may be executed.
+    /// The call may execute.
     Go,
 }
 
@@ -38,12 +38,12 @@ impl Folder {
         Ok(names)
     }
 
-    /// What executing a tool again does.
+    /// The effect of a repeated execution of a tool.
     pub(crate) fn effect(tool: &str) -> Effect {
         if tool == "list" { Effect::Repeatable } else { Effect::Once }
     }
 
-    /// Looks at a call before it is executed for the first time.
+    /// Checks a call before its first execution.
     pub(crate) fn look(request: &CallRequest) -> Look {
         if let Some(why) = &request.unreadable {
             return Look::Unfit(format!("the arguments cannot be read: {why}"));
@@ -58,7 +58,7 @@ impl Folder {
         }
     }
 
-    /// Executes a tool. What goes wrong is for the model to read.
+    /// Executes a tool. The model reads the error of a failed execution.
     pub(crate) fn execute(&self, tool: &str, arguments: &serde_json::Value) -> ToolResult {
         let argument = arguments.as_str().unwrap_or_default();
         let done = match tool {

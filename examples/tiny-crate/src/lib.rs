@@ -1,6 +1,6 @@
-//! Next to nothing, to be built, tested and deployed.
+//! A minimal crate to build, test and deploy.
 
-/// The larger of the two.
+/// Returns the larger of two numbers.
 pub fn larger(a: u32, b: u32) -> u32 {
     if a > b { a } else { b }
 }
