@@ -1,4 +1,4 @@
-//! Checking a whole trace.
+//! Checks of a whole trace.
 
 use std::io::BufRead;
 
@@ -11,7 +11,7 @@ use super::rulebook::Rulebook;
 #[cfg(doc)]
 use super::violation::ViolationKind;
 
-/// Checks events that are in memory.
+/// Checks events in memory.
 ///
 /// # Example
 /// ```
@@ -42,20 +42,21 @@ pub fn check<'e>(events: impl IntoIterator<Item = &'e Event<'e>>, book: &Ruleboo
     checker.finish()
 }
 
-/// Checks the events of a JSONL trace as they are read, in memory for one line and one small entry an instance.
+/// Checks the events of a JSONL trace while it reads them. It keeps one line, and one small entry per instance, in
+/// memory.
 ///
-/// A trace that breaks off into something else is held to violate: its report has the events before, a violation
-/// [`Garbage`](ViolationKind::Garbage) or [`Cut`](ViolationKind::Cut) for the first line that is none, and says that it
-/// was not consumed whole.
+/// A trace that turns into other content violates the rules. Its report has the events before that line, and a
+/// violation [`Garbage`](ViolationKind::Garbage) or [`Cut`](ViolationKind::Cut) for the first line that is no event.
+/// The report states that the trace was not read to its end.
 ///
 /// # Errors
-/// When the input cannot be read, and when not even its first line is an event: then it is no trace.
+/// When the input cannot be read, and when its first line is no event: then the input is no trace.
 pub fn check_jsonl<R: BufRead>(reader: JsonlReader<R>, book: &Rulebook) -> Result<Report, ReadError> {
     Checker::new(book).jsonl(reader)
 }
 
 impl Checker<'_> {
-    /// The same as [`check_jsonl`], with this checker.
+    /// Checks a JSONL trace like [`check_jsonl`], with this checker.
     ///
     /// # Errors
     /// As [`check_jsonl`].

@@ -1,4 +1,4 @@
-//! Holds events against the rules, one by one.
+//! The checker of events against the rules, one by one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::rules::Rules;
 use super::step::{Instance, Step, step};
 use super::violation::{Violation, ViolationKind};
 
-/// Checks a trace while it is made or read.
+/// A checker for a trace that is being recorded or read.
 ///
-/// It keeps one small entry for each instance, its name and the state it is in: also for one that has ended, since an
-/// event after the end would not be known for one otherwise. An instance that has ended may be created anew.
+/// It keeps one small entry per instance: its name and its state. The entry of an ended instance stays, because it
+/// identifies later events as violations. An ended instance may be created again.
 ///
 /// # Example
 /// ```
@@ -36,21 +36,21 @@ use super::violation::{Violation, ViolationKind};
 #[derive(Debug)]
 pub struct Checker<'b> {
     book: &'b Rulebook,
-    /// One for each of the book's rules.
+    /// One element per rules of the book.
     laws: Vec<Law>,
     runs: Vec<Run>,
     run_places: HashMap<Box<str>, usize>,
-    /// Where the last event's lifecycle and run were found; the next is mostly of the same.
+    /// The indices of the last event's lifecycle and run. The next event mostly has the same ones.
     last: (usize, usize),
     events: u64,
     skipped: u64,
-    /// The lifecycles of those events, the first few.
+    /// The lifecycles of the skipped events; the list is limited.
     passed_over: Vec<Box<str>>,
     violations: u64,
     first: Option<Box<Violation>>,
     /// The first violation of each other instance.
     others: Vec<Violation>,
-    /// The lifecycles without rules that are listed.
+    /// The listed lifecycles without rules.
     strangers: HashSet<Box<str>>,
     most: usize,
     backwards: Option<Backwards>,
@@ -63,13 +63,13 @@ struct Run {
     seq: u64,
     line: u64,
     at_ms: u64,
-    /// Where the last instance of the lifecycle that cuts others off was created; 0 for none.
+    /// The line that created the last instance of the lifecycle that cuts off others; 0 for none.
     restarted: u64,
-    /// Where the run ended; 0 for not yet.
+    /// The line of the run's end; 0 before the end.
     ended: u64,
 }
 
-/// What has happened to one lifecycle.
+/// The check of one lifecycle.
 #[derive(Debug)]
 struct Law {
     rules: Arc<Rules>,
@@ -77,10 +77,10 @@ struct Law {
     entered: Vec<u64>,
     instances: u64,
     violations: u64,
-    /// The lifecycles whose events are held against the rules: more than one where they are for all.
+    /// The lifecycles that are checked against the rules. There are several where the rules are for all lifecycles.
     lifecycles: Vec<Arc<str>>,
     lifecycle_places: HashMap<Arc<str>, usize>,
-    /// The instances, by run and lifecycle and then by name, so that a look-up needs no key of all.
+    /// The instances, by run and lifecycle and then by name, so that a look-up allocates no combined key.
     tables: Vec<HashMap<Box<str>, Instance>>,
     table_places: HashMap<(usize, usize), usize>,
     last: Option<((usize, usize), usize)>,
@@ -125,7 +125,7 @@ impl Law {
 }
 
 impl<'b> Checker<'b> {
-    /// Checks against these rules.
+    /// Makes a checker for these rules.
     pub fn new(book: &'b Rulebook) -> Self {
         Checker {
             book,
@@ -146,15 +146,15 @@ impl<'b> Checker<'b> {
         }
     }
 
-    /// Sets how many violations the report lists: the first one, and the first of each other instance. Default:
-    /// [`Report::MOST_VIOLATIONS`]. 0 is taken for 1.
+    /// Sets the maximum number of listed violations: the first one, and the first of each other instance. The value 0
+    /// acts like 1. Default: [`Report::MOST_VIOLATIONS`].
     #[must_use]
     pub fn most_violations(mut self, most: usize) -> Self {
         self.most = most.max(1);
         self
     }
 
-    /// How many events there were.
+    /// The number of events so far.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -164,10 +164,10 @@ impl<'b> Checker<'b> {
         self.first.as_deref()
     }
 
-    /// Checks one event, which stands on that line of the trace.
+    /// Checks one event, given the number of its line in the trace.
     ///
-    /// After a violation the checker believes the event: the instance is in the state that the event names, if there
-    /// is such a state. An event counts as one violation at most.
+    /// After a violation the checker trusts the event: the instance is then in the state that the event names, if
+    /// that state exists. An event counts as one violation at most.
     pub fn event(&mut self, line: u64, event: &Event<'_>) {
         self.events += 1;
         if event.is_creation() && self.book.restarts.as_ref().is_some_and(|it| *it.of == *event.lifecycle) {
@@ -203,7 +203,7 @@ impl<'b> Checker<'b> {
 
         let Some(place) = self.law(&event.lifecycle) else {
             let kind = out_of_order.unwrap_or(ViolationKind::UnknownLifecycle { closest: None });
-            // Each of its events is one: it is listed once.
+            // Every event of an unknown lifecycle is a violation. The report lists the lifecycle once.
             let is_its_first =
                 self.others.len() < self.most && self.strangers.insert(event.lifecycle.as_ref().into());
             self.violated(None, None, line, event, kind, is_its_first);
@@ -247,12 +247,12 @@ impl<'b> Checker<'b> {
         }
     }
 
-    /// Notes that the trace goes on with something that is no event.
+    /// Records that the trace continues with a line that is no event.
     pub(super) fn garbage(&mut self, error: &ReadError) {
         self.whole = false;
         self.violations += 1;
         let violation = Violation::garbage(error);
-        // It is the last of the trace, and listed always: what is behind it was not checked.
+        // This violation is the last of the trace and always listed, because the rest was not checked.
         match &self.first {
             None => self.first = Some(Box::new(violation)),
             Some(_) => self.others.push(violation),
@@ -305,7 +305,7 @@ impl<'b> Checker<'b> {
         Some(self.last.0)
     }
 
-    /// The report on all events so far.
+    /// Returns the report on all events so far.
     pub fn finish(self) -> Report {
         let mut unfinished = Vec::new();
         let mut lifecycles = Vec::new();
@@ -350,7 +350,7 @@ impl<'b> Checker<'b> {
             covered.count_composites(rules, &law.taken);
             lifecycles.push(covered);
         }
-        // Tables have no order of their own; no two instances are born on one line.
+        // Tables have no order. Each instance has a unique line of birth.
         unfinished.sort_unstable_by_key(|(instance, ..)| instance.born);
         let verdict = match (self.violations, unfinished.len()) {
             (0, 0) => Verdict::Conforms,

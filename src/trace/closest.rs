@@ -1,6 +1,6 @@
-//! The name that was meant.
+//! Suggestions for misspelled names.
 
-/// The known name that is closest to one that is not known, if one is near: at most one slip of the keys away, or alike.
+/// Finds the known name closest to an unknown one: at most one typing error away, or similar.
 ///
 /// # Example
 /// ```
@@ -10,7 +10,7 @@
 /// assert_eq!(closest("teleport", ["ship", "pay"]), None);
 /// ```
 pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    // Longer names are compared with none: that takes time, and none of them is a slip.
+    // Longer names are not compared: the comparison takes time, and a long name is no typing error.
     const LONGEST: usize = 100;
     if name.len() > LONGEST {
         return None;

@@ -1,4 +1,4 @@
-//! Which edges were taken.
+//! The coverage of edges.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -10,63 +10,63 @@ use serde::Serialize;
 use super::event::Plain;
 use super::rules::{RuleEdge, Rules};
 
-/// Which edges were taken and how often, by lifecycle. Those of several traces add up.
+/// The number of times that each edge was taken, by lifecycle. The coverages of several traces can be added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Coverage {
     pub(crate) lifecycles: Vec<LifecycleCoverage>,
 }
 
-/// Which edges of one lifecycle were taken.
+/// The coverage of one lifecycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LifecycleCoverage {
     /// The lifecycle.
     pub lifecycle: String,
-    /// How many instances there were.
+    /// The number of instances.
     pub instances: u64,
-    /// How many of them have not ended.
+    /// The number of unfinished instances.
     pub unfinished: u64,
-    /// How many events violate, listed or not.
+    /// The number of violating events, listed or not.
     #[serde(skip)]
     pub(crate) violations: u64,
-    /// The states, in source order, and then the composite states.
+    /// The states in source order, followed by the composite states.
     pub states: Vec<StateCount>,
-    /// The edges, in source order: as a diagram draws them, between states, composite states and choices.
+    /// The edges in source order, as a diagram draws them: between states, composite states and choices.
     pub edges: Vec<EdgeCount>,
-    /// The same between states alone, where that is not the same.
+    /// The edges between states alone, where they differ from the drawn ones.
     #[serde(skip)]
     pub(crate) plain: Vec<EdgeCount>,
 }
 
-/// How often a state was entered.
+/// The count of a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StateCount {
     /// The state.
     pub state: String,
-    /// How often it was entered.
+    /// The number of entries into the state.
     pub entered: u64,
-    /// How many instances are in it at the end.
+    /// The number of instances in the state at the end.
     pub current: u64,
-    /// What is directly inside of a composite state, whose instances it has too.
+    /// The direct members of a composite state. Their instances count for it too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inside: Vec<String>,
 }
 
-/// How often an edge was taken.
+/// The count of an edge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EdgeCount {
-    /// The state that is left.
+    /// The source state.
     pub from: String,
     /// The event, or the label in the diagram; empty for none.
     pub event: String,
-    /// The state that is entered.
+    /// The target state.
     pub to: String,
-    /// Only the event of that name takes it.
+    /// Whether only the event of that name takes the edge.
     pub held: bool,
-    /// How often it was taken.
+    /// The number of times that the edge was taken.
     pub taken: u64,
 }
 
@@ -103,7 +103,7 @@ impl LifecycleCoverage {
         }
     }
 
-    /// What was taken and entered, by the places of edges and states in the rules.
+    /// Sets the counts, given by the indices of edges and states in the rules.
     pub(super) fn count(&mut self, rules: &Rules, taken: &[u64], entered: &[u64]) {
         self.states.iter_mut().zip(entered).for_each(|(state, count)| state.entered = *count);
         let Some(drawn) = &rules.drawn else {
@@ -116,8 +116,8 @@ impl LifecycleCoverage {
         }
     }
 
-    /// Adds the composite states. One is entered by a step from outside, or by one that is drawn to lead to it, and has the instances
-    /// of all states inside.
+    /// Adds the composite states. A step from outside enters a composite state, and so does a step that is drawn to
+    /// lead to it. The instances of all states inside count for it.
     pub(super) fn count_composites(&mut self, rules: &Rules, taken: &[u64]) {
         let Some(drawn) = &rules.drawn else { return };
         let mut counts: Vec<StateCount> =
@@ -164,7 +164,7 @@ impl LifecycleCoverage {
         }
     }
 
-    /// How many edges were taken at least once.
+    /// The number of edges that were taken at least once.
     pub fn taken(&self) -> usize {
         self.edges.iter().filter(|edge| edge.taken > 0).count()
     }
@@ -174,7 +174,7 @@ impl LifecycleCoverage {
         self.edges.iter().filter(|edge| edge.taken == 0)
     }
 
-    /// How many per cent of the edges were taken; 100 where there are none.
+    /// The percentage of the edges that were taken; 100 without edges.
     pub fn percent(&self) -> f64 {
         percent(self.taken(), self.edges.len())
     }
@@ -216,12 +216,12 @@ fn add_edges(ours: &mut Vec<EdgeCount>, theirs: &[EdgeCount]) {
 }
 
 impl Coverage {
-    /// Of nothing.
+    /// Makes an empty coverage.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds what another trace covered.
+    /// Adds the coverage of another trace.
     pub fn merge(&mut self, other: &Coverage) {
         for theirs in &other.lifecycles {
             match self.lifecycles.iter_mut().find(|ours| ours.lifecycle == theirs.lifecycle) {
@@ -231,7 +231,7 @@ impl Coverage {
         }
     }
 
-    /// The lifecycles that occurred, and the one that was asked for, in the order of the rules.
+    /// The lifecycles in the trace, and the requested one, in the order of the rules.
     pub fn iter(&self) -> impl Iterator<Item = &LifecycleCoverage> {
         self.lifecycles.iter()
     }
@@ -241,29 +241,29 @@ impl Coverage {
         self.lifecycles.iter().find(|lifecycle| lifecycle.lifecycle == name)
     }
 
-    /// How many per cent of all edges were taken; 100 where there are none.
+    /// The percentage of all edges that were taken; 100 without edges.
     pub fn percent(&self) -> f64 {
         let taken = self.iter().map(LifecycleCoverage::taken).sum();
         percent(taken, self.iter().map(|lifecycle| lifecycle.edges.len()).sum())
     }
 
-    /// Asks for so many per cent.
+    /// Requires a minimum percentage.
     ///
     /// # Errors
-    /// When it is less, or no lifecycle is covered at all.
+    /// When the percentage is lower, or when no lifecycle is covered.
     pub fn require_percent(&self, least: f64) -> Result<(), Unmet> {
         if self.lifecycles.is_empty() {
             return Err(Unmet::Nothing { least });
         }
         let got = self.percent();
-        // Written so that a limit that is no number is missed, not met.
+        // The comparison fails for a limit that is not a number.
         if got >= least { Ok(()) } else { Err(Unmet::Percent { got, least }) }
     }
 
-    /// Asks for an edge; gives how often it was taken.
+    /// Requires an edge, and returns the number of times that it was taken.
     ///
     /// # Errors
-    /// When it was never taken, or when there is no such edge in what was covered.
+    /// When the edge was never taken, or when no covered lifecycle has it.
     pub fn require_edge(&self, wanted: &WantedEdge) -> Result<u64, Unmet> {
         let (mut found, mut taken) = (false, 0);
         let is_wanted = |edge: &&EdgeCount| edge.from == wanted.from && edge.to == wanted.to;
@@ -271,7 +271,7 @@ impl Coverage {
             if wanted.lifecycle.as_ref().is_some_and(|name| *name != covered.lifecycle) {
                 continue;
             }
-            // An edge that is drawn as such, or else one that composite states and choices make.
+            // A drawn edge takes precedence over an edge that results from composite states and choices.
             let drawn = covered.edges.iter().any(|edge| is_wanted(&edge));
             let edges = if drawn { &covered.edges } else { &covered.plain };
             for edge in edges.iter().filter(is_wanted) {
@@ -287,7 +287,7 @@ impl Coverage {
     }
 }
 
-/// With one digit behind the point, never more than it is: what is shown is reached.
+/// Rounds down to one decimal place, so that the displayed percentage was really reached.
 pub(super) fn shown(percent: f64) -> f64 {
     (percent * 10.0).floor() / 10.0
 }
@@ -296,7 +296,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// An edge that a trace has to take, written `FROM:TO` or `LIFECYCLE/FROM:TO`.
+/// A required edge, written `FROM:TO` or `LIFECYCLE/FROM:TO`.
 ///
 /// # Example
 /// ```
@@ -312,11 +312,11 @@ fn percent(part: usize, whole: usize) -> f64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WantedEdge {
-    /// The lifecycle, or any that has the edge.
+    /// The lifecycle; none for any lifecycle with the edge.
     pub lifecycle: Option<String>,
-    /// The state that is left.
+    /// The source state.
     pub from: String,
-    /// The state that is entered.
+    /// The target state.
     pub to: String,
 }
 
@@ -346,7 +346,7 @@ impl FromStr for WantedEdge {
     }
 }
 
-/// A text that names no edge.
+/// The error for a text that names no edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoWantedEdge {
     got: String,
@@ -365,25 +365,25 @@ impl fmt::Display for NoWantedEdge {
 
 impl Error for NoWantedEdge {}
 
-/// What was asked of a coverage and is not there.
+/// An unmet requirement on a coverage.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Unmet {
-    /// Too few edges were taken.
+    /// The percentage of taken edges is too low.
     Percent {
-        /// How many per cent were.
+        /// The reached percentage.
         got: f64,
-        /// How many were asked for.
+        /// The required percentage.
         least: f64,
     },
     /// No lifecycle is covered.
     Nothing {
-        /// How many per cent were asked for.
+        /// The required percentage.
         least: f64,
     },
     /// The edge was never taken.
     NeverTaken(WantedEdge),
-    /// No lifecycle that occurred has the edge.
+    /// No lifecycle in the trace has the edge.
     NoSuchEdge(WantedEdge),
 }
 

@@ -1,4 +1,4 @@
-//! Where two traces differ first.
+//! The first difference of two traces.
 
 use std::fmt;
 use std::io::BufRead;
@@ -8,17 +8,17 @@ use super::jsonl::JsonlReader;
 use super::read_error::ReadError;
 use super::text::Ordinals;
 
-/// A place where two traces differ; see [`first_difference`].
+/// A difference of two traces; see [`first_difference`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The old trace there; none where it has ended.
+    /// The event of the old trace; none after its end.
     pub old: Option<Side>,
-    /// The new trace there; none where it has ended.
+    /// The event of the new trace; none after its end.
     pub new: Option<Side>,
 }
 
-/// One event of a trace that differs from another.
+/// One side of a difference: an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Side {
@@ -40,13 +40,13 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A trace that could not be read to be compared.
+/// The error for a trace that could not be read for a comparison.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DiffError {
-    /// The old one.
+    /// The old trace.
     Old(ReadError),
-    /// The new one.
+    /// The new trace.
     New(ReadError),
 }
 
@@ -67,8 +67,8 @@ impl std::error::Error for DiffError {
     }
 }
 
-/// The first difference between two traces in what they say in their [stable text form](super::to_text()): ids, times,
-/// numbers and further fields may differ. None when they tell the same.
+/// Finds the first difference between the [stable text forms](super::to_text()) of two traces. Ids, times, numbers
+/// and further fields may differ. Returns none for equal text forms.
 ///
 /// # Example
 /// ```
@@ -88,7 +88,7 @@ impl std::error::Error for DiffError {
 /// ```
 ///
 /// # Errors
-/// When one of them cannot be read.
+/// When one of the traces cannot be read.
 pub fn first_difference<A: BufRead, B: BufRead>(
     mut old: JsonlReader<A>,
     mut new: JsonlReader<B>,

@@ -1,4 +1,4 @@
-//! Rules taken from a diagram.
+//! Rules from a diagram.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,18 @@ fn number(line: Option<usize>) -> Option<u32> {
 }
 
 impl Rules {
-    /// The rules that a diagram draws, for the events of the lifecycle `name`; `file` is the diagram's, for messages.
+    /// Makes the rules of a diagram for the events of the lifecycle `name`; `file` is the diagram's file, for
+    /// messages.
     ///
-    /// The names of states are their ids. Each edge is held by itself: with a label `name(arguments) [guard] / action`, of which all but
-    /// the name may be missing, only the event of that name takes it. A name begins with a letter or `_` and goes on with letters,
-    /// digits, `_`, `-`, `.` and `:`. With any other label, or with none, any event takes the edge that does not take a held one
-    /// between the same states; of several such edges it is the one whose label is the event's name, else the first.
+    /// The names of states are their ids. An edge is bound to an event by a label `name(arguments) [guard] / action`.
+    /// All parts but the name are optional, and only the event of that name takes the edge. A name begins with a
+    /// letter or `_` and continues with letters, digits, `_`, `-`, `.` and `:`. An edge with any other label, or
+    /// without one, is unbound. It accepts every event that does not take a bound edge between the two states. Of
+    /// several unbound edges, the edge with the event's name as its label is taken, else the first.
     ///
-    /// Each transition from `[*]` is held by itself as well: with a name in its label, that event and `create` create; with another
+    /// A transition from `[*]` follows similar rules. With a name in its label, that event and `create` create an
+    /// instance; with another label, every event does. Without a label `create` does, or every event if no label of
+    /// the diagram is a name.
     /// label, any event does. Without a label it is `create`, or any event where no label of the diagram is a name.
     ///
     /// # Example
@@ -55,14 +59,14 @@ impl Rules {
             graph.edges.iter().map(|edge| &edge.label).chain(graph.initial.iter().map(|it| &it.label));
         let names_creation = labels.flatten().any(|label| event_name(label).is_some());
         let mut edges: Vec<EdgeRule> = Vec::new();
-        // Of edges that no event tells apart the first is kept.
+        // Of edges that no event distinguishes, the first is kept.
         let mut places = HashMap::new();
         let drawn = graph.drawn.as_ref().filter(|drawn| drawn.is_of(graph));
         let mut arrows = drawn.map(|drawn| Arrows::new(&drawn.arrows));
         for (at, edge) in graph.edges.iter().enumerate() {
             let (from, to) = (states.find(&edge.from), states.find(&edge.to));
             let label = edge.label.as_deref().unwrap_or_default();
-            // Guards and actions are in no trace.
+            // Traces contain no guards and no actions.
             let name = event_name(label);
             let place = *places.entry((from, to, name.unwrap_or(label))).or_insert_with(|| {
                 let held = name.map(Into::into);
@@ -90,8 +94,8 @@ impl Rules {
         rules
     }
 
-    /// The same, where violations point into the diagram that documents these rules: to the lines of the states and edges
-    /// that it shares with them.
+    /// Sets the diagram that documents these rules. Violations then point to the lines of the states and edges that
+    /// both share.
     ///
     /// # Example
     /// ```
@@ -127,11 +131,11 @@ impl Rules {
     }
 }
 
-/// The arrows of a diagram, and the edges that they are in. Of arrows that no event tells apart the first is kept.
+/// The arrows of a diagram, and their edges. Of arrows that no event distinguishes, the first is kept.
 struct Arrows {
     arrows: Vec<Arrow>,
     of_edges: Vec<Vec<u32>>,
-    /// For each arrow of the diagram, the one that is kept for it.
+    /// The index of the kept arrow for each arrow of the diagram.
     kept: Vec<usize>,
 }
 
@@ -151,7 +155,7 @@ impl Arrows {
         Arrows { arrows, of_edges: Vec::new(), kept }
     }
 
-    /// Notes that an edge is made of these arrows of the diagram.
+    /// Records that an edge consists of these arrows of the diagram.
     fn take(&mut self, edge: usize, is_held: bool, drawn: &[usize]) {
         if self.of_edges.len() <= edge {
             self.of_edges.resize_with(edge + 1, Vec::new);
@@ -166,7 +170,7 @@ impl Arrows {
     }
 }
 
-/// States by name: a graph that was not read from a diagram may have edges to states that it does not list.
+/// The states by name. A graph that was not read from a diagram may have edges to unlisted states.
 #[derive(Default)]
 struct States {
     rules: Vec<StateRule>,

@@ -1,4 +1,4 @@
-//! One transition, as a trace holds it.
+//! One transition in a trace.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,13 +8,13 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::extra::Extra;
 use crate::kernel::{Edge, Graph};
 
-/// The name of the event by which an instance comes to be.
+/// The name of the event that creates an instance.
 pub const CREATE: &str = "create";
 
 /// One transition of one instance of a lifecycle: one line of a trace.
 ///
-/// Read from a line it borrows what it can from that line. Its [`Display`](fmt::Display) shows the edge as a diagram
-/// would.
+/// An event that was read from a line borrows from that line where possible. Its [`Display`](fmt::Display) shows the
+/// edge in the notation of a diagram.
 ///
 /// # Example
 /// ```
@@ -34,27 +34,27 @@ pub const CREATE: &str = "create";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event<'a> {
-    /// The place in the trace of its run; it grows from line to line.
+    /// The sequence number in the trace of its run; it increases from line to line.
     pub seq: u64,
-    /// When it happened, in milliseconds of the recorder's clock.
+    /// The time, in milliseconds of the recorder's clock.
     pub at_ms: u64,
     /// The id of the run.
     pub run: Cow<'a, str>,
     /// The name of the lifecycle, such as `tool_call`.
     pub lifecycle: Cow<'a, str>,
-    /// Which instance of the lifecycle; unique within run and lifecycle.
+    /// The name of the instance; unique within run and lifecycle.
     pub instance: Cow<'a, str>,
     /// The name of the event; [`CREATE`] for a creation.
     pub event: Cow<'a, str>,
-    /// The state that was left; none for a creation.
+    /// The source state; none for a creation.
     pub from: Option<Cow<'a, str>>,
-    /// The state that was entered.
+    /// The target state.
     pub to: Cow<'a, str>,
-    /// The fields of the line that a trace knows nothing of.
+    /// The unknown fields of the line.
     pub extra: Extra<'a>,
 }
 
-/// Who and when, for the events that a recorder makes.
+/// The number, time and names of a recorded event.
 pub(super) struct Stamp<'a> {
     pub(super) seq: u64,
     pub(super) at_ms: u64,
@@ -91,18 +91,18 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Is it a creation?
+    /// Returns whether the event is a creation.
     pub fn is_creation(&self) -> bool {
         self.from.is_none()
     }
 
-    /// The event as its line, without the line's end.
+    /// Writes the event as its line, without the line break.
     pub fn to_json(&self) -> String {
-        // Strings and numbers are all there is, so that nothing can fail to serialize.
+        // The event only has strings and numbers, so its serialization cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The same event, borrowing nothing.
+    /// Returns the event with owned data.
     pub fn into_owned(self) -> Event<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {
             Cow::Owned(text.into_owned())
@@ -124,7 +124,7 @@ impl<'a> Event<'a> {
 impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.from.as_deref() {
-            // A creation has null there, which is shown so.
+            // A creation has null there, so `[*]` as a name is quoted.
             Some("[*]") => f.write_str("\"[*]\"")?,
             from => Plain(from.unwrap_or("[*]")).fmt(f)?,
         }
@@ -150,7 +150,7 @@ impl Serialize for Event<'_> {
     }
 }
 
-/// A name from a trace, for people: control characters escaped, and no longer than a line can bear.
+/// A name from a trace, for people: control characters are escaped, and the length is limited.
 pub(super) struct Plain<'a>(pub(super) &'a str);
 
 impl Plain<'_> {

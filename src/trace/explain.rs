@@ -1,4 +1,4 @@
-//! A violation with all that is known about it.
+//! The construction of a violation with its details.
 
 use super::closest::closest;
 use super::event::{CREATE, Event, Plain};
@@ -8,7 +8,7 @@ use super::rules::Rules;
 use super::step::Instance;
 use super::violation::{Legal, Violation, ViolationKind};
 
-/// Explains why `event` breaks the rules for an instance that was `instance` before it.
+/// Explains the violation by `event` of an instance in the state `instance`.
 pub(super) fn explain(
     book: &Rulebook,
     rules: Option<&Rules>,
@@ -102,7 +102,7 @@ fn ways_out(rules: &Rules, state: u32) -> Vec<Legal> {
     rules.ways_out(state).map(legal).collect()
 }
 
-/// A state that the lifecycle does not have: what may have been meant.
+/// An unknown state, with a suggestion.
 fn unknown(rules: &Rules, state: String) -> ViolationKind {
     const FEW: usize = 5;
     if let Some((place, _)) = rules.composite(&state) {
@@ -117,7 +117,7 @@ fn meant<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<Str
     closest(name, known).map(ToOwned::to_owned)
 }
 
-/// The events that lead where this one leads.
+/// The events with the source and target of this event.
 fn events<'r>(rules: &'r Rules, state: Option<u32>, event: &Event<'_>) -> Vec<&'r str> {
     let to = rules.find(&event.to);
     match state.filter(|_| !event.is_creation()) {
@@ -133,7 +133,7 @@ fn events<'r>(rules: &'r Rules, state: Option<u32>, event: &Event<'_>) -> Vec<&'
 }
 
 impl Violation {
-    /// A line that is no event, after some that were.
+    /// A line that is no event, after lines that were events.
     pub(super) fn garbage(error: &ReadError) -> Self {
         Violation {
             line: error.line(),

@@ -1,4 +1,4 @@
-//! The fields of a line that a trace knows nothing of.
+//! The unknown fields of a trace line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The names that mean something to a trace.
+/// The names of the known fields.
 pub(super) const KNOWN: [&str; 8] = ["seq", "at_ms", "run", "lifecycle", "instance", "event", "from", "to"];
 
-/// The further fields of an event: kept as they were written, and of no concern to the checker.
+/// The unknown fields of an event. They are kept in their written form, and the checker ignores them.
 ///
-/// A value is the very JSON text that stood in the line, so that a number too large or too precise for this program
-/// still comes out as it went in. Fields are written in the order of their names.
+/// A value is the exact JSON text of the line, so that a number beyond this program's range or precision keeps its
+/// form. Fields are written in the order of their names.
 ///
 /// # Example
 /// ```
@@ -31,15 +31,15 @@ pub(super) const KNOWN: [&str; 8] = ["seq", "at_ms", "run", "lifecycle", "instan
 pub struct Extra<'a>(BTreeMap<Cow<'a, str>, Cow<'a, RawValue>>);
 
 impl<'a> Extra<'a> {
-    /// The JSON text of the field of that name.
+    /// Finds the JSON text of the field with that name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|value| value.get())
     }
 
-    /// Adds a field, or replaces the one of that name.
+    /// Adds a field, or replaces the field with that name.
     ///
     /// # Errors
-    /// When the value has no form in JSON, or when the name is that of a field that every event has.
+    /// When the value has no JSON form, or when the name is a known field of every event.
     pub fn insert(&mut self, name: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
         if KNOWN.contains(&name) {
             let message = format!("`{name}` is a field of the trace itself; expected another name");
@@ -54,12 +54,12 @@ impl<'a> Extra<'a> {
         self.raw().map(|(name, value)| (name, value.get()))
     }
 
-    /// Their number.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Are there none?
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A trace as JSON lines: one event a line.
+//! A trace as JSON lines: one event per line.
 
 use std::io::{self, BufRead, Read, Write};
 use std::str::Utf8Error;
@@ -7,12 +7,12 @@ use super::event::Event;
 use super::line;
 use super::read_error::{Problem, ReadError};
 
-/// The longest line that a reader takes: 16 MiB.
+/// The maximum length of a line: 16 MiB.
 pub const LONGEST_LINE: usize = 16 << 20;
 
-/// Writes a trace, one event a line.
+/// A writer of traces, one event per line.
 ///
-/// It buffers nothing: give it a [`BufWriter`](io::BufWriter) where that matters.
+/// It has no buffer. Pass a [`BufWriter`](io::BufWriter) for speed.
 ///
 /// # Example
 /// ```
@@ -36,7 +36,7 @@ pub struct JsonlWriter<W> {
 }
 
 impl<W: Write> JsonlWriter<W> {
-    /// Writes to `out`.
+    /// Makes a writer to `out`.
     pub fn new(out: W) -> Self {
         JsonlWriter { out }
     }
@@ -44,7 +44,7 @@ impl<W: Write> JsonlWriter<W> {
     /// Writes one line.
     ///
     /// # Errors
-    /// Those of the destination. A line may then be written in part.
+    /// The errors of the destination. A part of the line may be written then.
     pub fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
         serde_json::to_writer(&mut self.out, event)?;
         self.out.write_all(b"\n")
@@ -53,22 +53,21 @@ impl<W: Write> JsonlWriter<W> {
     /// Flushes the destination.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// The errors of the destination.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// The destination.
+    /// Returns the destination.
     pub fn into_inner(self) -> W {
         self.out
     }
 }
 
-/// Reads a trace line by line, in memory for one line.
+/// A reader of traces, line by line, with one line in memory.
 ///
-/// Lines of white space are passed over. A byte order mark, a carriage return before the line's end and a missing line
-/// break at the end of the input are accepted; lines beyond [`LONGEST_LINE`] are not. After an error it reads no
-/// further.
+/// It skips lines of white space. It accepts a byte order mark, a carriage return before the line break and a missing
+/// line break at the end of the input. It rejects lines beyond [`LONGEST_LINE`]. After an error it stops.
 ///
 /// # Example
 /// ```
@@ -93,33 +92,33 @@ pub struct JsonlReader<R> {
 }
 
 impl<R: BufRead> JsonlReader<R> {
-    /// Reads from `input`.
+    /// Makes a reader of `input`.
     pub fn new(input: R) -> Self {
         JsonlReader { input, buffer: Vec::new(), line: 0, events: 0, done: false }
     }
 
-    /// The number of the last line that was read, from 1; 0 before the first.
+    /// The number of the last line, from 1; 0 before the first.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// The next event, or none at the end of the input. It borrows from the reader until the next call.
+    /// Reads the next event; none at the end of the input. The event borrows from the reader until the next call.
     ///
     /// # Errors
-    /// When a line is no event, when there is none in the whole input, and those of the input.
+    /// When a line is no event, when the whole input has no event, and the errors of the input.
     pub fn read(&mut self) -> Result<Option<Event<'_>>, ReadError> {
         self.read_numbered().map(|read| read.map(|(_, event)| event))
     }
 
-    /// The next event with the number of its line, which counts from 1.
+    /// Reads the next event with the number of its line, from 1.
     ///
     /// # Errors
-    /// Those of [`read`](JsonlReader::read).
+    /// The errors of [`read`](JsonlReader::read).
     pub fn read_numbered(&mut self) -> Result<Option<(u64, Event<'_>)>, ReadError> {
         if self.done {
             return Ok(None);
         }
-        // Until an event is returned or more is asked of the input, so that an error ends the reading.
+        // Set until a valid event resets it, so that an error ends the reading.
         self.done = true;
         loop {
             self.buffer.clear();
@@ -161,13 +160,13 @@ fn one(bytes: &[u8], number: u64) -> Result<Event<'_>, ReadError> {
 
 fn not_text(bytes: &[u8], number: u64, whole: bool, error: &Utf8Error) -> ReadError {
     let byte = error.valid_up_to();
-    // A last line that stops within a character is cut, not binary.
+    // A last line that ends inside a character is cut, not binary.
     let cut = !whole && error.error_len().is_none() && bytes.starts_with(b"{");
     let problem = if cut { Problem::Cut } else { Problem::NotText { byte: bytes[byte] } };
     ReadError::within(number, &String::from_utf8_lossy(bytes), line::Found { byte, problem })
 }
 
-/// The events of the rest of the trace, each with memory of its own.
+/// The remaining events of the trace, with owned data.
 impl<R: BufRead> Iterator for JsonlReader<R> {
     type Item = Result<Event<'static>, ReadError>;
 

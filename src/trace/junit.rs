@@ -6,12 +6,12 @@ use super::coverage::{LifecycleCoverage, Unmet};
 use super::report::{Report, count};
 use crate::unseen::is_unseen;
 
-/// Reports as JUnit XML: a suite for each trace or other file, and one for what was asked of the coverage.
+/// A JUnit XML report: one suite per trace or other file, and one suite for the coverage requirements.
 ///
-/// In the suite of a trace there is a test for each of its lifecycles. It fails where an event violates, listed or not, and for
-/// instances that have not ended when complete traces are asked for. A violation that belongs to no lifecycle of the
-/// rules fails a test called `trace`, and a trace that is not read to its end has an error in a test called `end`. Where time is to
-/// run forwards there is a test called `time`.
+/// The suite of a trace has one test per lifecycle. The test fails when an event violates the rules, listed or not,
+/// and for unfinished instances when complete traces are required. A violation outside of the rules' lifecycles fails
+/// a test named `trace`. A trace that was not read to its end has an error in a test named `end`. Where time must not
+/// run backwards, the suite has a test named `time`.
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ struct Suite {
 struct Test {
     name: String,
     failure: Option<Failure>,
-    /// What kept the test from being made.
+    /// The reason why the test could not run.
     error: Option<String>,
     output: String,
 }
@@ -61,26 +61,26 @@ impl Suite {
 }
 
 impl Junit {
-    /// Without reports.
+    /// Makes an empty report.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same where a trace with instances that have not ended fails.
+    /// Makes traces with unfinished instances fail. Default: they pass.
     #[must_use]
     pub fn complete(mut self) -> Self {
         self.complete = true;
         self
     }
 
-    /// The same where a trace fails whose time runs backwards within a run.
+    /// Makes traces fail when time runs backwards within a run. Default: they pass.
     #[must_use]
     pub fn monotonic(mut self) -> Self {
         self.monotonic = true;
         self
     }
 
-    /// Adds the report on a trace.
+    /// Adds the report of a trace.
     pub fn trace(&mut self, name: &str, report: &Report) {
         let of_rules: u64 = report.coverage.iter().map(|covered| covered.violations).sum();
         let of_none = report.violations.saturating_sub(of_rules + u64::from(!report.consumed_whole));
@@ -117,7 +117,7 @@ impl Junit {
                 output: report.summary(),
             });
         }
-        // A test has a failure or an error, and not both.
+        // A test has a failure or an error, but not both.
         if error.is_some() {
             tests.push(Test { name: "end".to_owned(), failure: None, error, output: String::new() });
         }
@@ -131,7 +131,7 @@ impl Junit {
         self.suites.push(Suite { name: name.to_owned(), tests });
     }
 
-    /// Adds a file that could not be checked: a suite with one test, which has an error.
+    /// Adds a file that could not be checked, as a suite with one test, which has an error.
     ///
     /// ```
     /// use runstate::trace::Junit;
@@ -156,8 +156,9 @@ impl Junit {
         Some(Failure { kind: "incomplete", message, text })
     }
 
-    /// Adds what is wrong with a file that is no trace, such as the state of a run: a suite with one test, which fails when anything
-    /// is. What of the file cannot be read is an error of another test. `output` says what was found.
+    /// Adds the problems of a file that is no trace, such as the state of a run, as a suite with one test. The test
+    /// fails when there is a problem. Unreadable parts of the file are an error of another test. `output` describes
+    /// the content of the file.
     ///
     /// # Example
     /// ```
@@ -184,7 +185,7 @@ impl Junit {
         self.suites.push(Suite { name: name.to_owned(), tests });
     }
 
-    /// Adds what was asked of the coverage of all traces, by name, and what of that is not there.
+    /// Adds the coverage requirements for all traces, by name, each with its violation, if any.
     pub fn coverage(&mut self, asked: impl IntoIterator<Item = (String, Option<Unmet>)>) {
         let tests: Vec<Test> = asked
             .into_iter()
@@ -261,7 +262,7 @@ impl Test {
     }
 }
 
-/// A text within XML 1.0, which has no way at all to write most control characters: what cannot be seen is written as `\u{202e}`.
+/// A text within XML 1.0, which cannot represent most control characters. Invisible characters become `\u{202e}`.
 struct Xml<'a>(&'a str);
 
 impl fmt::Display for Xml<'_> {

@@ -1,4 +1,4 @@
-//! One line of a trace, parsed.
+//! The parser of one trace line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,21 +10,21 @@ use super::event::Event;
 use super::extra::{Extra, KNOWN};
 use super::read_error::{Problem, ReadError};
 
-/// How deep a further field may nest, which is as deep as common readers of JSON go.
+/// The maximum depth of an unknown field, which equals the limit of common JSON readers.
 pub(super) const DEEPEST: usize = 128;
 
 impl<'a> Event<'a> {
-    /// Reads one line of a trace. Strings without escapes are borrowed from it.
+    /// Parses one line of a trace. Strings without escapes are borrowed from it.
     ///
     /// # Errors
-    /// When the line is not a JSON object, when a field is missing, occurs twice or has the wrong type, and when a
-    /// further field nests deeper than 128 levels. The place is one in this line, which counts as line 1.
+    /// When the line is not a JSON object, when a field is missing, occurs twice or has the wrong type, and when an
+    /// unknown field has more than 128 levels. The place is relative to this line, which counts as line 1.
     pub fn from_json(line: &'a str) -> Result<Event<'a>, ReadError> {
         parse(line).map_err(|found| ReadError::within(1, line, found))
     }
 }
 
-/// What is wrong with a line, and at which byte.
+/// A problem of a line, with its byte offset.
 pub(super) struct Found {
     pub(super) byte: usize,
     pub(super) problem: Problem,
@@ -37,7 +37,7 @@ pub(super) fn parse(line: &str) -> Result<Event<'_>, Found> {
     let deep = event.extra.raw().find_map(|(_, value)| too_deep(value.get()));
     match deep {
         None => Ok(event),
-        // The text of a value is a part of the line, so that addresses tell where in the line it is.
+        // The text of a value is a slice of the line, so its address gives its offset.
         Some(rest) => Err(Found {
             byte: (rest.as_ptr() as usize).saturating_sub(line.as_ptr() as usize),
             problem: Problem::TooDeep { limit: DEEPEST },
@@ -51,7 +51,7 @@ fn found(line: &str, error: &serde_json::Error) -> Found {
     if message == "missing field `from`" {
         message.push_str("; a creation has \"from\": null");
     }
-    // A line has no line breaks, but `from_json` may be given some; the last column is near enough then.
+    // A trace line has no line breaks, but `from_json` may receive some. The last column is precise enough then.
     let byte = if error.line() > 1 { line.len() } else { error.column().saturating_sub(1) };
     let problem = match error.classify() {
         serde_json::error::Category::Eof => Problem::Unfinished,
@@ -61,7 +61,7 @@ fn found(line: &str, error: &serde_json::Error) -> Found {
     Found { byte: byte.min(line.len()), problem }
 }
 
-/// The rest of a valid JSON value from where it is too deep.
+/// The rest of a valid JSON value, from the first level beyond the limit.
 fn too_deep(json: &str) -> Option<&str> {
     let mut depth = 0_usize;
     let mut quoted = false;
@@ -159,7 +159,7 @@ impl Visitor<'_> for Number {
     }
 }
 
-/// A string, borrowed where it has no escapes; `Cow` on its own would always be owned.
+/// A string that is borrowed where it has no escapes. A plain `Cow` would always be owned.
 struct Text(&'static str);
 
 impl<'de> DeserializeSeed<'de> for Text {

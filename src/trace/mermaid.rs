@@ -1,4 +1,4 @@
-//! A lifecycle's diagram with what a trace did to it.
+//! The diagram of a lifecycle with the results of a check.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -10,11 +10,11 @@ use super::rules::Rules;
 use super::violation::Violation;
 use crate::diagram::{Diagram, decode, encode_text, parse};
 
-/// Renders the rules as a Mermaid 11 state diagram, marked with what a check found.
+/// Renders the rules as a Mermaid 11 state diagram, with the results of a check.
 ///
-/// Labels have the number of times that an edge was taken. The classes are `visited` for states that were entered,
-/// `current` for those that instances are in at the end, and `illegal` for the states of its first violation, whose edge
-/// is drawn too. A state that the lifecycle lacks is drawn under a name of its own.
+/// Labels show the number of times that an edge was taken. The class `visited` marks entered states, `current` marks
+/// the states of instances at the end, and `illegal` marks the states of the first violation. The diagram also draws
+/// the violating edge. A state that the lifecycle lacks has a generated name.
 ///
 /// # Example
 /// ```
@@ -46,11 +46,12 @@ pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
     out
 }
 
-/// Marks a diagram as it is written with what a check found: everything in it stays, and classes are appended.
+/// Adds the results of a check to the text of a diagram. The text stays, and classes are appended.
 ///
-/// The classes are `trace_visited`, `trace_current` and `trace_illegal`, for the states that [`to_mermaid`] marks as well. `source` is
-/// the text that `diagram` was read from, alone. How often each edge was taken stands in comments. A state that is unknown to the diagram is drawn under a name of its own; one whose id
-/// Mermaid takes in a declaration alone has no class. Of a source that ends inside of a statement, such as `accTitle:`, it is the drawing of
+/// The classes are `trace_visited`, `trace_current` and `trace_illegal`, for the states that [`to_mermaid`] marks.
+/// `source` must be exactly the text that `diagram` was read from. Comments give the count of each edge. A state that
+/// the diagram lacks has a generated name. A state with an id that Mermaid only accepts in a declaration has no
+/// class. For a source that ends inside a statement, such as `accTitle:`, the function returns the output of
 /// [`to_mermaid`].
 ///
 /// # Example
@@ -71,7 +72,7 @@ pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
 pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Report) -> String {
     let mut out = source.trim_end().to_owned();
     out.push('\n');
-    // A state by its name; none where a statement could not name it.
+    // The state by its name; none for a name that a statement cannot use.
     let ids: HashMap<String, &str> = diagram
         .states
         .iter()
@@ -113,25 +114,25 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
     if let Some(violation) = violation {
         line(&mut out, &format!("%% trace line {}: {}", violation.line, Plain(&violation.reason())));
     }
-    // A source that ends inside of a statement takes the first line behind it for a part of that.
+    // A source that ends inside a statement absorbs the first appended line.
     let has_classes = |read: Diagram| read.class_defs.len() == diagram.class_defs.len() + CLASSES.len();
     if parse(&out).is_ok_and(has_classes) { out } else { to_mermaid(rules, Some(report)) }
 }
 
-/// Can a statement name a state of this id? In a declaration more is taken for an id than elsewhere.
+/// Returns whether a statement can use this state id. Declarations accept more ids than other statements.
 fn is_mentionable(id: &str) -> bool {
     parse(&format!("stateDiagram-v2\n{id}:::a\n"))
         .is_ok_and(|read| matches!(read.states.as_slice(), [one] if one.id == id && one.classes.len() == 1))
 }
 
-/// Classes of states, and how they are drawn.
+/// The classes of states, with their styles.
 const CLASSES: [(&str, &str); 3] = [
     ("visited", "fill:#d3f9d8,stroke:#2b8a3e,color:#000"),
     ("current", "fill:#d0ebff,stroke:#1864ab,stroke-width:3px,color:#000"),
     ("illegal", "fill:#ffe3e3,stroke:#c92a2a,stroke-width:3px,color:#000"),
 ];
 
-/// The name of a state within the diagram: its own where Mermaid takes that, otherwise one made for it.
+/// The id of a state within the diagram: its name where Mermaid accepts it, else a generated id.
 fn id(rules: &Rules, place: usize) -> String {
     let name = &rules.states[place].name;
     if is_plain(name) { name.to_string() } else { format!("state_{place}") }
@@ -161,12 +162,13 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !WORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
-        // Such names are made below for those that are not plain.
+        // Generated ids have this prefix.
         && !name.starts_with("state_")
         && !name.starts_with("illegal_")
 }
 
-/// A text that Mermaid shows as it is, in entities where it would end a label or a statement, and not longer than a label can be.
+/// A text that Mermaid shows literally. Characters that would end a label or a statement become entities, and the
+/// length is limited.
 fn shown(text: &str) -> String {
     let shown: String = text.chars().take(80).collect();
     let shown = shown.trim();
@@ -209,7 +211,7 @@ fn draw(out: &mut String, rules: &Rules, covered: Option<&LifecycleCoverage>) {
     }
 }
 
-/// Draws the edge of the first violation, and gives its states.
+/// Draws the edge of the first violation, and returns its states.
 fn draw_violation(out: &mut String, rules: &Rules, violation: &Violation) -> Vec<String> {
     let mut strangers = 0;
     let mut end = |out: &mut String, name: &str| match rules.find(name) {
@@ -259,6 +261,6 @@ fn paint(out: &mut String, rules: &Rules, covered: &LifecycleCoverage, illegal: 
 }
 
 fn line(out: &mut String, text: &str) {
-    // Writing to a string cannot fail.
+    // A write to a string cannot fail.
     writeln!(out, "    {text}").unwrap_or_default();
 }

@@ -1,21 +1,21 @@
-//! Traces: what happened, as data that any tool can read, held against what is documented.
+//! Traces: recorded transitions in an open format, and their check against documented lifecycles.
 //!
-//! A [`Recorder`] is told of transitions by the kernel's hook, which alone can write to it, and gives them back as
-//! [`Event`]s. [`JsonlWriter`] and [`JsonlReader`] carry those to and from a file, one JSON object a line:
+//! A [`Recorder`] receives transitions from the kernel's hook, the only code that can write to it, and returns them
+//! as [`Event`]s. [`JsonlWriter`] and [`JsonlReader`] write and read files with one JSON object per line:
 //!
 //! ```json
 //! {"seq":7,"at_ms":12,"run":"r1","lifecycle":"tool_call","instance":"call_1","event":"suspend","from":"Running","to":"Suspended"}
 //! ```
 //!
-//! [`check`] and [`check_jsonl`] hold a trace against a [`Rulebook`], whose [`Rules`] come from graphs or from any
-//! diagram, and give a [`Report`]: the [`Verdict`], the first [`Violation`] with its line and what was legal, and the
-//! [`Coverage`] of the edges. [`Checker`] does the same while a run goes on.
+//! [`check`] and [`check_jsonl`] check a trace against a [`Rulebook`]. Its [`Rules`] come from graphs or from any
+//! diagram. The result is a [`Report`]: the [`Verdict`], the first [`Violation`] with its line and the legal
+//! alternatives, and the [`Coverage`] of the edges. [`Checker`] checks a run in progress.
 //!
-//! A trace is shown as text for snapshots by [`to_text`], as a table by [`Timeline`], as a diagram by
-//! [`to_mermaid`]; a report is shown as text, as JSON and as [`Junit`]. [`first_difference`] compares two traces.
+//! [`to_text`] shows a trace as text for snapshots, [`Timeline`] as a table, and [`to_mermaid`] as a diagram. A
+//! report has a text form, a JSON form and a [`Junit`] form. [`first_difference`] compares two traces.
 //!
 //! # Example
-//! A file of two lines, of which the second is not legal:
+//! A file of two lines; the second line is illegal:
 //!
 //! ```
 //! # #[cfg(feature = "lifecycles")] {

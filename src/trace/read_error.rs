@@ -1,4 +1,4 @@
-//! What can be wrong with a file of events.
+//! Errors of files with events.
 
 use std::error::Error;
 use std::fmt;
@@ -7,39 +7,39 @@ use std::sync::Arc;
 
 use super::line::Found;
 
-/// What is wrong.
+/// The problem.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
     /// The source could not be read.
     Io(io::Error),
-    /// There is no event in the whole input.
+    /// The input has no events.
     Empty,
     /// The line is not UTF-8 text.
     NotText {
-        /// The first byte that is not.
+        /// The first invalid byte.
         byte: u8,
     },
     /// The line is not JSON.
     Syntax {
-        /// What was expected, or what is wrong.
+        /// The expectation of the parser, or the problem.
         message: String,
     },
-    /// The line is JSON but no event: a field is missing, twice there or of the wrong type.
+    /// The line is JSON but no event: a field is missing, duplicated or of the wrong type.
     Shape {
-        /// What was got and what was expected.
+        /// The found and the expected content.
         message: String,
     },
-    /// The JSON of the line stops before its end.
+    /// The JSON of the line ends too early.
     Unfinished,
-    /// The last line stops before its end and has no line break: whatever wrote it was interrupted.
+    /// The last line ends too early and has no line break: its writer was interrupted.
     Cut,
-    /// The line is longer than a reader takes.
+    /// The line is longer than the limit.
     TooLong {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// A further field nests deeper than a reader takes.
+    /// An unknown field has more levels than the limit.
     TooDeep {
         /// The limit, in levels.
         limit: usize,
@@ -65,10 +65,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a trace could not be read, and where.
+/// The reason why a trace could not be read, with its place.
 ///
-/// [`Display`](fmt::Display) is one line that begins with the place; [`report`](ReadError::report) shows the place in
-/// the line too.
+/// [`Display`](fmt::Display) is one line that begins with the place; [`report`](ReadError::report) also shows the
+/// line.
 ///
 /// # Example
 /// ```
@@ -92,7 +92,7 @@ struct Inner {
     excerpt: Option<Excerpt>,
 }
 
-/// The part of a line around a place.
+/// An excerpt of a line around a place.
 #[derive(Debug)]
 struct Excerpt {
     text: String,
@@ -100,7 +100,7 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    /// How many characters are shown before and after the place.
+    /// The maximum number of characters before and after the place.
     const SIDE: usize = 60;
 
     fn of(line: &str, byte: usize) -> Self {
@@ -134,12 +134,12 @@ fn visible(c: char) -> char {
 }
 
 impl ReadError {
-    /// An error without a place in a line.
+    /// Makes an error without a place in a line.
     pub(super) fn at(line: u64, problem: Problem) -> Self {
         ReadError(Box::new(Inner { source: None, line, column: 1, problem, excerpt: None }))
     }
 
-    /// An error at a byte of a line.
+    /// Makes an error at a byte of a line.
     pub(super) fn within(number: u64, line: &str, found: Found) -> Self {
         let byte = line.floor_char_boundary(found.byte);
         ReadError(Box::new(Inner {
@@ -151,14 +151,14 @@ impl ReadError {
         }))
     }
 
-    /// The same error, with the name of the file it is about.
+    /// Sets the name of the file.
     #[must_use]
     pub fn named(mut self, source: &str) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// The line, from 1; the one after the last when the input has no events or cannot be read on.
+    /// The line, from 1. For an input without events, or with a read error, it is the line after the last one.
     pub fn line(&self) -> u64 {
         self.0.line
     }
@@ -168,12 +168,12 @@ impl ReadError {
         self.0.column
     }
 
-    /// What is wrong there.
+    /// The problem at that place.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// The error with an excerpt of the line and a caret under the place.
+    /// Shows the error with an excerpt of the line and a caret under the place.
     pub fn report(&self) -> String {
         let mut text = format!("{self}\n");
         if let Some(Excerpt { text: shown, caret }) = &self.0.excerpt {
@@ -207,7 +207,7 @@ impl Error for ReadError {
     }
 }
 
-/// A message that may quote megabytes of the input: its beginning and its end.
+/// The beginning and the end of a message that may quote megabytes of the input.
 struct Short<'a>(&'a str);
 
 impl fmt::Display for Short<'_> {

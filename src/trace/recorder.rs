@@ -1,4 +1,4 @@
-//! What is told of transitions and remembers them.
+//! The recorder of transitions.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,15 +16,15 @@ use crate::kernel::{Edge, Graph, Observe, Observer};
 
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
-/// Remembers the transitions of the machines that carry one of its observers, in the order in which they happened.
+/// A recorder of the transitions of all machines with one of its observers, in their order of time.
 ///
-/// Only a machine writes an event of its lifecycle: there is no way to add one by hand to a lifecycle of another crate. Of two
-/// lifecycles of one name the second that is told of is written as `package/name!`, unless it [owns](RecorderBuilder::owns) the
-/// name; a documented lifecycle always does. Clones share one memory.
+/// Only a machine writes an event of its lifecycle. There is no manual way to add an event to a lifecycle of another
+/// crate. If two lifecycles have one name, the second one that reports is written as `package/name!`, unless it
+/// [owns](RecorderBuilder::owns) the name; a documented lifecycle always does. Clones share one memory.
 ///
-/// What was recorded stays until it is [taken](Recorder::take), [drained](Recorder::drain) or
-/// [written](Recorder::write_to). Within the capacity a transition takes no lock and no allocation; beyond it nothing is
-/// lost, but each takes both. The recorder keeps the name of each instance for as long as it lives, once for each name.
+/// Events stay until they are [taken](Recorder::take), [drained](Recorder::drain) or [written](Recorder::write_to).
+/// Within the capacity a transition needs no lock and no allocation. Beyond the capacity no event is lost, but each
+/// transition needs both. The recorder keeps the name of each instance for its own lifetime, once per name.
 ///
 /// # Example
 /// ```
@@ -47,13 +47,13 @@ type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 #[derive(Clone)]
 pub struct Recorder(Arc<Sink>);
 
-/// How a [`Recorder`] is made.
+/// The builder of a [`Recorder`].
 ///
 /// # Example
 /// ```
 /// use runstate::trace::Recorder;
 ///
-/// // A run that goes on after a restart: its earlier trace ends with seq 41.
+/// // A run that continues after a restart: its earlier trace ends with seq 41.
 /// let recorder = Recorder::builder("r1").first_seq(42).capacity(1024).clock(|| 1_500).build();
 /// assert_eq!(recorder.next_seq(), 42);
 /// ```
@@ -66,43 +66,45 @@ pub struct RecorderBuilder {
 }
 
 impl RecorderBuilder {
-    /// Gives the name of the graph to its lifecycle: another lifecycle of that name is written as `package/name!`, whichever is told
-    /// of first. Of two owners of one name the first has it.
+    /// Reserves the name of the graph for its lifecycle. Another lifecycle with that name is written as
+    /// `package/name!`, even if it reports first. Of two owners of one name, the first has it. Default: no reserved
+    /// names.
     ///
-    /// The documented lifecycles own their names without this.
+    /// The documented lifecycles own their names without this call.
     #[must_use]
     pub fn owns(mut self, graph: &'static Graph) -> Self {
         self.owners.push(graph);
         self
     }
 
-    /// The `seq` of the first event; 1 unless told. A resumed run gives the one after its earlier trace's last.
+    /// Sets the `seq` of the first event. Default: 1. A resumed run passes the number after its earlier trace's last.
     #[must_use]
     pub fn first_seq(mut self, seq: u64) -> Self {
         self.first_seq = seq;
         self
     }
 
-    /// How many events that wait to be taken there is room for: 256 unless told, and rounded up to a power of two. An
-    /// event takes 32 bytes.
+    /// Sets the capacity for events that were not taken. Default: 256. It is rounded up to a power of two. An event
+    /// needs 32 bytes.
     #[must_use]
     pub fn capacity(mut self, events: usize) -> Self {
         self.capacity = events;
         self
     }
 
-    /// What gives `at_ms`, in milliseconds. Without a clock every `at_ms` is 0, since the time is not known.
+    /// Sets the clock for `at_ms`, in milliseconds. Default: no clock, and every `at_ms` is 0.
     ///
-    /// Where it goes back, such as a machine's clock that was set, events have the latest time that it gave until it has caught
-    /// up: a trace is in the order of its times. It is called just before the event gets its place in the order: where several
-    /// threads record, times may be out of order by the moment between.
+    /// When the clock goes back, such as after a change of the machine's clock, events have its latest earlier time
+    /// until it has caught up. So a trace is in the order of its times. The recorder calls the clock just before the
+    /// event gets its number. With several recording threads, times may be out of order by the moment between the
+    /// two.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(clock));
         self
     }
 
-    /// The recorder.
+    /// Builds the recorder.
     pub fn build(self) -> Recorder {
         Recorder(Arc::new(Sink {
             run: self.run,
@@ -123,12 +125,12 @@ impl fmt::Debug for RecorderBuilder {
     }
 }
 
-/// The recorder's side of the observers. It is private, so that none but the kernel can tell it of a transition.
+/// The recorder's side of the observers. It is private, so that only the kernel can report a transition to it.
 struct Sink {
     run: Arc<str>,
     first_seq: u64,
     clock: Option<Clock>,
-    /// The latest time that the clock gave.
+    /// The latest time of the clock.
     latest_ms: AtomicU64,
     tape: Tape,
     sources: Sources,
@@ -146,7 +148,7 @@ impl Sink {
     fn push(&self, instance: u32, graph: &'static Graph, edge: Option<&'static Edge>) {
         let at_ms = self.clock.as_ref().map_or(0, |clock| {
             let (now_ms, latest_ms) = (clock(), self.latest_ms.load(Ordering::Relaxed));
-            // Most events are in the millisecond of the one before.
+            // Most events share the millisecond of the previous event.
             if now_ms == latest_ms {
                 return now_ms;
             }
@@ -155,7 +157,7 @@ impl Sink {
         self.tape.push(Entry { at_ms, instance, source: self.sources.keep(graph, edge) });
     }
 
-    /// Calls `each` with an entry as an event. Every entry was made by this sink, so that its names are all known.
+    /// Calls `each` with an entry as an event. This sink made every entry, so it knows all names.
     fn event<T>(&self, number: u64, entry: Entry, each: impl FnOnce(Event<'_>) -> T) -> Option<T> {
         let name = lock(&self.names).names.get(entry.instance as usize).map(Arc::clone)?;
         let stamp = Stamp {
@@ -187,19 +189,19 @@ impl Observe for Sink {
 }
 
 impl Recorder {
-    /// A recorder for a run, without a clock, whose first event has `seq` 1.
+    /// Makes a recorder for a run, without a clock; its first event has `seq` 1.
     pub fn new(run: impl Into<Arc<str>>) -> Self {
         Self::builder(run).build()
     }
 
-    /// A recorder for a run, with more to say about it.
+    /// Makes a builder of a recorder for a run.
     pub fn builder(run: impl Into<Arc<str>>) -> RecorderBuilder {
         RecorderBuilder { run: run.into(), first_seq: 1, capacity: 256, clock: None, owners: Vec::new() }
     }
 
-    /// What the machine of that name carries in its record, so that its transitions come here.
+    /// Makes the observer for the record of the machine with that name.
     ///
-    /// A machine that is restored from storage was created long ago, and writes no creation.
+    /// A machine that was restored from storage reports no creation.
     ///
     /// # Panics
     /// At the 4,294,967,296th name.
@@ -220,23 +222,23 @@ impl Recorder {
         &self.0.run
     }
 
-    /// The `seq` that the next event gets.
+    /// The `seq` of the next event.
     pub fn next_seq(&self) -> u64 {
         self.0.first_seq.saturating_add(self.0.tape.claimed())
     }
 
-    /// How many events wait to be taken.
+    /// The number of events that were not taken.
     pub fn len(&self) -> usize {
         let taken = self.0.tape.taken();
         usize::try_from(self.0.tape.claimed() - taken).unwrap_or(usize::MAX)
     }
 
-    /// Do none?
+    /// Returns whether all events were taken.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The events that wait to be taken, which stay.
+    /// Copies the events that were not taken.
     pub fn events(&self) -> Vec<Event<'static>> {
         let mut events = Vec::new();
         self.0.tape.look(|number, entry| {
@@ -252,10 +254,10 @@ impl Recorder {
         events
     }
 
-    /// Takes the events of now one by one, without memory for each.
+    /// Takes the current events one by one, without a list of them.
     ///
-    /// `each` may go on recording, but it must not take or look at the events of this recorder: it would wait for
-    /// itself.
+    /// `each` may record further events. It must not take or read the events of this recorder, because that would
+    /// deadlock.
     pub fn drain(&self, mut each: impl FnMut(Event<'_>)) {
         let outcome: ControlFlow<()> = self.0.tape.take(|number, entry| {
             self.0.event(number, entry, &mut each);
@@ -264,11 +266,11 @@ impl Recorder {
         debug_assert!(outcome.is_continue());
     }
 
-    /// Takes the events of now and writes each as a line. Returns how many.
+    /// Takes the current events and writes each as a line. Returns the number of events.
     ///
     /// # Errors
-    /// Those of the destination. The events that were not written stay; the line of the first of them may have been
-    /// written in part.
+    /// The errors of the destination. The events that were not written stay; the line of the first of them may be
+    /// partially written.
     pub fn write_to<W: Write>(&self, out: &mut JsonlWriter<W>) -> io::Result<usize> {
         let mut written = 0;
         let outcome = self.0.tape.take(|number, entry| {

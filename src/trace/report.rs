@@ -1,4 +1,4 @@
-//! What a check found.
+//! The results of a check.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::coverage::{Coverage, LifecycleCoverage, shown};
 use super::event::Plain;
 use super::violation::Violation;
 
-/// The answer of a check.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -16,7 +16,7 @@ pub enum Verdict {
     Conforms,
     /// Every event is legal, but an instance has not ended.
     Incomplete,
-    /// Some event is not legal.
+    /// An event is illegal.
     Violates,
 }
 
@@ -30,36 +30,36 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// An instance that has not ended.
+/// An unfinished instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Unfinished {
     /// The trace line of its last event.
     pub line: u64,
-    /// Its run.
+    /// The run of the instance.
     pub run: String,
-    /// Its lifecycle.
+    /// The lifecycle of the instance.
     pub lifecycle: String,
-    /// Its name.
+    /// The name of the instance.
     pub instance: String,
-    /// The state it is in.
+    /// The current state.
     pub state: String,
-    /// The name of the rules that it is held against.
+    /// The name of the rules for its check.
     #[serde(skip)]
     pub(crate) rules: Box<str>,
 }
 
-/// Time that ran backwards in a trace.
+/// Backwards time in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Backwards {
-    /// How many events are earlier than the one before them in their run.
+    /// The number of events that are earlier than the previous event of their run.
     pub events: u64,
-    /// The trace line of the first of them.
+    /// The trace line of the first such event.
     pub line: u64,
-    /// Its time, in milliseconds of the recorder's clock.
+    /// The time of that event, in milliseconds of the recorder's clock.
     pub at_ms: u64,
-    /// The time of the event before it.
+    /// The time of the previous event, in milliseconds of the recorder's clock.
     pub before_ms: u64,
 }
 
@@ -71,8 +71,8 @@ impl fmt::Display for Backwards {
     }
 }
 
-/// What a check found. It serializes as JSON for programs; its [`Display`](fmt::Display) is for people, and ends with
-/// the coverage.
+/// The result of a check. It serializes as JSON for programs. Its [`Display`](fmt::Display) is for people and ends
+/// with the coverage.
 ///
 /// # Example
 /// ```
@@ -94,53 +94,55 @@ impl fmt::Display for Backwards {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
     /// The first violation.
     pub violation: Option<Violation>,
-    /// The first violation of each other instance, and of each other lifecycle without rules: with the first one as many as
-    /// [`Checker::most_violations`](super::Checker::most_violations) says. A line that is no event is always among them.
+    /// The first violation of each other instance, and of each other lifecycle without rules.
+    /// [`Checker::most_violations`](super::Checker::most_violations) limits the number, the first violation included.
+    /// A line that is no event is always in the list.
     pub others: Vec<Violation>,
-    /// How many events violate, the first included. What follows a violation may follow from it.
+    /// The number of violating events, the first included. Later violations may be consequences of the first.
     pub violations: u64,
-    /// Where time ran backwards, if it did: between two events of one run, in the order of the trace.
+    /// The first place where time ran backwards between two events of one run, with their count.
     pub backwards: Option<Backwards>,
-    /// The number of instances that were cut off: their activation was begun anew ([`Rulebook::restarting`](super::Rulebook::restarting)),
-    /// or their run ended in a state that permits it ([`Rulebook::ending`](super::Rulebook::ending)).
+    /// The number of instances that were cut off: a new activation replaced theirs
+    /// ([`Rulebook::restarting`](super::Rulebook::restarting)), or their run ended in a state that permits it
+    /// ([`Rulebook::ending`](super::Rulebook::ending)).
     #[serde(skip_serializing_if = "is_zero")]
     pub cut_off: u64,
-    /// How many others have not ended.
+    /// The number of other unfinished instances.
     pub unfinished_instances: u64,
-    /// The first few of them, in the order of their creation.
+    /// The first unfinished instances, in the order of their creation.
     pub unfinished: Vec<Unfinished>,
-    /// How many events were read.
+    /// The number of events.
     pub events: u64,
-    /// How many of them were passed over, being of another lifecycle than the one that was asked for.
+    /// The number of skipped events, which belong to another lifecycle than the requested one.
     pub skipped: u64,
-    /// The lifecycles of those, the first few.
+    /// The lifecycles of the skipped events; the list is limited.
     pub passed_over: Vec<String>,
-    /// How many instances there were.
+    /// The number of instances.
     pub instances: u64,
-    /// Was the trace read to its end?
+    /// Whether the trace was read to its end.
     pub consumed_whole: bool,
-    /// Which edges were taken.
+    /// The coverage of the edges.
     pub coverage: Coverage,
 }
 
 impl Report {
-    /// How many unfinished instances are listed.
+    /// The maximum number of listed unfinished instances.
     pub const MOST_UNFINISHED: usize = 10;
-    /// How many violations are listed, where nothing else is asked for.
+    /// The default maximum number of listed violations.
     pub const MOST_VIOLATIONS: usize = 10;
-    /// How many of the lifecycles are listed whose events were passed over.
+    /// The maximum number of listed lifecycles of skipped events.
     pub const MOST_PASSED_OVER: usize = 10;
 
-    /// How many events were held against rules.
+    /// The number of events that were checked against rules.
     pub fn checked(&self) -> u64 {
         self.events - self.skipped
     }
 
-    /// The first listed violation of the rules of this name.
+    /// Finds the first listed violation of the rules with this name.
     pub(super) fn first_of(&self, rules: &str) -> Option<&Violation> {
         self.violation.iter().chain(&self.others).find(|violation| violation.rules() == Some(rules))
     }
@@ -203,7 +205,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A line for each lifecycle, and one for each edge that was never taken.
+/// One line per lifecycle, and one per edge that was never taken.
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.iter().try_for_each(|covered| covered.fmt(f))

@@ -6,7 +6,7 @@ use super::event::Event;
 use super::rules::Rules;
 use crate::kernel::Graph;
 
-/// The rules that a trace is held against, by the name of the lifecycle.
+/// The rules for a trace, by the name of the lifecycle.
 ///
 /// # Example
 /// ```
@@ -30,7 +30,7 @@ pub struct Rulebook {
     pub(super) ends: Option<Ends>,
 }
 
-/// A lifecycle with instances that follow one another in a run, and the lifecycles of their parts.
+/// A lifecycle with consecutive instances in a run, and the lifecycles of their parts.
 #[derive(Debug, Clone)]
 pub(super) struct Restarts {
     pub(super) of: Box<str>,
@@ -43,7 +43,7 @@ impl Restarts {
     }
 }
 
-/// A lifecycle with an end that ends its run, and the states in which that leaves instances of other lifecycles.
+/// A lifecycle that ends its run, and the states in which that end leaves instances of other lifecycles.
 #[derive(Debug, Clone)]
 pub(super) struct Ends {
     of: Box<str>,
@@ -57,22 +57,22 @@ impl Ends {
 }
 
 impl Rulebook {
-    /// Without rules: every event is of an unknown lifecycle.
+    /// Makes a book without rules: every event has an unknown lifecycle.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The rules of these graphs.
+    /// Makes the rules of these graphs.
     pub fn of(graphs: impl IntoIterator<Item = &'static Graph>) -> Self {
         graphs.into_iter().fold(Self::new(), |book, graph| book.with(Rules::of_graph(graph)))
     }
 
-    /// One lifecycle's rules for all events, whatever lifecycle they name.
+    /// Makes one set of rules for the events of all lifecycles.
     pub fn for_all(rules: Rules) -> Self {
         Rulebook { for_all: true, ..Self::new().with(rules) }
     }
 
-    /// The same with these rules, which take the place of earlier ones of that name.
+    /// Adds these rules. They replace earlier rules with that name.
     #[must_use]
     pub fn with(mut self, rules: Rules) -> Self {
         self.rules.retain(|earlier| earlier.name != rules.name);
@@ -80,28 +80,29 @@ impl Rulebook {
         self
     }
 
-    /// The same for the events of one lifecycle; those of others are passed over.
+    /// Limits the check to the events of one lifecycle and skips all others. Default: all lifecycles.
     #[must_use]
     pub fn only(mut self, lifecycle: &str) -> Self {
         self.only = Some(lifecycle.into());
         self
     }
 
-    /// The same where the coverage of a report has each lifecycle with rules, also one without an event. Otherwise it has those
-    /// that occur, and the one that is asked for.
+    /// Includes each lifecycle with rules in the coverage of a report, even without events. Default: the lifecycles
+    /// in the trace, and the requested one.
     #[must_use]
     pub fn cover_all(mut self) -> Self {
         self.covers_all = true;
         self
     }
 
-    /// Declares that the instances of a lifecycle follow one another in a run, and names the lifecycles of their parts. A new instance
-    /// shows that the one before it is over: it ended, or its process was killed. That one and its parts are
-    /// [cut off](super::Report::cut_off), if they have not ended and have no later event, and do not count as unfinished.
+    /// Declares that the instances of a lifecycle follow one another in a run, and names the lifecycles of their
+    /// parts. A new instance shows that the previous one is over: it ended, or its process was killed. The previous
+    /// instance and its parts are [cut off](super::Report::cut_off), if they have not ended and have no later event.
+    /// They do not count as unfinished.
     ///
-    /// An instance that ended in order may leave such parts too: where a call of a sequential round suspends, the executions of the
-    /// calls after it do not begin, and the next activation makes new ones. So a part that a driver loses by mistake is not found
-    /// once another activation follows.
+    /// An instance with a regular end may also leave such parts. When a call of a sequential round suspends, the
+    /// executions of the later calls do not begin, and the next activation makes new ones. So the check cannot find a
+    /// part that a driver loses by mistake, once another activation follows.
     ///
     /// ```
     /// # #[cfg(feature = "lifecycles")] {
@@ -117,7 +118,7 @@ impl Rulebook {
     /// let mut events = vec![begun(1, "run_flow", "activation_1", "RunStart"), begun(2, "tool_execution", "c.1", "BeforeToolExecute")];
     /// assert_eq!(check(&events, &book).unfinished_instances, 2);
     ///
-    /// // A kill -9, and another process goes on. Its own activation has not ended.
+    /// // A kill -9, and another process continues the run. Its own activation has not ended.
     /// events.push(begun(3, "run_flow", "activation_2", "RunStart"));
     /// let report = check(&events, &book);
     /// assert_eq!((report.verdict, report.cut_off, report.unfinished_instances), (Verdict::Incomplete, 2, 1));
@@ -130,9 +131,10 @@ impl Rulebook {
         self
     }
 
-    /// Declares that a run is over where its instance of a lifecycle ends, and names the states in which that may leave instances of
-    /// other lifecycles, each as lifecycle and state. Such an instance is [cut off](super::Report::cut_off) and does not count as
-    /// unfinished. An instance in any other state does, and so does one with an event behind the end of the run.
+    /// Declares that a run is over where its instance of a lifecycle ends, and names the states in which that end may
+    /// leave instances of other lifecycles, each as lifecycle and state. Such an instance is
+    /// [cut off](super::Report::cut_off) and does not count as unfinished. An instance in any other state does, and
+    /// so does an instance with an event after the end of the run.
     ///
     /// ```
     /// # #[cfg(feature = "lifecycles")] {
@@ -152,7 +154,7 @@ impl Rulebook {
     ///     event(4, "tool_call", "c2", "start", "\"New\"", "Running"),
     ///     event(5, "run", "r1", "finish", "\"Running\"", "Done"),
     /// ];
-    /// // The run was cancelled before its first call began: that call needs no end. A call that began does.
+    /// // The run was cancelled before its first call began: that call needs no end. A call that began needs one.
     /// let report = check(&events, &book);
     /// assert_eq!((report.verdict, report.cut_off, report.unfinished_instances), (Verdict::Incomplete, 1, 1));
     /// events.remove(3);
@@ -167,14 +169,14 @@ impl Rulebook {
         self
     }
 
-    /// Does that event end its run?
+    /// Returns whether that event ends its run.
     pub(super) fn ends_run(&self, event: &Event<'_>) -> bool {
         let Some(ends) = self.ends.as_ref().filter(|ends| *ends.of == *event.lifecycle) else { return false };
         let rules = self.rules(&ends.of);
         rules.is_some_and(|rules| rules.find(&event.to).is_some_and(|state| rules.is_over(state)))
     }
 
-    /// The rules that the events of a lifecycle are held against.
+    /// Finds the rules for the events of a lifecycle.
     pub fn rules(&self, lifecycle: &str) -> Option<&Rules> {
         self.place(lifecycle).map(|place| &*self.rules[place])
     }

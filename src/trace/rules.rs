@@ -1,4 +1,4 @@
-//! What is legal in one lifecycle, compiled for the checker.
+//! The rules of one lifecycle, compiled for the checker.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::event::Plain;
 use crate::kernel::Graph;
 
-/// What is legal in one lifecycle: its states, its edges, where an instance begins and where it ends.
+/// The rules of one lifecycle: its states, its edges, its initial and its terminal states.
 ///
-/// Where nothing is marked as initial an instance may begin anywhere, and where nothing is marked as terminal it may
-/// stop anywhere.
+/// Without an initial state an instance may begin in any state. Without a terminal state it may stop in any state.
 ///
 /// # Example
 /// ```
@@ -29,9 +28,9 @@ pub struct Rules {
     pub(super) file: Option<Arc<str>>,
     pub(super) states: Vec<StateRule>,
     pub(super) edges: Vec<EdgeRule>,
-    /// How a diagram draws the edges, where that is with composite states or choices.
+    /// The drawn edges, where the diagram has composite states or choices.
     pub(super) drawn: Option<DrawnRules>,
-    /// Must the event of a creation be called `create`, where its transition from `[*]` has no label?
+    /// Whether a creation must have the event `create`, where its transition from `[*]` has no label.
     pub(super) names_creation: bool,
     pub(super) begins_anywhere: bool,
     pub(super) stops_anywhere: bool,
@@ -42,10 +41,10 @@ pub(super) struct StateRule {
     pub(super) name: Box<str>,
     pub(super) initial: bool,
     pub(super) terminal: bool,
-    /// The transitions from `[*]`; none of a state that a graph marks as initial.
+    /// The transitions from `[*]`; none for a state that a graph marks as initial.
     pub(super) starts: Vec<Start>,
     pub(super) line: Option<u32>,
-    /// The places of the edges that leave it, in source order.
+    /// The indices of the outgoing edges, in source order.
     pub(super) out: Vec<u32>,
 }
 
@@ -54,7 +53,7 @@ pub(super) struct StateRule {
 pub(super) struct Start {
     /// The label; empty for none.
     pub(super) event: Box<str>,
-    /// The name in the label; `create` is legal beside it.
+    /// The name in the label. The event `create` is legal too.
     pub(super) held: Option<Box<str>>,
     pub(super) line: Option<u32>,
 }
@@ -65,19 +64,19 @@ pub(super) struct EdgeRule {
     pub(super) to: u32,
     /// The event, or the label; empty for none.
     pub(super) event: Box<str>,
-    /// The name of the only event that takes it; none where any event does.
+    /// The name of the only event that takes the edge; none if every event does.
     pub(super) held: Option<Box<str>>,
     pub(super) line: Option<u32>,
 }
 
-/// The edges as they are drawn, and the composite states.
+/// The drawn edges, and the composite states.
 #[derive(Debug, Clone)]
 pub(super) struct DrawnRules {
     pub(super) arrows: Vec<Arrow>,
-    /// For each edge, the places of its arrows.
+    /// The indices of the arrows of each edge.
     pub(super) of_edges: Vec<Vec<u32>>,
     pub(super) composites: Vec<CompositeRule>,
-    /// For each state, the place of the composite state directly around it.
+    /// The index of the directly enclosing composite state of each state.
     pub(super) around: Vec<Option<u32>>,
 }
 
@@ -88,7 +87,7 @@ pub(super) struct Arrow {
     pub(super) to: Box<str>,
     /// The label; empty for none.
     pub(super) event: Box<str>,
-    /// Does each event that takes it have a name that the diagram gives?
+    /// Whether the diagram names each event that takes the arrow.
     pub(super) is_held: bool,
     pub(super) line: Option<u32>,
 }
@@ -102,13 +101,13 @@ impl Arrow {
 #[derive(Debug, Clone)]
 pub(super) struct CompositeRule {
     pub(super) name: Box<str>,
-    /// The place of the composite state directly around it.
+    /// The index of the directly enclosing composite state.
     pub(super) around: Option<u32>,
     pub(super) line: Option<u32>,
 }
 
 impl DrawnRules {
-    /// The places of the composite states around a state, the innermost first.
+    /// The indices of the composite states around a state, the innermost first.
     pub(super) fn around(&self, state: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(self.around[state as usize], |at| self.composites[*at as usize].around)
     }
@@ -118,15 +117,16 @@ impl DrawnRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleEdge<'a> {
-    /// The state that is left.
+    /// The source state.
     pub from: &'a str,
     /// The event, or the label in a diagram; empty for none.
     pub event: &'a str,
-    /// The state that is entered.
+    /// The target state.
     pub to: &'a str,
-    /// Only the event of that name takes the edge. Without a label, or with one that is no name of an event, any event does.
+    /// Whether only the event of that name takes the edge. Without a label, or with a label that is no event name,
+    /// every event takes it.
     pub held: bool,
-    /// The line in the diagram, from 1, when it is known.
+    /// The line in the diagram, from 1, if known.
     pub line: Option<u32>,
 }
 
@@ -138,7 +138,7 @@ impl fmt::Display for RuleEdge<'_> {
 }
 
 impl Rules {
-    /// The rules of a graph: states, events and edges must be its own.
+    /// Makes the rules of a graph: only its states, events and edges are legal.
     pub fn of_graph(graph: &Graph) -> Self {
         let state = |state: &crate::kernel::StateInfo| StateRule {
             name: state.name.into(),
@@ -189,17 +189,18 @@ impl Rules {
         &self.name
     }
 
-    /// Do the rules say where an instance begins? Where they do not it may begin in any state.
+    /// Returns whether the rules have an initial state. Without one an instance may begin in any state.
     pub fn has_start(&self) -> bool {
         !self.begins_anywhere
     }
 
-    /// Do the rules say where an instance ends? Where they do not it may stop in any state, and none is unfinished.
+    /// Returns whether the rules have a terminal state. Without one an instance may stop in any state, and none is
+    /// unfinished.
     pub fn has_end(&self) -> bool {
         !self.stops_anywhere
     }
 
-    /// The file of the diagram, where the rules have one.
+    /// The file of the diagram, if any.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
@@ -214,8 +215,8 @@ impl Rules {
         self.edges.iter().map(|edge| self.show(edge))
     }
 
-    /// The transitions as a diagram draws them, in source order: between states, composite states and choices. Where there is
-    /// neither a composite state nor a choice they are the edges. Coverage speaks of them.
+    /// The drawn transitions, in source order: between states, composite states and choices. Without composite states
+    /// and choices they are the edges. Coverage counts them.
     ///
     /// # Example
     /// ```
@@ -243,8 +244,8 @@ impl Rules {
         arrows.iter().map(Arrow::show).chain(edges.into_iter().flatten())
     }
 
-    /// The transitions from `[*]` that a diagram draws, in the order of their states. One that is held is taken by `create`, and by the
-    /// event that its label names.
+    /// The drawn transitions from `[*]`, in the order of their states. A transition bound to a name is taken by
+    /// `create`, and by the event with that name.
     ///
     /// # Example
     /// ```
@@ -269,7 +270,7 @@ impl Rules {
         })
     }
 
-    /// Does the diagram name the events of that creation?
+    /// Returns whether the diagram names the events of that creation.
     pub(super) fn is_held(&self, start: &Start) -> bool {
         start.held.is_some() || start.event.is_empty() && self.names_creation
     }
@@ -284,7 +285,7 @@ impl Rules {
         }
     }
 
-    /// The arrows that an edge is made of, where the edge is not drawn as it is.
+    /// The arrows of an edge, where they differ from the edge.
     pub(super) fn drawn_as(&self, edge: usize) -> impl Iterator<Item = RuleEdge<'_>> {
         let drawn = self.drawn.as_ref().map(|drawn| (&drawn.arrows, drawn.of_edges[edge].as_slice()));
         let (arrows, of_edge) = drawn.map_or((&[][..], &[][..]), |(arrows, of)| (arrows.as_slice(), of));
@@ -295,7 +296,7 @@ impl Rules {
         of_edge.iter().map(|at| arrows[*at as usize].show()).filter(is_other)
     }
 
-    /// The composite state of this name.
+    /// Finds the composite state with this name.
     pub(super) fn composite(&self, name: &str) -> Option<(u32, &CompositeRule)> {
         let composites = self.drawn.iter().flat_map(|drawn| &drawn.composites);
         (0..).zip(composites).find(|(_, composite)| *composite.name == *name)
@@ -310,7 +311,7 @@ impl Rules {
         })
     }
 
-    /// The place of a state.
+    /// Finds the index of a state.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
         self.states.iter().position(|state| &*state.name == name).map(place)
     }
@@ -319,19 +320,19 @@ impl Rules {
         self.states[state as usize].out.iter().map(|&edge| (edge as usize, &self.edges[edge as usize]))
     }
 
-    /// May an instance stop here for good?
+    /// Returns whether an instance may stop in this state.
     pub(super) fn may_stop(&self, state: u32) -> bool {
         self.stops_anywhere || self.states[state as usize].terminal
     }
 
-    /// Is there nothing after this state?
+    /// Returns whether the state is terminal and has no outgoing edges.
     pub(super) fn is_over(&self, state: u32) -> bool {
         let state = &self.states[state as usize];
         state.terminal && state.out.is_empty()
     }
 }
 
-/// A place in a list of states or edges; a text that holds more of them than a `u32` can count does not fit in memory.
+/// Converts an index of a state or an edge. More than `u32::MAX` of them do not fit in memory.
 pub(super) fn place(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! The graphs and edges that a recorder was told of, by their addresses.
+//! The graphs and edges that a recorder has seen, by their addresses.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -18,10 +18,10 @@ pub(super) struct Source {
 
 const RECENT: usize = 256;
 
-/// Atomic slots hold no references; so they hold addresses, and this gives the references back.
+/// A map from addresses to references, because atomic slots can only hold addresses.
 pub(super) struct Sources {
     known: Mutex<Known>,
-    /// Addresses that are known to be known, each at a place that follows from it: in nearly all cases one look here
+    /// A cache of known addresses, each at an index derived from the address. In nearly all cases one look-up here
     /// is enough.
     recent: Box<[AtomicUsize; RECENT]>,
 }
@@ -31,7 +31,7 @@ struct Known {
     graphs: Vec<&'static Graph>,
 }
 
-/// The name of a lifecycle in events: its own, unless another lifecycle of that name was there before.
+/// The name of a lifecycle in events: its own, unless an earlier lifecycle has that name.
 #[derive(Debug, Clone)]
 pub(super) enum Label {
     Name(&'static str),
@@ -56,20 +56,21 @@ impl Known {
 }
 
 impl Sources {
-    /// The documented lifecycles own their names, and these lifecycles theirs: no other one writes events in them.
+    /// Reserves the names of the documented lifecycles and of the owners. No other lifecycle writes events under
+    /// these names.
     pub(super) fn new(owners: Vec<&'static Graph>) -> Self {
         let graphs = crate::documented_graphs().iter().copied().chain(owners).collect();
         let known = Known { sources: HashMap::new(), graphs };
         Sources { known: Mutex::new(known), recent: Box::new([const { AtomicUsize::new(0) }; RECENT]) }
     }
 
-    /// The address of a source that can be [found](Sources::find) again.
+    /// Returns the address of a source. [`find`](Sources::find) maps it back.
     #[inline]
     pub(super) fn keep(&self, graph: &'static Graph, edge: Option<&'static Edge>) -> usize {
-        // Each of them lives for good and none is empty, so that no two have one address.
+        // Each source is static and has a size above zero, so that no two sources share an address.
         let address = edge.map_or(ptr::from_ref(graph).addr(), |edge| ptr::from_ref(edge).addr());
-        // The edges of a graph lie beside each other, at a distance of an odd number of words: each of the first 256 has a place of its
-        // own.
+        // The edges of a graph are adjacent, at a distance of an odd number of words, so the first 256 edges have
+        // distinct slots.
         let recent = &self.recent[(address / size_of::<usize>()) % RECENT];
         if recent.load(Ordering::Acquire) != address {
             self.learn(graph, edge, address, recent);

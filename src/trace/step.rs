@@ -1,30 +1,30 @@
-//! One event against the rules.
+//! The check of one event against the rules.
 
 use super::event::{CREATE, Event};
 use super::rules::Rules;
 use super::violation::ViolationKind;
 
-/// What the checker keeps of an instance.
+/// The checker's data of an instance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Instance {
-    /// The state it is in; none after an event into a state that does not exist.
+    /// The current state; none after an event into an unknown state.
     pub(super) state: Option<u32>,
-    /// The trace line on which it came there.
+    /// The trace line of the entry into that state.
     pub(super) since: u64,
-    /// The trace line of its creation, or of its first event where there was none.
+    /// The trace line of its creation, or of its first event without a creation.
     pub(super) born: u64,
-    /// Did an event of it violate?
+    /// Whether one of its events violated the rules.
     pub(super) is_wrong: bool,
 }
 
-/// A legal step: the state it leads to, and the edge it takes unless it is a creation.
+/// A legal step: its target state, and its edge unless it is a creation.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) state: u32,
     pub(super) edge: Option<usize>,
 }
 
-/// May the instance take the event?
+/// Checks whether the instance may take the event.
 pub(super) fn step(
     rules: &Rules,
     instance: Option<Instance>,
@@ -101,7 +101,7 @@ fn create(rules: &Rules, event: &Event<'_>) -> Result<Step, ViolationKind> {
     if is_legal { Ok(Step { state, edge: None }) } else { Err(wrong_event()) }
 }
 
-/// A second life, for an instance whose first one is over.
+/// Creates an ended instance again.
 fn recreate(rules: &Rules, instance: Instance, event: &Event<'_>) -> Result<Step, ViolationKind> {
     match instance.state {
         Some(state) if !rules.states[state as usize].terminal => Err(ViolationKind::SecondCreation {
@@ -112,7 +112,7 @@ fn recreate(rules: &Rules, instance: Instance, event: &Event<'_>) -> Result<Step
     }
 }
 
-/// What was meant is found where the violation is explained.
+/// A violation without a suggestion; the explanation adds it later.
 fn wrong_event() -> ViolationKind {
     ViolationKind::WrongEvent { closest: None }
 }

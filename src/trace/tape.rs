@@ -1,4 +1,4 @@
-//! Where a recorder keeps what it is told, until that is taken.
+//! The buffer of a recorder.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// One transition: when, of which instance, and where what is known of it lies.
+/// One transition: its time, its instance, and the address of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at_ms: u64,
@@ -14,39 +14,39 @@ pub(super) struct Entry {
     pub(super) source: usize,
 }
 
-/// Entries in one order for all threads.
+/// A queue of entries in one order for all threads.
 ///
-/// A writer claims the next number with one atomic addition, which is all that writers share: a lock would cost more
-/// than twice as much as the transition that is recorded. The entry goes into the slot of its number when the one who
-/// takes entries is done with that slot, and otherwise, when the ring is full, to the spill.
+/// A writer claims the next number with one atomic addition, the only shared operation of writers. A lock would cost
+/// more than twice the recorded transition. The entry goes into the slot of its number if the reader has freed that
+/// slot. Otherwise the ring is full, and the entry goes to the spill.
 pub(super) struct Tape {
     /// A power of two of slots, or none.
     ring: Box<[Slot]>,
-    /// How many numbers are given away.
+    /// The number of claimed numbers.
     claimed: AtomicU64,
-    /// How many entries are taken; their slots are free.
+    /// The number of taken entries; their slots are free.
     taken: AtomicU64,
     spill: Mutex<BTreeMap<u64, Entry>>,
-    /// Held by the one who takes entries.
+    /// The lock of the reader that takes entries.
     turn: Mutex<()>,
 }
 
 #[derive(Default)]
 struct Slot {
-    /// One more than the number of the entry that is here, written after the rest of it.
+    /// One more than the number of the entry in this slot, written last.
     published: AtomicU64,
     at_ms: AtomicU64,
     instance: AtomicU32,
     source: AtomicUsize,
 }
 
-/// What a panic under one of our locks leaves behind is whole: each changes one thing.
+/// Locks and ignores poison: each critical section changes one value, so a panic leaves no partial change.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Tape {
-    /// With room for so many entries, rounded up to a power of two.
+    /// Makes a queue with that capacity, rounded up to a power of two.
     pub(super) fn new(room: usize) -> Self {
         let slots = if room == 0 { 0 } else { room.next_power_of_two() };
         Tape {
@@ -58,12 +58,12 @@ impl Tape {
         }
     }
 
-    /// How many entries there ever were.
+    /// The number of all entries so far.
     pub(super) fn claimed(&self) -> u64 {
         self.claimed.load(Ordering::Acquire)
     }
 
-    /// How many of them are taken.
+    /// The number of taken entries.
     pub(super) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Acquire)
     }
@@ -90,13 +90,13 @@ impl Tape {
         }
     }
 
-    /// Takes the parts of an entry: an entry by reference would be written to the stack by each `push`.
+    /// Takes the entry in parts: an entry by reference would force each `push` to write it to the stack.
     #[cold]
     fn push_aside(&self, number: u64, at_ms: u64, instance: u32, source: usize) {
         lock(&self.spill).insert(number, Entry { at_ms, instance, source });
     }
 
-    /// The entry of a number that was claimed, as soon as it is written.
+    /// Waits for the entry with a claimed number, and returns it.
     fn read(&self, number: u64) -> Entry {
         loop {
             if let Some(slot) = self.slot(number)
@@ -111,12 +111,12 @@ impl Tape {
             if let Some(entry) = lock(&self.spill).get(&number) {
                 return *entry;
             }
-            // Its writer stands between two instructions of `push`.
+            // The writer is between two instructions of `push`.
             thread::yield_now();
         }
     }
 
-    /// Shows the entries of now, which stay.
+    /// Shows the current entries without taking them.
     pub(super) fn look(&self, mut each: impl FnMut(u64, Entry)) {
         let _turn = lock(&self.turn);
         for number in self.taken()..self.claimed() {
@@ -124,7 +124,7 @@ impl Tape {
         }
     }
 
-    /// Takes the entries of now, up to the first that `each` breaks at, which stays with those after it.
+    /// Takes the current entries up to the first break by `each`. That entry and all later ones stay.
     pub(super) fn take<B>(&self, mut each: impl FnMut(u64, Entry) -> ControlFlow<B>) -> ControlFlow<B> {
         let _turn = lock(&self.turn);
         for number in self.taken()..self.claimed() {

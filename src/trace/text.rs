@@ -1,14 +1,15 @@
-//! A trace as text that stays the same when ids and times change.
+//! The stable text form of a trace, independent of ids and times.
 
 use std::collections::HashMap;
 
 use super::event::{Event, Plain};
 
-/// Renders a trace for snapshots: one line a transition, ordinals for ids, the number of the transition for its time.
+/// Renders a trace for snapshots: one line per transition, ordinals for ids, the number of the transition for its
+/// time.
 ///
-/// Instances are numbered within their lifecycle in the order in which they appear. Runs are too, and a run is named
-/// only where there is more than one: from the second on. Two traces of the same behaviour have the same text,
-/// whatever their ids, their clock and their first `seq`.
+/// Instances are numbered within their lifecycle in the order of their appearance. Runs are numbered too; a run is
+/// named from the second run on. Two traces of equal behaviour have equal texts, regardless of their ids, their
+/// clocks and their first `seq`.
 ///
 /// # Example
 /// ```
@@ -47,12 +48,12 @@ struct Run {
 }
 
 impl Ordinals {
-    /// Before the first event.
+    /// Makes a renderer before the first event.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The line of the next event, without the line's end.
+    /// Renders the line of the next event, without the line break.
     pub fn line(&mut self, event: &Event<'_>) -> String {
         self.ticks += 1;
         let next_run = self.runs.len() + 1;
@@ -65,7 +66,7 @@ impl Ordinals {
     }
 }
 
-/// The value of a name; the name is copied only when it is new.
+/// Returns the value of a name. It copies only a new name.
 fn entry<'m, V>(map: &'m mut HashMap<Box<str>, V>, name: &str, new: impl FnOnce() -> V) -> &'m mut V {
     if map.contains_key(name) {
         return map.get_mut(name).expect("it is there");

@@ -7,11 +7,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::event::{Event, Plain};
 
-/// The table of a trace: a row for each transition, with the time since the first event, the time spent in the state that is left, the
-/// instance and the transition. No row is wider than the table; what does not fit is cut with `…`.
+/// A table of a trace with one row per transition: the time since the first event, the time spent in the source
+/// state, the instance and the transition. No row exceeds the width of the table; longer content is cut with `…`.
 ///
-/// A `<` before a time marks a row that is earlier than the one before it in its run. Where the trace has several runs, each instance is
-/// named with its run.
+/// A `<` before a time marks a row that is earlier than the previous row of its run. In a trace with several runs,
+/// each instance has the name of its run.
 ///
 /// # Example
 /// ```
@@ -37,7 +37,7 @@ use super::event::{Event, Plain};
 pub struct Timeline {
     width: usize,
     last: usize,
-    /// The rows that are left out before those that are kept.
+    /// The number of omitted rows before the kept ones.
     left_out: u64,
     first_ms: Option<u64>,
     runs: Vec<Run>,
@@ -50,7 +50,7 @@ pub struct Timeline {
 struct Run {
     name: String,
     at_ms: u64,
-    /// When each instance came into its state, by lifecycle and name.
+    /// The time of each instance's entry into its state, by lifecycle and name.
     since: HashMap<(String, String), u64>,
 }
 
@@ -65,7 +65,7 @@ struct Row {
     what: String,
 }
 
-/// The time from one moment to another one, which may be earlier.
+/// The time from one moment to another, possibly earlier, moment.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     is_back: bool,
@@ -74,13 +74,13 @@ struct Span {
 
 const HEAD: [&str; 4] = ["Time", "In state", "Instance", "Transition"];
 const GAP: usize = 2;
-/// An instance is not shortened below this.
+/// The minimum width of an instance.
 const LEAST: usize = 5;
-/// How much of a narrow table the instances have at least, with their lifecycle.
+/// The minimum width of the instance column in a narrow table, with the lifecycle.
 const MUCH: usize = 12;
 
 impl Timeline {
-    /// A table that is at most so many columns wide, of all rows.
+    /// Makes a table with that maximum width in columns, of all rows.
     pub fn new(width: usize) -> Self {
         Timeline {
             width,
@@ -93,7 +93,8 @@ impl Timeline {
         }
     }
 
-    /// The same with the last rows alone, at most so many. The times are those of the whole trace.
+    /// Keeps only the last rows, at most that many. Default: all rows. The times are still relative to the whole
+    /// trace.
     #[must_use]
     pub fn last(mut self, rows: usize) -> Self {
         self.last = rows;
@@ -134,12 +135,12 @@ impl Timeline {
         self.rows.len()
     }
 
-    /// Is there no row?
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The name of the instance, with that of its run where there are several.
+    /// The name of the instance, with its run's name where there are several runs.
     fn instance(&self, row: &Row) -> String {
         let run = &self.runs[row.run].name;
         if self.runs.len() < 2 || *run == row.instance {
@@ -167,11 +168,11 @@ impl fmt::Display for Timeline {
             subject = subject.max(row.lifecycle.width() + 1 + self.instance(row).width());
             what = what.max(row.what.width());
         }
-        // A column is kept free before the time, so that it is apart from what stands around the table.
+        // One column stays free before the time, to separate the table from its surroundings.
         time += 1;
         let room = self.width.saturating_sub(time + spent + 3 * GAP);
         if subject + what > room {
-            // The transition has what is left of the room, and two thirds of it at least where there is much.
+            // The transition gets the rest of the width, and at least two thirds of a large width.
             let least = (room / 3).max((room / 2).min(MUCH));
             subject = subject.min(room.saturating_sub(what).max(least));
         }
@@ -207,7 +208,7 @@ impl Span {
     }
 }
 
-/// In at most two units, and nothing is rounded up.
+/// A span in at most two units, rounded down.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_back {
@@ -224,7 +225,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// The lifecycle and the instance, of which the middle is left out where they do not fit: ids begin and end with what tells them apart.
+/// The lifecycle and the instance. Long ones lose their middle, because ids differ at their beginnings and ends.
 fn short(lifecycle: &str, instance: &str, room: usize) -> String {
     let whole = lifecycle.width() + 1 + instance.width();
     if whole <= room {
@@ -247,7 +248,7 @@ fn short(lifecycle: &str, instance: &str, room: usize) -> String {
     cut(&format!("{lifecycle} {head}…{}", &instance[tail..]), lifecycle.width() + 1 + room)
 }
 
-/// A text that is at most so wide: what does not fit is left out behind `…`.
+/// A text of at most that width; longer text is cut with `…`.
 fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -258,12 +259,12 @@ fn cut(text: &str, room: usize) -> String {
     }
 }
 
-/// The longest beginning of a text that is at most so wide.
+/// The longest prefix of a text with at most that width.
 fn begin(text: &str, room: usize) -> &str {
     let (mut end, mut width) = (0, 0);
     for (at, c) in text.char_indices() {
         let behind = at + c.len_utf8();
-        // A mark behind a character can make it wider than both are by themselves.
+        // A combining mark after a character can make it wider than both separately.
         width = (width + c.width().unwrap_or(0)).max(if c.is_ascii() { 0 } else { text[..behind].width() });
         if width > room {
             break;

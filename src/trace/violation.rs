@@ -1,4 +1,4 @@
-//! How a trace breaks the rules.
+//! Violations of the rules by a trace.
 
 use std::fmt;
 
@@ -6,28 +6,28 @@ use serde::Serialize;
 
 use super::event::Plain;
 
-/// What kind of violation, with what it takes to explain it.
+/// The kind of a violation, with its details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ViolationKind {
-    /// There are no rules for the lifecycle that the event names.
+    /// No rules exist for the lifecycle of the event.
     UnknownLifecycle {
-        /// The lifecycle with rules whose name is closest to it, if one is near.
+        /// The lifecycle with the closest name, if one is similar.
         closest: Option<String>,
     },
     /// The lifecycle has no such state.
     UnknownState {
-        /// The name that was got.
+        /// The unknown name.
         state: String,
-        /// The state whose name is closest to it, if one is near.
+        /// The state with the closest name, if one is similar.
         closest: Option<String>,
     },
-    /// The event leads to a composite state, or leaves one, in place of a state inside.
+    /// The event enters or leaves a composite state instead of a state inside.
     CompositeState {
         /// The composite state.
         state: String,
-        /// The states inside of it, the first few.
+        /// The states inside; the list is limited.
         inside: Vec<String>,
     },
     /// The first event of an instance is not its creation.
@@ -36,60 +36,60 @@ pub enum ViolationKind {
     NotInitial,
     /// A live instance is created again.
     SecondCreation {
-        /// The state it is in.
+        /// The current state.
         state: String,
         /// The trace line of its first creation.
         line: u64,
     },
-    /// The event leaves another state than the one that the instance is in.
+    /// The event leaves another state than the current state of the instance.
     BrokenChain {
-        /// The state it is in.
+        /// The current state.
         state: String,
-        /// The trace line on which it came there.
+        /// The trace line of the entry into that state.
         line: u64,
     },
     /// The instance had ended.
     AfterTerminal {
-        /// The state it ended in.
+        /// The terminal state.
         state: String,
-        /// The trace line on which it did.
+        /// The trace line of the entry into that state.
         line: u64,
     },
-    /// No edge leads from the one state to the other.
+    /// No edge leads from the source to the target state.
     IllegalEdge,
-    /// There are edges from the one state to the other, but none by this event.
+    /// Edges lead from the source to the target state, but none by this event.
     WrongEvent {
-        /// The event between these states whose name is closest to it, if one is near.
+        /// The event with the closest name between these states, if one is similar.
         closest: Option<String>,
     },
-    /// The number of the event is not above that of the one before it in its run.
+    /// The number of the event does not exceed the number of the previous event in its run.
     SeqNotIncreasing {
-        /// The number before it.
+        /// The previous number.
         last: u64,
-        /// The trace line that has it.
+        /// The trace line of the previous event.
         line: u64,
     },
-    /// The last line stops before its end: whatever wrote it was interrupted.
+    /// The last line ends too early: its writer was interrupted.
     Cut {
-        /// The same in words, with an excerpt of the line.
+        /// The description, with an excerpt of the line.
         report: String,
     },
-    /// Events were followed by something that is none.
+    /// A line after events is no event.
     Garbage {
-        /// What is wrong with it.
+        /// The problem of the line.
         message: String,
-        /// The same with an excerpt of the line.
+        /// The problem, with an excerpt of the line.
         report: String,
     },
 }
 
-/// What would have been legal instead.
+/// A legal alternative.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Legal {
-    /// The edge, as a diagram shows it; the name of a lifecycle where that was unknown.
+    /// The edge in the notation of a diagram; the name of a lifecycle after an unknown one.
     pub what: String,
-    /// Its line in the diagram, from 1, when that is known.
+    /// The line in the diagram, from 1, if known.
     pub diagram_line: Option<u32>,
 }
 
@@ -97,7 +97,7 @@ pub struct Legal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The line of the trace, from 1; the number of the event where it was not read from a file.
+    /// The line of the trace, from 1. For events outside of a file it is the number of the event.
     pub line: u64,
     /// The number of the event.
     pub seq: Option<u64>,
@@ -107,37 +107,37 @@ pub struct Violation {
     pub lifecycle: String,
     /// The instance.
     pub instance: String,
-    /// What is wrong.
+    /// The kind.
     pub kind: ViolationKind,
-    /// What happened, as a diagram would show it.
+    /// The event in the notation of a diagram.
     pub got: String,
-    /// The state that the event leaves; none for a creation.
+    /// The source state; none for a creation.
     pub from: Option<String>,
-    /// The state that the event enters.
+    /// The target state.
     pub to: String,
-    /// What was legal; nothing for an instance that has ended.
+    /// The legal alternatives; none for an ended instance.
     pub legal: Vec<Legal>,
-    /// The diagram, when it is known.
+    /// The file of the diagram, if known.
     pub diagram: Option<String>,
-    /// Where the diagram shows the state that the instance is in, from 1, when that is known.
+    /// The line of the instance's state in the diagram, from 1, if known.
     pub diagram_line: Option<u32>,
-    /// The lifecycle whose rules it breaks, where it is any's.
+    /// The lifecycle of the violated rules, if any.
     #[serde(skip)]
     pub(super) rules: Option<Box<str>>,
 }
 
 impl Violation {
-    /// The lifecycle whose rules it breaks; none for an unknown one and for garbage.
+    /// The lifecycle of the violated rules; none for an unknown lifecycle and for garbage.
     pub(super) fn rules(&self) -> Option<&str> {
         self.rules.as_deref()
     }
 
-    /// Is it an event that violates, and not a line that is none?
+    /// Returns whether an event violates, as opposed to a line that is no event.
     pub(super) fn is_of_event(&self) -> bool {
         !matches!(self.kind, ViolationKind::Garbage { .. } | ViolationKind::Cut { .. })
     }
 
-    /// What is wrong, in one sentence.
+    /// Describes the problem in one sentence.
     pub fn reason(&self) -> String {
         let lifecycle = Plain(&self.lifecycle);
         let (from, to) = (Plain(self.from.as_deref().unwrap_or("[*]")), Plain(&self.to));
@@ -189,7 +189,7 @@ impl Violation {
         }
     }
 
-    /// Who it happened to.
+    /// The instance of the violation.
     fn subject(&self) -> String {
         format!("{} {} of run {}", Plain(&self.lifecycle), Plain(&self.instance), Plain(&self.run))
     }
@@ -199,7 +199,7 @@ fn meant(closest: &Option<String>) -> String {
     closest.as_deref().map(|near| format!("; did you mean {}?", Plain(near))).unwrap_or_default()
 }
 
-/// Some lines: who and why, what was got, what was legal and where the diagram says so.
+/// Several lines: the instance and the reason, the event, the legal alternatives and their place in the diagram.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let ViolationKind::Garbage { report, .. } | ViolationKind::Cut { report } = &self.kind {
