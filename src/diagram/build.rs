@@ -1,4 +1,5 @@
-//! Statements into states: ids become one state each, bodies become scopes, the last mention decides who owns a state.
+//! The step from statements to states: each id becomes one state, bodies become scopes, and the last mention sets a
+//! state's scope.
 
 use std::collections::HashMap;
 
@@ -14,21 +15,21 @@ pub(super) struct Builder<'s> {
     diagram: Diagram,
     ids: HashMap<String, StateId>,
     facts: Vec<Facts>,
-    /// `state X` alone: a state only if something else names it.
+    /// The statements `state X`. Such a state only exists if another statement names it.
     declarations: Vec<Text>,
-    /// Per body, the scope of each of its parts.
+    /// The scope of each part of each body.
     scopes: Vec<Vec<ScopeId>>,
 }
 
-/// What is known of a state while it is built.
+/// The facts about a state while it is built.
 #[derive(Debug, Default, Clone)]
 struct Facts {
     declared: bool,
-    /// Where it was first mentioned.
+    /// The first mention.
     first: Span,
     moved: bool,
     descriptions: usize,
-    /// The scope of a body without dividers: a second such body joins it.
+    /// The scope of a body without dividers. A second such body joins it.
     undivided: Option<ScopeId>,
     bodies: usize,
     regions: usize,
@@ -209,7 +210,8 @@ impl<'s> Builder<'s> {
         new
     }
 
-    /// A mention in the root scope never moves a state; one in a composite state does.
+    /// Moves a state to a scope. A mention in the root scope never moves a state; a mention in a composite state
+    /// does.
     fn moved(&mut self, state: StateId, span: Span, scope: ScopeId) {
         let here = self.diagram.states[state.0].scope;
         if scope == ScopeId::ROOT || here == scope {
@@ -261,11 +263,11 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Mermaid refuses a second description of a composite state.
+    /// Counts descriptions. Mermaid refuses a second description of a composite state.
     fn count(&mut self, id: StateId, more: usize, span: Span) -> Result<(), SyntaxError> {
         self.facts[id.0].descriptions += more;
         let state = &self.diagram.states[id.0];
-        // An id with markup in it, once cleaned, counts as a description of its own.
+        // An id with markup, once cleaned, counts as an additional description.
         let own = usize::from(more + self.facts[id.0].descriptions > 0 && state.id.contains('<'));
         if state.kind == StateKind::Composite && self.facts[id.0].descriptions + own > 1 {
             let got = format!("another one for `{}`", state.id);
@@ -319,7 +321,7 @@ impl<'s> Builder<'s> {
         for id in std::mem::take(&mut self.declarations) {
             match self.ids.get(&id.text) {
                 Some(state) => self.declare(*state, id.span, true),
-                // The colon of `state A : text` has its warning.
+                // The colon of `state A : text` has a warning already.
                 None if id.text.starts_with(':') => {}
                 None => {
                     let message = format!(

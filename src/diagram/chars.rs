@@ -1,6 +1,6 @@
-//! Character classes as a JavaScript regular expression without flags sees them; Mermaid's rules are written in them.
+//! Character classes of JavaScript regular expressions without flags. Mermaid's rules use them.
 
-/// `\s`: what JavaScript counts as white space. Not Rust's set: U+0085 is missing, U+FEFF belongs to it.
+/// `\s`: white space in JavaScript. It differs from Rust's: U+0085 is missing, and U+FEFF is included.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{feff}')
@@ -11,51 +11,51 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Where `.` stops. A carriage return never reaches the rules.
+/// Returns whether `.` stops at this character. The text of the rules contains no carriage returns.
 pub(super) fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-/// The text without white space at either end.
+/// Returns the text without white space at either end.
 pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// The offset behind the run of characters at `from` that `take` accepts.
+/// Returns the end of the run of characters from `from` that `take` accepts.
 pub(super) fn run(text: &str, from: usize, take: impl Fn(char) -> bool) -> usize {
     text[from..].find(|c| !take(c)).map_or(text.len(), |length| from + length)
 }
 
-/// The offset behind the white space at `from`.
+/// Returns the end of the white space at `from`.
 pub(super) fn spaces(text: &str, from: usize) -> usize {
     run(text, from, is_space)
 }
 
-/// The end of the line that `from` stands in, as `.*` sees it.
+/// Returns the end of the line at `from`, as `.*` sees it.
 pub(super) fn line_end(text: &str, from: usize) -> usize {
     run(text, from, |c| !ends_line(c))
 }
 
-/// The next line feed, or the end of the text, as `[^\n]*` sees it.
+/// Returns the next line feed, or the end of the text, as `[^\n]*` sees it.
 pub(super) fn feed(text: &str, from: usize) -> usize {
     text[from..].find('\n').map_or(text.len(), |length| from + length)
 }
 
-/// The offset behind `word` if it stands at `from`, in upper or lower case.
+/// Returns the end of `word` if it is at `from`, in upper or lower case.
 pub(super) fn word(text: &str, from: usize, word: &str) -> Option<usize> {
     let end = from + word.len();
     let found = text.as_bytes().get(from..end)?;
     found.eq_ignore_ascii_case(word.as_bytes()).then_some(end)
 }
 
-/// Whether a word that ends at `at` ends there as `\b` sees it.
+/// Returns whether `\b` sees the end of a word at `at`.
 pub(super) fn word_ends(text: &str, at: usize) -> bool {
     !text[at..].chars().next().is_some_and(is_word)
 }
 
-/// The offset behind an entity such as `#35;` or `#quot;` that begins at `from`.
+/// Returns the end of an entity such as `#35;` or `#quot;` at `from`.
 ///
-/// Mermaid hides these before it looks at the text: neither their `#` nor their `;` means anything.
+/// Mermaid replaces entities before it reads the text, so their `#` and `;` have no meaning.
 pub(super) fn entity(text: &str, from: usize) -> Option<usize> {
     let inner = from + 1;
     if text.as_bytes().get(from) != Some(&b'#') {

@@ -1,4 +1,4 @@
-//! What a change of a graph means for the runs that are already on their way.
+//! The effect of a change of a graph on existing runs.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 use super::graph::{GraphEdge, Mark, StateGraph};
 use super::label::event_name;
 
-/// What a [`Change`] means for persisted runs. The order is from harmless to grave.
+/// The effect of a [`Change`] on persisted runs, in order of increasing severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// No run can tell.
+    /// No effect on runs.
     Informational,
-    /// Runs at rest stay valid, and may now do what they could not do before.
+    /// Persisted runs stay valid, and may take new transitions.
     Review,
-    /// A run at rest, or its recorded trace, may no longer be legal.
+    /// A persisted run, or its recorded trace, may become illegal.
     Breaking,
 }
 
@@ -27,73 +27,74 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What is different in the new graph.
+/// The kind of a difference between two graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// A state is gone. Breaking: a run may be at rest in it.
+    /// A state was removed. Breaking: a persisted run may be in it.
     StateRemoved {
-        /// Its name.
+        /// The name of the state.
         state: String,
     },
-    /// A state is new. Review: only new transitions lead to it.
+    /// A state was added. Review: only new transitions lead to it.
     StateAdded {
-        /// Its name.
+        /// The name of the state.
         state: String,
     },
-    /// A transition is gone. Breaking: a run may wait for exactly this one, and a recorded trace may hold it.
+    /// A transition was removed. Breaking: a run may need exactly this transition, and a recorded trace may contain
+    /// it.
     EdgeRemoved {
         /// The transition.
         edge: GraphEdge,
     },
-    /// A transition is new. Review: a run at rest may now take it.
+    /// A transition was added. Review: a persisted run may now take it.
     EdgeAdded {
         /// The transition.
         edge: GraphEdge,
     },
-    /// Runs may no longer start here. Review: a run at rest has started already; only new runs and the replay of old
-    /// traces can tell.
+    /// Runs may no longer start here. Review: persisted runs have already started; only new runs and the replay of
+    /// old traces are affected.
     InitialLost {
         /// The name of the state.
         state: String,
     },
-    /// Runs may start here now. Review, as above.
+    /// Runs may now start here. Review, as for [`ChangeKind::InitialLost`].
     InitialGained {
         /// The name of the state.
         state: String,
     },
-    /// A run may no longer end here. Breaking: finished runs at rest count as unfinished again.
+    /// A run may no longer end here. Breaking: finished persisted runs count as unfinished again.
     TerminalLost {
         /// The name of the state.
         state: String,
     },
-    /// A run may end here now. Breaking: a run that waits here counts as finished, and nobody resumes it.
+    /// A run may now end here. Breaking: a run that waits here counts as finished, so it is never resumed.
     TerminalGained {
         /// The name of the state.
         state: String,
     },
-    /// A transition has another label. Review where its event has another name, which no trace that was recorded has and no event that
-    /// is on its way; else informational.
+    /// A transition has another label. Review, if the name of its event changed: recorded traces and queued events do
+    /// not have the new name. Otherwise informational.
     LabelChanged {
-        /// The transition as it was.
+        /// The old transition.
         old: GraphEdge,
-        /// The transition as it is.
+        /// The new transition.
         new: GraphEdge,
     },
     /// A state has another description. Informational.
     DescriptionChanged {
-        /// Its name.
+        /// The name of the state.
         state: String,
     },
-    /// The same states stand in another order. Informational.
+    /// The states are equal but in another order. Informational.
     StateOrder,
-    /// The same transitions stand in another order. Informational.
+    /// The transitions are equal but in another order. Informational.
     EdgeOrder,
     /// The graph has another name. Informational.
     Renamed {
-        /// The name it had.
+        /// The old name.
         old: String,
-        /// The name it has.
+        /// The new name.
         new: String,
     },
 }
@@ -102,14 +103,14 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// What is different.
+    /// The kind of the difference.
     pub kind: ChangeKind,
-    /// The line it has, or had if it is gone.
+    /// The line in the new graph, or the line in the old graph for a removal.
     pub line: Option<usize>,
 }
 
 impl Change {
-    /// What the change means for persisted runs; [`ChangeKind`] says why.
+    /// The effect on persisted runs; [`ChangeKind`] explains it.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match &self.kind {
@@ -130,8 +131,8 @@ impl Change {
         }
     }
 
-    /// Has the event of a transition another name, or its first one? The events of the old name, in traces and in queues, do not take the
-    /// transition any more.
+    /// Returns whether the event of a transition was renamed, or got its first name. Events with the old name, in
+    /// traces and in queues, then no longer take the transition.
     ///
     /// ```
     /// use runstate::diagram::{StateGraph, diff, parse};
@@ -144,16 +145,17 @@ impl Change {
     #[must_use]
     pub fn renames_event(&self) -> bool {
         match &self.kind {
-            // Any event takes a transition without the name of one.
+            // Every event takes a transition without an event name.
             ChangeKind::LabelChanged { old, new } => named(new).is_some_and(|name| named(old) != Some(name)),
             _ => false,
         }
     }
 
-    /// Is a run that was parked under the old graph refused under the new one, until a migration from it is registered?
+    /// Returns whether the new graph refuses a run that was persisted under the old graph, until a migration from it
+    /// is registered.
     ///
-    /// So is every change of the [fingerprint](crate::kernel::Graph::fingerprint), legal for the run or not: what an added
-    /// state means for a parked run, the author of the graph alone can say.
+    /// Every change of the [fingerprint](crate::kernel::Graph::fingerprint) has this effect, even if it is legal for
+    /// the run: only the author of the graph knows the meaning of an added state for a persisted run.
     ///
     /// ```
     /// use runstate::diagram::{Severity, StateGraph, diff, parse};
@@ -213,9 +215,10 @@ impl fmt::Display for Change {
     }
 }
 
-/// What is different in `new`, the gravest first; within a severity removals, additions, the rest, in source order.
+/// Lists the differences in `new`, the most severe first. Within a severity the order is removals, additions, others,
+/// each in source order.
 ///
-/// Two transitions between the same states that differ in their label are one transition whose label changed.
+/// Two transitions between equal states with different labels count as one transition with a changed label.
 ///
 /// # Example
 ///
@@ -233,7 +236,7 @@ impl fmt::Display for Change {
 ///     "review: transition added: A --> C (line 4)",
 ///     "review: label changed: A --> B : go is now run (line 3)",
 /// ]);
-/// // The way back breaks runs that are in C.
+/// // The removed way back breaks runs in C.
 /// assert_eq!(diff(&new, &old)[0].severity(), Severity::Breaking);
 /// ```
 #[must_use]
@@ -260,7 +263,7 @@ pub fn diff(old: &StateGraph, new: &StateGraph) -> Vec<Change> {
     for mark in only(&new.initial, &old.initial) {
         add(ChangeKind::InitialGained { state: mark.state.clone() }, mark.line);
     }
-    // A mark on a state that is gone or new says nothing more.
+    // The removal or addition of the state already implies the mark.
     for mark in only(&old.terminal, &new.terminal).filter(|mark| after.contains_key(mark.state.as_str())) {
         add(ChangeKind::TerminalLost { state: mark.state.clone() }, mark.line);
     }
@@ -295,13 +298,13 @@ pub fn diff(old: &StateGraph, new: &StateGraph) -> Vec<Change> {
     changes
 }
 
-/// The marks on states that the other graph does not mark.
+/// The marks on states that are unmarked in the other graph.
 fn only<'g>(these: &'g [Mark], those: &[Mark]) -> impl Iterator<Item = &'g Mark> {
     let known: HashSet<String> = those.iter().map(|mark| mark.state.clone()).collect();
     these.iter().filter(move |mark| !known.contains(&mark.state))
 }
 
-/// The starts whose labels are others than before, as transitions from `[*]`.
+/// The initial marks with changed labels, as transitions from `[*]`.
 fn restarted(old: &StateGraph, new: &StateGraph) -> Vec<(GraphEdge, GraphEdge)> {
     let start = |mark: &Mark| GraphEdge {
         from: "[*]".to_owned(),
@@ -322,7 +325,7 @@ fn restarted(old: &StateGraph, new: &StateGraph) -> Vec<(GraphEdge, GraphEdge)> 
         .collect()
 }
 
-/// The name of the event in the label of a transition.
+/// The event name in the label of a transition.
 fn named(edge: &GraphEdge) -> Option<&str> {
     edge.label.as_deref().and_then(event_name)
 }
@@ -332,7 +335,7 @@ struct Edges<'g> {
     removed: Vec<&'g GraphEdge>,
     added: Vec<&'g GraphEdge>,
     relabelled: Vec<(&'g GraphEdge, &'g GraphEdge)>,
-    /// For each new edge that there was before, in order: where it stood.
+    /// The old index of each new edge that existed before, in order.
     places: Vec<usize>,
 }
 
@@ -341,7 +344,7 @@ impl<'g> Edges<'g> {
         let mut this = Self::default();
         let mut taken = vec![false; old.edges.len()];
         let mut partner: Vec<Option<usize>> = vec![None; new.edges.len()];
-        // By ends and label, then by ends and the event's name, then by ends alone.
+        // Edges are matched by ends and label, then by ends and event name, then by ends alone.
         let keys: [fn(&GraphEdge) -> Option<&str>; 3] = [|edge| edge.label.as_deref(), named, |_| None];
         for key in keys {
             let mut left: HashMap<(&str, &str, Option<&str>), Vec<usize>> = HashMap::new();

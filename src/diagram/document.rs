@@ -1,4 +1,4 @@
-//! A file that holds diagrams: a Markdown text with fenced blocks, or a diagram by itself.
+//! A file with diagrams: a Markdown text with fenced blocks, or a single diagram.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,11 +9,11 @@ use super::prepare::Prepared;
 use super::source::{LineIndex, Position, Span};
 use super::{markdown, parse_within};
 
-/// A file and the Mermaid diagrams in it.
+/// A file and its Mermaid diagrams.
 ///
-/// A name that ends in `.md` or `.markdown` means Markdown: every block fenced with backquotes or tildes whose info
-/// string begins with `mermaid` counts, indented ones and those of list items and block quotes too; what an HTML comment hides does
-/// not. Any other file is a diagram itself.
+/// A name that ends in `.md` or `.markdown` means Markdown. Its diagrams are the blocks fenced with backquotes or
+/// tildes and with an info string that begins with `mermaid`. Indented blocks count too, and so do blocks in list items
+/// and block quotes. Blocks inside HTML comments do not count. Any other file is one diagram.
 ///
 /// # Example
 ///
@@ -24,7 +24,7 @@ use super::{markdown, parse_within};
 /// let document = Document::read("lifecycles.md", text);
 /// let block = document.select(Some("run")).unwrap();
 /// assert_eq!((block.number(), block.line()), (1, 4));
-/// // Lines and spans of the diagram are those of the file.
+/// // Lines and spans of the diagram refer to the file.
 /// let diagram = document.parse(block).unwrap();
 /// assert_eq!(diagram.line(diagram.transitions[0].span), 5);
 ///
@@ -50,13 +50,13 @@ pub struct Block {
 }
 
 impl Block {
-    /// Its number among all Mermaid blocks of the file, from 1.
+    /// The number among all Mermaid blocks of the file, from 1.
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The heading it stands under.
+    /// The heading above the block.
     #[must_use]
     pub fn heading(&self) -> Option<&str> {
         self.heading.as_deref()
@@ -68,19 +68,19 @@ impl Block {
         &self.kind
     }
 
-    /// Whether it is a state diagram by its first word.
+    /// Returns whether the first word is that of a state diagram.
     #[must_use]
     pub fn is_state_diagram(&self) -> bool {
         self.kind.starts_with("stateDiagram")
     }
 
-    /// The line of the file in which the diagram begins, from 1.
+    /// The first line of the diagram in the file, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The diagram's place in the file.
+    /// The span of the diagram in the file.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
@@ -138,31 +138,32 @@ impl Document {
         }
     }
 
-    /// The file's name.
+    /// The name of the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The file's text.
+    /// The text of the file.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Every Mermaid block, state diagram or not.
+    /// All Mermaid blocks, state diagrams or not.
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The state diagram that `which` names: `#2` or `2` for the second Mermaid block of the file, or a heading
-    /// (upper and lower case are alike, and `tool-call` finds "Tool call"). Without `which`, the file's only one.
+    /// Finds the state diagram that `which` names: `#2` or `2` for the second Mermaid block of the file, or a heading
+    /// (upper and lower case are equal, and `tool-call` finds "Tool call"). Without `which`, it is the only one of
+    /// the file.
     ///
     /// # Errors
     ///
-    /// [`SelectError`] lists the blocks that there are: none fits, several fit, or the one that fits is another kind of
-    /// diagram.
+    /// [`SelectError`] with a list of the blocks: none matches, several match, or the matching block is another kind
+    /// of diagram.
     pub fn select(&self, which: Option<&str>) -> Result<&Block, SelectError> {
         let error = |reason: String| SelectError {
             file: self.name.clone(),
@@ -203,7 +204,7 @@ impl Document {
         }
     }
 
-    /// Reads a block of this file. Every span and line of the diagram is one of the file.
+    /// Parses a block of this file. Every span and line of the diagram refers to the file.
     ///
     /// # Errors
     ///
@@ -212,7 +213,7 @@ impl Document {
         parse_within(&self.text, block.span, block.quotes)
     }
 
-    /// A block of this file as it is written, without its fence and without the marks of block quotes around it.
+    /// The source of a block, without its fence and without the marks of enclosing block quotes.
     ///
     /// ```
     /// use runstate::diagram::Document;
@@ -231,12 +232,12 @@ impl Document {
         Cow::Owned(lines.collect())
     }
 
-    /// Selects and reads in one step.
+    /// Selects and parses in one step.
     ///
     /// # Errors
     ///
-    /// [`DocumentError::Select`] as [`Document::select`], [`DocumentError::Syntax`] as [`Document::parse`], ready to be
-    /// shown with the place in the file.
+    /// [`DocumentError::Select`] as [`Document::select`], [`DocumentError::Syntax`] as [`Document::parse`], rendered
+    /// with the place in the file.
     pub fn diagram(&self, which: Option<&str>) -> Result<Diagram, DocumentError> {
         let block = self.select(which).map_err(DocumentError::Select)?;
         self.parse(block).map_err(|error| {
@@ -246,13 +247,13 @@ impl Document {
     }
 }
 
-/// A heading without case, marks and punctuation, words joined by hyphens.
+/// Returns a heading without case, marks and punctuation, its words joined by hyphens.
 fn slug(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// No diagram, or not exactly one, was what was asked for.
+/// The error for a selection without exactly one matching diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectError {
     file: String,
@@ -281,24 +282,24 @@ impl fmt::Display for SelectError {
 
 impl std::error::Error for SelectError {}
 
-/// Why a file did not give a diagram.
+/// The reason why a file gave no diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentError {
     /// The file is not UTF-8.
     NotText {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// Where the first wrong byte is.
+        /// The position of the first invalid byte.
         position: Position,
     },
-    /// The diagram that was asked for is not there.
+    /// The requested diagram does not exist.
     Select(SelectError),
-    /// The diagram cannot be read.
+    /// The diagram cannot be parsed.
     Syntax {
-        /// What is wrong, with a span of the file.
+        /// The error, with a span of the file.
         error: Box<SyntaxError>,
-        /// The same with an excerpt of the file.
+        /// The error, with an excerpt of the file.
         rendered: String,
     },
 }

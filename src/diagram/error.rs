@@ -1,10 +1,10 @@
-//! What a text that is no state diagram is told.
+//! The error of the parser.
 
 use std::fmt;
 
 use super::source::{Excerpt, LineIndex, Position, Span};
 
-/// Why a text was refused as a state diagram, and where.
+/// The reason and the place of a syntax error in a state diagram.
 ///
 /// # Example
 ///
@@ -37,37 +37,37 @@ impl SyntaxError {
         self
     }
 
-    /// The part of the source that could not be read.
+    /// The part of the source that could not be parsed.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// Line and column of its beginning.
+    /// Line and column of the beginning of the span.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// What could have stood there.
+    /// The expected content.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// What stands there.
+    /// The found content.
     #[must_use]
     pub fn got(&self) -> &str {
         &self.got
     }
 
-    /// A hint for a person, where the mistake is a known one.
+    /// A hint for a person, for known mistakes.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// The error with an excerpt of `source`, the text it was found in, and a caret; `file` is the name to show.
+    /// Shows the error with an excerpt of `source`, the parsed text, and a caret; `file` is the displayed name.
     #[must_use]
     pub fn render(&self, file: &str, source: &str) -> String {
         let excerpt = Excerpt::new(file, source, self.span, &format!("expected {}", self.expected));

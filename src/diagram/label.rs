@@ -1,7 +1,7 @@
 //! Labels of transitions.
 
-/// The name of the event in a label `name(arguments) [guard] / action`, of which the name alone is needed; none for a label of
-/// another form, which is a remark.
+/// Returns the event name of a label `name(arguments) [guard] / action`, in which all parts but the name are
+/// optional. Returns none for a label of another form, which is a remark.
 pub(crate) fn event_name(label: &str) -> Option<&str> {
     let is_first = |c: char| c.is_alphabetic() || c == '_';
     let is_more = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -12,7 +12,7 @@ pub(crate) fn event_name(label: &str) -> Option<&str> {
         return None;
     }
     let rest = enclosed(rest.trim_start(), '(', ')')?;
-    // A way through a choice has the guards of both.
+    // A path through a choice has the guards of both transitions.
     let mut rest = rest.trim_start();
     while rest.starts_with('[') {
         rest = enclosed(rest, '[', ']')?.trim_start();
@@ -20,7 +20,7 @@ pub(crate) fn event_name(label: &str) -> Option<&str> {
     (name.starts_with(is_first) && (rest.is_empty() || rest.starts_with('/'))).then_some(name)
 }
 
-/// What follows the part in brackets that a text begins with, if it begins with one; none where that part does not end.
+/// Returns the rest after the bracketed part at the beginning of a text; none if that part does not end.
 fn enclosed(text: &str, open: char, close: char) -> Option<&str> {
     if !text.starts_with(open) {
         return Some(text);

@@ -1,14 +1,14 @@
-//! Finds the fenced `mermaid` blocks of a Markdown text, and the heading each of them stands under.
+//! The search for fenced `mermaid` blocks in a Markdown text, with the heading above each of them.
 
 use super::source::Span;
 
-/// A fenced block whose info string says `mermaid`.
+/// A fenced block with `mermaid` in its info string.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fenced {
     pub(super) heading: Option<String>,
-    /// What stands between the fences; the line break before the closing fence belongs to it.
+    /// The content between the fences, including the line break before the closing fence.
     pub(super) content: Span,
-    /// How many block quotes it is in: each of its lines begins with so many marks.
+    /// The number of enclosing block quotes: each line of the block begins with that many marks.
     pub(super) quotes: usize,
 }
 
@@ -21,7 +21,7 @@ struct Fence {
     quotes: usize,
 }
 
-/// A line without its line break, and where it begins and ends.
+/// A line without its line break, with its start and end offsets.
 struct Line<'t> {
     text: &'t str,
     start: usize,
@@ -39,7 +39,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
     for line in lines(text) {
         if let Some(fence) = &open {
             let (quotes, inner) = unquote(line.text, fence.quotes);
-            // Where the block quote ends, what is open in it ends too.
+            // The end of a block quote closes its open blocks too.
             let is_over = quotes < fence.quotes;
             if is_over || closes(fence, line.text[inner..].trim()) {
                 if fence.mermaid {
@@ -58,7 +58,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
         let (quotes, inner) = unquote(line.text, usize::MAX);
         let text = &line.text[inner..];
         let bare = text.trim();
-        // A line below a block quote underlines nothing in it.
+        // A line below a block quote is no underline of its content.
         if quotes != depth {
             (depth, paragraph) = (quotes, None);
         }
@@ -76,11 +76,11 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
         } else if indent == 0 && !bare.is_empty() {
             in_list = false;
         }
-        // Four spaces make a code block of their own, except inside of a list.
+        // Four spaces make an indented code block, except inside a list.
         if indent >= 4 && !in_list {
             continue;
         }
-        // A fence may stand right behind the mark of a list item.
+        // A fence may follow directly after the mark of a list item.
         if let Some(fence) = opens(bare, line.next).or_else(|| opens(behind_item(bare), line.next)) {
             open = Some(Fence { quotes, ..fence });
             paragraph = None;
@@ -116,7 +116,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// How many marks of a block quote a line begins with, `most` at most, and where the rest of it begins.
+/// Returns the number of block quote marks at the beginning of a line, `most` at most, and the offset of the rest.
 pub(super) fn unquote(line: &str, most: usize) -> (usize, usize) {
     let (mut quotes, mut at) = (0, 0);
     while quotes < most {
@@ -169,7 +169,7 @@ fn is_item(bare: &str) -> bool {
     behind_item(bare).len() < bare.len() || matches!(bare, "-" | "*" | "+")
 }
 
-/// What stands behind `- `, `* `, `+ `, `1. ` or `1) `.
+/// Returns the text after `- `, `* `, `+ `, `1. ` or `1) `.
 fn behind_item(bare: &str) -> &str {
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
     let mark = if digits.len() < bare.len() {

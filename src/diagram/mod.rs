@@ -1,7 +1,7 @@
-//! Mermaid state diagrams: reading, describing, comparing.
+//! Mermaid state diagrams: parsing, description, comparison.
 //!
-//! [`parse`] reads a `stateDiagram-v2` as Mermaid 11 does: it accepts what Mermaid accepts, refuses what Mermaid
-//! refuses, and warns where Mermaid silently does something else than the text seems to say.
+//! [`parse`] reads a `stateDiagram-v2` as Mermaid 11 does. It accepts and refuses exactly the texts that Mermaid
+//! accepts and refuses. It warns where Mermaid silently deviates from the apparent meaning of the text.
 //!
 //! ```
 //! let source = "stateDiagram-v2\n    [*] --> Ready\n    Ready --> Done : finish\n    Done --> [*]\n";
@@ -47,10 +47,10 @@ pub use model::{
 pub use source::{Excerpt, LineIndex, Position, Span};
 pub use warning::{Warning, WarningKind};
 
-/// Reads a state diagram.
+/// Parses a state diagram.
 ///
-/// The source is the diagram alone, as in a `.mmd` file; front matter, directives and comments may stand before the
-/// header. Time and memory grow linearly with the source, however deep it nests.
+/// The source is the diagram alone, as in a `.mmd` file; front matter, directives and comments may precede the
+/// header. Time and memory grow linearly with the source, at any nesting depth.
 ///
 /// # Example
 ///
@@ -64,12 +64,12 @@ pub use warning::{Warning, WarningKind};
 ///
 /// # Errors
 ///
-/// [`SyntaxError`] names the place, what could have stood there and what stands there instead.
+/// [`SyntaxError`] with the place, the expected content and the found content.
 pub fn parse(source: &str) -> Result<Diagram, SyntaxError> {
     parse_within(source, Span::new(0, source.len()), 0)
 }
 
-/// Reads the diagram that is `place` in `source` and in so many block quotes, with spans of `source`.
+/// Parses the diagram at `place` in `source`, inside that many block quotes, with spans of `source`.
 fn parse_within(source: &str, place: Span, quotes: usize) -> Result<Diagram, SyntaxError> {
     let prepared = prepare::Prepared::new(source, place, quotes);
     prepared.check_kind(source)?;

@@ -1,18 +1,18 @@
-//! What a state diagram says: states, scopes, transitions and the rest, each with its place in the source.
+//! The model of a state diagram: states, scopes, transitions and all other parts, each with its place in the source.
 
 use super::source::{LineIndex, Span};
 use super::warning::Warning;
 
-/// A piece of text and where it stands in the source.
+/// A piece of text and its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
-    /// The text, as Mermaid takes it.
+    /// The text, as Mermaid reads it.
     pub text: String,
-    /// Where it was read.
+    /// The place of the text.
     pub span: Span,
 }
 
-/// A state's place in [`Diagram::states`].
+/// The index of a state in [`Diagram::states`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(pub(super) usize);
 
@@ -24,12 +24,12 @@ impl StateId {
     }
 }
 
-/// A scope's place in [`Diagram::scopes`].
+/// The index of a scope in [`Diagram::scopes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeId(pub(super) usize);
 
 impl ScopeId {
-    /// The scope outside of every composite state.
+    /// The scope outside all composite states.
     pub const ROOT: ScopeId = ScopeId(0);
 
     /// The index into [`Diagram::scopes`].
@@ -39,7 +39,7 @@ impl ScopeId {
     }
 }
 
-/// The word that opened the diagram.
+/// The first word of the diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Header {
     /// `stateDiagram`.
@@ -48,7 +48,7 @@ pub enum Header {
     StateDiagramV2,
 }
 
-/// Which way a scope is drawn.
+/// The layout direction of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// `TB`, the default.
@@ -65,7 +65,7 @@ impl Direction {
     pub(super) const ALL: [Direction; 4] =
         [Self::TopToBottom, Self::BottomToTop, Self::RightToLeft, Self::LeftToRight];
 
-    /// The two letters Mermaid writes.
+    /// The two letters in Mermaid.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -77,52 +77,52 @@ impl Direction {
     }
 }
 
-/// What a state is.
+/// The kind of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateKind {
     /// A plain state.
     Simple,
-    /// `<<choice>>`: a branch, left at once.
+    /// `<<choice>>`: a branch without a stay.
     Choice,
-    /// `<<fork>>`: one way in, several ways on at the same time.
+    /// `<<fork>>`: one incoming transition, several concurrent outgoing ones.
     Fork,
-    /// `<<join>>`: waits for several ways in.
+    /// `<<join>>`: a wait for several incoming transitions.
     Join,
-    /// `state X { … }`: has states of its own, in one scope or in several concurrent regions.
+    /// `state X { … }`: a state with inner states, in one scope or in several concurrent regions.
     Composite,
 }
 
-/// A state and all that is said about it.
+/// A state with all its properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct State {
-    /// Its id, as transitions spell it.
+    /// The id, as in transitions.
     pub id: String,
     /// Its descriptions, in source order.
     pub descriptions: Vec<Text>,
-    /// What it is. If a diagram says more than one thing, composite wins, then what was said first.
+    /// The kind. If a diagram gives several kinds, composite takes precedence, then the first kind.
     pub kind: StateKind,
     /// The scopes inside a composite state, one per concurrent region.
     pub regions: Vec<ScopeId>,
     /// The style classes given with `:::` and with `class`.
     pub classes: Vec<Text>,
-    /// The scope it belongs to: the last scope within a composite state that names it, else the root.
+    /// The scope of the state: the last scope within a composite state that names it, else the root.
     pub scope: ScopeId,
-    /// Where it is declared (`state X`, `X : text`, `state "text" as X`), or else first mentioned.
+    /// The declaration (`state X`, `X : text`, `state "text" as X`), or else the first mention.
     pub span: Span,
 }
 
-/// A run of statements that belong together: the diagram itself, or a region of a composite state.
+/// A group of statements: the diagram itself, or a region of a composite state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Scope {
-    /// The composite state it is inside of; `None` for the root.
+    /// The enclosing composite state; `None` for the root.
     pub owner: Option<StateId>,
-    /// Which of several concurrent regions it is, from 1; `None` for a body without `--`.
+    /// The number among several concurrent regions, from 1; `None` for a body without `--`.
     pub region: Option<usize>,
-    /// Its direction, if it says one. The last one counts.
+    /// The direction, if any. The last direction statement counts.
     pub direction: Option<(Direction, Span)>,
-    /// From its opening to its closing brace or divider.
+    /// The span from the opening to the closing brace or divider.
     pub span: Span,
 }
 
@@ -131,9 +131,9 @@ pub struct Scope {
 pub enum Endpoint {
     /// A state.
     State(StateId),
-    /// `[*]` to the left of an arrow: where the scope starts.
+    /// `[*]` to the left of an arrow: the start of the scope.
     Start(ScopeId),
-    /// `[*]` to the right of an arrow: where the scope ends.
+    /// `[*]` to the right of an arrow: the end of the scope.
     End(ScopeId),
 }
 
@@ -141,23 +141,23 @@ pub enum Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transition {
-    /// Where it leaves.
+    /// The source.
     pub from: Endpoint,
-    /// Where the left end is written.
+    /// The span of the left end.
     pub from_span: Span,
-    /// Where it arrives.
+    /// The target.
     pub to: Endpoint,
-    /// Where the right end is written.
+    /// The span of the right end.
     pub to_span: Span,
-    /// Its label, if there is one.
+    /// The label, if any.
     pub label: Option<Text>,
-    /// The scope it is written in.
+    /// The scope of the statement.
     pub scope: ScopeId,
     /// The whole statement.
     pub span: Span,
 }
 
-/// On which side of its state a note stands.
+/// The side of a note, relative to its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteSide {
     /// `note left of`.
@@ -166,19 +166,19 @@ pub enum NoteSide {
     Right,
 }
 
-/// A note, in one line or in several up to `end note`.
+/// A note, in one line or in several lines up to `end note`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// The state or the `[*]` it belongs to; `None` for a floating note, which Mermaid reads and does not draw.
+    /// The state or the `[*]` of the note; `None` for a floating note, which Mermaid reads and does not draw.
     pub target: Option<Endpoint>,
-    /// Its side; `None` for a floating note.
+    /// The side; `None` for a floating note.
     pub side: Option<NoteSide>,
-    /// What it says.
+    /// The text of the note.
     pub text: Text,
     /// The name of a floating note.
     pub alias: Option<Text>,
-    /// The scope it is written in.
+    /// The scope of the statement.
     pub scope: ScopeId,
     /// The whole statement.
     pub span: Span,
@@ -188,7 +188,7 @@ pub struct Note {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StyleRule {
-    /// The class that is defined, or the states that are styled.
+    /// The defined class, or the styled states.
     pub names: Vec<Text>,
     /// The styles, or the class.
     pub value: Text,
@@ -210,13 +210,13 @@ pub struct Click {
     pub span: Span,
 }
 
-/// A state diagram as it was read.
+/// A parsed state diagram.
 ///
-/// Made by [`parse`](super::parse). Everything is in source order; a place is a byte [`Span`] of the source.
+/// [`parse`](super::parse) makes it. All lists are in source order; a place is a byte [`Span`] of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagram {
-    /// The word that opened it, and where.
+    /// The first word, with its place.
     pub header: (Header, Span),
     /// The `title:` of the front matter.
     pub title: Option<Text>,
@@ -248,15 +248,15 @@ pub struct Diagram {
     pub comments: Vec<Text>,
     /// `%%{ }%%` directives, whole.
     pub directives: Vec<Text>,
-    /// What stands between the `---` lines.
+    /// The content between the `---` lines.
     pub front_matter: Option<Text>,
-    /// Where Mermaid does something other than what the text seems to say.
+    /// The places where Mermaid deviates from the apparent meaning of the text.
     pub warnings: Vec<Warning>,
     pub(super) lines: LineIndex,
 }
 
 impl Diagram {
-    /// The line of the source, from 1, in which a span of this diagram begins.
+    /// Returns the first line of a span of this diagram in the source, from 1.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\nA --> B").unwrap();
@@ -267,7 +267,7 @@ impl Diagram {
         self.lines.line(span.start)
     }
 
-    /// The state with this id.
+    /// Finds the state with this id.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\nA --> B").unwrap();

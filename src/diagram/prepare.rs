@@ -1,5 +1,5 @@
-//! What Mermaid does to a text before it looks for a diagram in it: front matter, directives and comment lines go,
-//! line breaks become `\n`. Every byte that stays remembers where it came from.
+//! Mermaid's preparation of a text: it removes front matter, directives and comment lines, and converts
+//! line breaks to `\n`. Every remaining byte keeps its place in the source.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use super::model::Text;
 use super::source::Span;
 use super::token::quoted;
 
-/// The text that the rules see, and the way back to the source.
+/// The text for the rules, with its mapping to the source.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
     pub(super) text: String,
-    /// (offset in `text`, offset in the source), one per piece that was copied whole.
+    /// Pairs of offset in `text` and offset in the source, one per copied piece.
     pieces: Vec<(usize, usize)>,
     source_end: usize,
     pub(super) front_matter: Option<Text>,
@@ -24,7 +24,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares the diagram that is `place` in `source` and in so many block quotes; spans are those of `source`.
+    /// Prepares the diagram at `place` in `source`, inside that many block quotes; spans refer to `source`.
     pub(super) fn new(source: &str, place: Span, quotes: usize) -> Self {
         let mut this = Self {
             text: place.of(source).unwrap_or_default().to_owned(),
@@ -46,17 +46,17 @@ impl Prepared {
         this
     }
 
-    /// The offset in the source of a byte of the prepared text.
+    /// Returns the source offset of a byte of the prepared text.
     fn origin(&self, at: usize) -> usize {
         let piece = self.pieces.partition_point(|(here, _)| *here <= at).saturating_sub(1);
         let (here, there) = self.pieces.get(piece).copied().unwrap_or((0, 0));
         (there + (at - here)).min(self.source_end)
     }
 
-    /// The span of the source that a range of the prepared text came from.
+    /// Returns the source span of a range of the prepared text.
     pub(super) fn span(&self, range: Range<usize>) -> Span {
         if range.is_empty() {
-            // Right behind the byte before, so that nothing that was removed stands between.
+            // The offset directly after the previous byte, so that the span contains no removed text.
             let at =
                 range.start.checked_sub(1).map_or_else(|| self.origin(0), |before| self.origin(before) + 1);
             let at = at.min(self.source_end);
@@ -66,7 +66,7 @@ impl Prepared {
         Span::new(start, (self.origin(range.end - 1) + 1).min(self.source_end))
     }
 
-    /// Where the first word begins: a comment mark alone in its line is still here.
+    /// Returns the offset of the first word. A lone comment mark on its line is still present here.
     fn first(&self) -> usize {
         let mut at = 0;
         loop {
@@ -78,13 +78,13 @@ impl Prepared {
         }
     }
 
-    /// The word by which Mermaid picks the kind of diagram.
+    /// The word that determines the kind of diagram in Mermaid.
     pub(super) fn first_word(&self) -> &str {
         let at = self.first();
         &self.text[at..run(&self.text, at, |c| !is_space(c))]
     }
 
-    /// Refuses a text whose first word is not the header.
+    /// Refuses a text with a first word other than the header.
     pub(super) fn check_kind(&self, source: &str) -> Result<(), SyntaxError> {
         let at = self.first();
         if self.text[at..].starts_with("stateDiagram") {
@@ -128,7 +128,7 @@ impl Prepared {
         self.pieces = pieces;
     }
 
-    /// The marks of block quotes at the beginnings of lines go.
+    /// Removes the marks of block quotes at the beginnings of lines.
     fn quotes(&mut self, quotes: usize) {
         if quotes == 0 {
             return;
@@ -154,7 +154,7 @@ impl Prepared {
         self.text = self.text.replace('\r', "\n");
     }
 
-    /// `<b class="x">`: the double quotes of an attribute become single ones.
+    /// Replaces the double quotes of an attribute by single ones, as in `<b class="x">`.
     fn tag_quotes(&mut self) {
         let mut edits: Vec<usize> = Vec::new();
         let text = &self.text;
@@ -219,7 +219,7 @@ impl Prepared {
         self.remove(&found);
     }
 
-    /// Lines that hold nothing but a comment disappear, with the blank lines before them.
+    /// Removes lines with only a comment, and the blank lines before them.
     fn comment_lines(&mut self) {
         let text = &self.text;
         let mut found = Vec::new();
@@ -237,7 +237,7 @@ impl Prepared {
                 found.push(at..(end + 1).min(text.len()));
                 at = (end + 1).min(text.len());
             } else {
-                // The next place where a line begins: behind the first line end at or after `mark`.
+                // The beginning of the next line: after the first line end at or after `mark`.
                 let stop = line_end(text, mark);
                 at = stop + text[stop..].chars().next().map_or(1, char::len_utf8);
             }
@@ -245,7 +245,7 @@ impl Prepared {
         self.remove(&found);
     }
 
-    /// In a line such as `classDef hot fill:#f96;` the last semicolon goes, so that the colour is no entity.
+    /// Removes the last semicolon of a line such as `classDef hot fill:#f96;`, so that the colour is no entity.
     fn style_semicolons(&mut self, keyword: &str) {
         if !self.text.contains(keyword) {
             return;
@@ -274,7 +274,7 @@ impl Prepared {
     }
 }
 
-/// The first `#` that follows a `:` with nothing blank between them.
+/// Finds the first `#` that follows a `:` without white space between them.
 fn colour(text: &str) -> Option<usize> {
     let mut armed = false;
     for (at, c) in text.char_indices() {
@@ -288,7 +288,7 @@ fn colour(text: &str) -> Option<usize> {
     None
 }
 
-/// The body of the front matter and the offset behind it.
+/// Returns the body of the front matter and the offset after it.
 fn find_front_matter(text: &str) -> Option<(Range<usize>, usize)> {
     let blank = |c: char| is_space(c) && c != '\n' && c != '\r';
     let dashes = run(text, 0, blank);
@@ -298,8 +298,8 @@ fn find_front_matter(text: &str) -> Option<(Range<usize>, usize)> {
     }
     let open = dashes + 3;
     let gap = spaces(text, open);
-    // The opening line ends at any line feed of the white space that follows; the last one that still leaves a
-    // closing line wins, and a closing line needs a line feed of its own before it.
+    // The opening line ends at any line feed of the white space that follows. The last line feed that still leaves a
+    // closing line takes precedence, and a closing line needs a line feed of its own before it.
     let feeds: Vec<usize> = text[open..gap].match_indices('\n').map(|(at, _)| open + at + 1).collect();
     let close = |from: usize| -> Option<(usize, usize)> {
         let mut at = from;
@@ -317,14 +317,14 @@ fn find_front_matter(text: &str) -> Option<(Range<usize>, usize)> {
             }
         }
     };
-    // With the last line feed taken by the opening line, a closing line right behind it is out of reach; then the one
-    // before opens.
+    // If the opening line takes the last line feed, a closing line directly after it is unreachable; then the opening
+    // line takes the previous line feed.
     let (body, (body_end, end)) =
         feeds.iter().rev().take(2).find_map(|from| close(*from).map(|found| (*from, found)))?;
     Some((body..body_end.max(body), end))
 }
 
-/// The end of a directive that opens at `start`, and whether it was closed with `}%%`.
+/// Returns the end of a directive that opens at `start`, and whether `}%%` closes it.
 fn directive(text: &str, start: usize) -> Option<(usize, bool)> {
     let name = spaces(text, start + 3);
     let name_end = run(text, name, is_word);
@@ -345,7 +345,7 @@ fn directive(text: &str, start: usize) -> Option<(usize, bool)> {
     if text[end..].starts_with("}%%") { Some((end + 3, true)) } else { Some((end, false)) }
 }
 
-/// The value of `title:` in front matter, unquoted.
+/// Finds the value of `title:` in front matter, unquoted.
 pub(super) fn title(front_matter: &Text) -> Option<Text> {
     let mut at = 0;
     for line in front_matter.text.split('\n') {
@@ -362,7 +362,7 @@ pub(super) fn title(front_matter: &Text) -> Option<Text> {
     None
 }
 
-/// A YAML scalar of one line without its quotes and, in double quotes, its escapes.
+/// Returns a YAML scalar of one line without its quotes and, in double quotes, with its escapes resolved.
 fn unquoted(raw: &str) -> String {
     if let Some(inner) = raw.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return inner.replace("''", "'");

@@ -1,4 +1,4 @@
-//! Places in a text file: byte spans, lines and columns, and the excerpt with a caret that an error shows.
+//! Places in a text file: byte spans, lines and columns, and the excerpt with a caret of an error.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use std::fmt;
 ///
 /// let source = "A --> B";
 /// assert_eq!(Span::new(6, 7).of(source), Some("B"));
-/// // A span of another text names nothing here.
+/// // A span of another text may be out of range here.
 /// assert_eq!(Span::new(6, 70).of(source), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -23,19 +23,19 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span from `start` up to but not including `end`; an `end` before `start` gives an empty span.
+    /// Makes the span from `start` up to but not including `end`; an `end` before `start` gives an empty span.
     #[must_use]
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end: if end < start { start } else { end } }
     }
 
-    /// What the span covers in `source`, or `None` if it was made for another text.
+    /// The text of the span in `source`; `None` if the span does not fit this text.
     #[must_use]
     pub fn of(self, source: &str) -> Option<&str> {
         source.get(self.start..self.end)
     }
 
-    /// The span of a text that stands `offset` bytes further into a larger one.
+    /// Returns the span moved by `offset` bytes, for a text inside a larger one.
     #[must_use]
     pub const fn shifted(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
@@ -46,7 +46,7 @@ impl Span {
     }
 }
 
-/// A line and a column as an editor shows them: both count from 1, a column counts characters.
+/// A line and a column in the notation of editors: both count from 1, a column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line, from 1.
@@ -61,7 +61,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// Where the lines of a text begin; finds the line of a byte by halving.
+/// An index of line beginnings. It finds the line of a byte by binary search.
 ///
 /// A line ends at `\n`, at `\r\n` or at a lone `\r`.
 ///
@@ -74,7 +74,7 @@ impl fmt::Display for Position {
 /// let lines = LineIndex::new(text);
 /// assert_eq!(lines.position(text, 6).to_string(), "2:2");
 /// assert_eq!(lines.line_text(text, 1), Some("one"));
-/// // There is no third line.
+/// // The text has no third line.
 /// assert_eq!(lines.line_text(text, 3), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Reads `text` once and remembers where its lines begin.
+    /// Scans `text` once and stores the beginnings of its lines.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -97,19 +97,19 @@ impl LineIndex {
         Self { starts }
     }
 
-    /// The line of a byte, from 1. A byte past the end belongs to the last line.
+    /// The line of a byte, from 1. A byte after the end belongs to the last line.
     #[must_use]
     pub fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset).max(1)
     }
 
-    /// The number of lines; a text that ends in a line break has an empty last line.
+    /// The number of lines. A text that ends in a line break has an empty last line.
     #[must_use]
     pub fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// Line and column of a byte of the `text` that this index was made from.
+    /// The line and column of a byte in `text`, the text of this index.
     #[must_use]
     pub fn position(&self, text: &str, offset: usize) -> Position {
         let line = self.line(offset);
@@ -127,14 +127,14 @@ impl LineIndex {
         Some(text.get(start..end)?.trim_end_matches(['\n', '\r']))
     }
 
-    /// The byte where a line begins; lines count from 1.
+    /// The first byte of a line; lines count from 1.
     #[must_use]
     pub fn line_start(&self, line: usize) -> Option<usize> {
         self.starts.get(line.checked_sub(1)?).copied()
     }
 }
 
-/// Positions of ascending offsets: a long line is walked once, not once an offset.
+/// A converter of ascending offsets to positions. It scans a long line only once.
 pub(super) struct Places<'t> {
     text: &'t str,
     lines: &'t LineIndex,
@@ -147,7 +147,7 @@ impl<'t> Places<'t> {
         Self { text, lines, offset: 0, last: Position { line: 1, column: 1 } }
     }
 
-    /// The position of an offset that is not before the one asked for last.
+    /// Returns the position of an offset, which must not precede the previous one.
     pub(super) fn position(&mut self, offset: usize) -> Position {
         let offset = floor_boundary(self.text, offset);
         let line = self.lines.line(offset);
@@ -161,12 +161,12 @@ impl<'t> Places<'t> {
     }
 }
 
-/// How many characters of a line an excerpt shows before and after the caret.
+/// The maximum number of characters of an excerpt before and after the caret.
 const WINDOW: usize = 60;
 
-/// The lines that point at a place of a file: its name, line and column, the line itself, a caret.
+/// An excerpt that points to a place of a file: its name, line and column, the line itself, a caret.
 ///
-/// Any module that reports an error in a text file can use it. A long line is cut around the caret, and a control
+/// Any error message about a text file can use it. A long line is cut around the caret, and a control
 /// character is shown as `·`, so hostile input cannot garble a terminal.
 ///
 /// # Example
@@ -179,7 +179,7 @@ const WINDOW: usize = 60;
 ///     excerpt.to_string(),
 ///     " --> run.mmd:2:3\n  |\n2 | B -> C\n  |   ^^ not an arrow",
 /// );
-/// // A span past the end points behind the last character.
+/// // A span beyond the end points to the position after the last character.
 /// let past = Excerpt::new("run.mmd", "A", Span::new(90, 95), "");
 /// assert_eq!(past.to_string(), " --> run.mmd:1:2\n  |\n1 | A\n  |  ^");
 /// ```
@@ -194,13 +194,13 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Points at `span` of `source`, the text of `file`, with `note` behind the caret (it may be empty).
+    /// Makes an excerpt for `span` of `source`, the text of `file`, with `note` after the caret (it may be empty).
     #[must_use]
     pub fn new(file: &str, source: &str, span: Span, note: &str) -> Self {
         Self::with_lines(file, source, &LineIndex::new(source), span, note)
     }
 
-    /// As [`Excerpt::new`], with the lines of `source` already indexed: for reports of many places in one file.
+    /// As [`Excerpt::new`], with an existing index of the lines of `source`: for reports of many places in one file.
     #[must_use]
     pub fn with_lines(file: &str, source: &str, lines: &LineIndex, span: Span, note: &str) -> Self {
         let start = floor_boundary(source, span.start);
@@ -234,7 +234,7 @@ impl Excerpt {
         }
     }
 
-    /// The line and column it points at.
+    /// The line and column of the excerpt.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position

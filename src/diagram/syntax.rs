@@ -1,12 +1,12 @@
-//! Statements as they stand in the source, before ids become states.
+//! Statements of the source, before ids become states.
 
 use super::model::{Click, Direction, Header, NoteSide, StateKind, StyleRule, Text};
 use super::source::Span;
 
-/// A body between braces, or the diagram itself: a place in [`Syntax::bodies`].
+/// The index of a body in [`Syntax::bodies`]: a body between braces, or the diagram itself.
 pub(super) type BodyId = usize;
 
-/// An id or `[*]`, with a class.
+/// An id or `[*]`, with an optional class.
 #[derive(Debug)]
 pub(super) struct Node {
     /// `None` for `[*]`.
@@ -17,7 +17,7 @@ pub(super) struct Node {
 
 #[derive(Debug)]
 pub(super) enum Stmt {
-    /// An id alone, or with a description.
+    /// An id, with an optional description.
     Mention {
         node: Node,
         description: Option<Text>,
@@ -27,13 +27,13 @@ pub(super) enum Stmt {
         to: Node,
         label: Option<Text>,
     },
-    /// `state X` and nothing more, which Mermaid reads and drops.
+    /// The statement `state X` alone, which Mermaid reads and drops.
     Declaration {
         id: Text,
     },
     /// `state "text" as X`, `state X <<choice>>`, `state X { … }`.
     ///
-    /// `counted` is how many descriptions Mermaid counts, empty ones too.
+    /// `counted` is the number of descriptions that Mermaid counts, empty ones included.
     State {
         id: Text,
         kind: StateKind,
@@ -66,15 +66,15 @@ pub(super) struct Item {
     pub(super) stmt: Stmt,
     pub(super) span: Span,
     pub(super) body: BodyId,
-    /// Which part of the body, counted by the dividers before it.
+    /// The index of the part in the body: the number of dividers before it.
     pub(super) part: usize,
 }
 
-/// What one pair of braces holds.
+/// The content of one pair of braces.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) dividers: Vec<Span>,
-    /// Whether anything stands behind the last divider.
+    /// Whether the last part after a divider has content.
     pub(super) last_part_used: bool,
     pub(super) span: Span,
 }

@@ -1,16 +1,16 @@
-//! The words of a state diagram.
+//! The tokens of a state diagram.
 
 use std::ops::Range;
 
 use super::model::{Direction, NoteSide, StateKind};
 
-/// A word with its place in the prepared text.
+/// A token with its place in the prepared text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// All of it.
+    /// The whole token.
     pub(super) whole: Range<usize>,
-    /// The part that carries the meaning: an id, a label, a value.
+    /// The significant part: an id, a label, a value.
     pub(super) text: Range<usize>,
 }
 
@@ -26,9 +26,9 @@ pub(super) enum Kind {
     Open,
     Close,
     Divider,
-    /// A word behind `state`.
+    /// A name after `state`.
     Name,
-    /// The quoted text behind `state`.
+    /// The quoted text after `state`.
     Quoted,
     As,
     Pseudo(StateKind),
@@ -59,7 +59,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How an error names the word, given its text.
+    /// Describes the token in an error, given its text.
     pub(super) fn describe(self, text: &str) -> String {
         match self {
             Self::Newline => "the end of the line".to_owned(),
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// A text in backquotes, short enough for a message.
+/// Returns a text in backquotes, shortened for a message.
 pub(super) fn quoted(text: &str) -> String {
     const MOST: usize = 40;
     let mut shown: String = text.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,53 +1,53 @@
-//! Traps: text that Mermaid accepts and reads as something else than it seems to say.
+//! Warnings: text that Mermaid accepts, with a meaning other than the apparent one.
 
 use std::fmt;
 
 use super::source::{Excerpt, Position, Span};
 
-/// What kind of trap a [`Warning`] is about.
+/// The kind of a [`Warning`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// `A --> B: x; y`: the label is `x`, and what follows the semicolon is states of its own.
+    /// `A --> B: x; y`: the label is `x`, and the text after the semicolon becomes separate states.
     LabelCut,
-    /// `A --> B;`: the state is called `B;`.
+    /// `A --> B;`: the state has the name `B;`.
     PunctuationInId,
-    /// `A --> B extra`: two statements, the second is the state `extra`.
+    /// `A --> B extra`: two statements; the second is the state `extra`.
     SeveralStatements,
     /// `A --> B : turn direction LR`: the whole rest of the line is a direction.
     DirectionSwallows,
-    /// A second `direction` in one scope; only the last counts.
+    /// A second `direction` in one scope; only the last one counts.
     DirectionRepeated,
-    /// `state X` alone, with `X` nowhere else: there is no such state.
+    /// `state X` alone, without another mention of `X`: the state does not exist.
     DeclarationDropped,
-    /// `--` with nothing behind it: the state is not divided.
+    /// `--` without content after it: the state is not divided.
     DividerIgnored,
-    /// `<<choice>>` and the like behind an earlier mention of the state, or with a description: Mermaid draws a plain
-    /// state.
+    /// `<<choice>>` and similar marks after an earlier mention of the state, or with a description: Mermaid draws a
+    /// plain state.
     KindLost,
-    /// `<<choice>>` and the like outside of a `state` statement: a state of that name.
+    /// `<<choice>>` and similar marks outside of a `state` statement: they become a state of that name.
     MarkIsState,
     /// A state that two scopes name; Mermaid moves it into the last one.
     StateMoved,
-    /// A composite state that is opened twice; both bodies count.
+    /// A composite state with two bodies; both count.
     CompositeReopened,
-    /// `note left of A :text`: Mermaid drops two characters, whatever they are.
+    /// `note left of A :text`: Mermaid drops the first two characters.
     NoteCut,
-    /// `note "text" as N`: read, not drawn.
+    /// `note "text" as N`: Mermaid reads the note and does not draw it.
     NoteNotDrawn,
     /// `accDescr {` or `%%{` without an end takes the rest of the diagram.
     NeverClosed,
-    /// A value that is taken from the next line.
+    /// A value from the next line.
     TakenFromNextLine,
-    /// A part of an id or of a description that Mermaid drops or reads as something else.
+    /// A part of an id or of a description that Mermaid drops or reads differently.
     PartDropped,
-    /// A state that is declared as `root`, `root_start`, `root_end` or `[*]`: Mermaid's own names.
+    /// A declaration of `root`, `root_start`, `root_end` or `[*]` as a state: these are Mermaid's own names.
     ReservedId,
     /// A state without a name.
     EmptyId,
 }
 
-/// A place where Mermaid does not do what the text seems to say.
+/// A place where Mermaid deviates from the apparent meaning of the text.
 ///
 /// # Example
 ///
@@ -59,7 +59,7 @@ pub enum WarningKind {
 /// let warning = &diagram.warnings[0];
 /// assert_eq!(warning.kind(), WarningKind::LabelCut);
 /// assert_eq!(warning.position().line, 2);
-/// // The same label without the semicolon is no trap.
+/// // Without the semicolon, the label has no warning.
 /// assert!(runstate::diagram::parse("stateDiagram-v2\nA --> B : ready, set").unwrap().warnings.is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,31 +79,31 @@ impl Warning {
         self.position = position;
     }
 
-    /// The kind of trap.
+    /// The kind of the warning.
     #[must_use]
     pub fn kind(&self) -> WarningKind {
         self.kind
     }
 
-    /// The text that it is about.
+    /// The place of the text.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// Line and column of its beginning.
+    /// Line and column of the beginning of the span.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// What Mermaid does instead.
+    /// The actual behaviour of Mermaid.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The warning with an excerpt of `source`, the text it was found in; `file` is the name to show.
+    /// Shows the warning with an excerpt of `source`, the parsed text; `file` is the displayed name.
     #[must_use]
     pub fn render(&self, file: &str, source: &str) -> String {
         format!("warning: {}\n{}\n", self.message, Excerpt::new(file, source, self.span, ""))

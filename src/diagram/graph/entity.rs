@@ -7,7 +7,7 @@ use crate::diagram::chars::{entity, is_space};
 const NAMED: [(&str, char); 6] =
     [("quot", '"'), ("amp", '&'), ("lt", '<'), ("gt", '>'), ("apos", '\''), ("nbsp", '\u{a0}')];
 
-/// The text with its entities replaced; one that names no character stays.
+/// Replaces the entities of a text by their characters. An unknown entity stays.
 pub(crate) fn decode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
@@ -37,7 +37,7 @@ fn character(name: &str) -> Option<char> {
     NAMED.iter().find(|(known, _)| *known == name).map(|(_, c)| *c)
 }
 
-/// A label or a description that Mermaid reads back as this text.
+/// Encodes a label or a description, so that Mermaid reads this text.
 pub(crate) fn encode_text(text: &str) -> String {
     let last = text.chars().count().saturating_sub(1);
     let mut out = String::new();
@@ -56,7 +56,7 @@ pub(crate) fn encode_text(text: &str) -> String {
     without_direction(out)
 }
 
-/// An id that Mermaid reads back as this name.
+/// Encodes an id, so that Mermaid reads this name.
 pub(super) fn encode_id(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let reserved = [
@@ -92,12 +92,13 @@ fn push(out: &mut String, c: char, plain: bool) {
     if plain && (c == ' ' || !is_space(c)) {
         out.push(c);
     } else {
-        // Writing to a string does not fail.
+        // A write to a string does not fail.
         write!(out, "#{};", u32::from(c)).unwrap_or_default();
     }
 }
 
-/// `direction` before white space and two letters takes the line, wherever it stands.
+/// Encodes a part of `direction` before white space and two letters, because Mermaid reads it as a statement at any
+/// position.
 fn without_direction(text: String) -> String {
     const WORD: &str = "direction";
     let lower = text.to_ascii_lowercase();

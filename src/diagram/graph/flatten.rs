@@ -1,4 +1,4 @@
-//! A diagram without its nesting.
+//! The conversion of a diagram into a graph without nesting.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,17 +8,17 @@ use super::{Arrow, Composite, Drawn, GraphEdge, GraphState, Mark, StateGraph};
 use crate::diagram::model::{Diagram, Endpoint, ScopeId, State, StateId, StateKind, Transition};
 use crate::diagram::source::Span;
 
-/// How many steps choices and composite states may add to the transitions that are written.
+/// The maximum number of steps that choices and composite states may add to the written transitions.
 const MOST_STEPS: usize = 300_000;
 
-/// Where a transition ends up.
+/// The target of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     State(StateId),
     End,
 }
 
-/// A way that a transition goes: where to, by which labels, and by which transitions between states and choices.
+/// A path of a transition: its target, its labels, and its arrows between states and choices.
 struct Way {
     target: Target,
     label: Option<String>,
@@ -27,16 +27,16 @@ struct Way {
 
 struct Flattener<'d> {
     diagram: &'d Diagram,
-    /// The composite states that are entered and have no start inside: each is a state of its own.
+    /// The composite states that are entered and have no inner start: each is a state of the graph.
     own: HashSet<StateId>,
-    /// Per edge of the graph, the transitions it is made of.
+    /// The transitions of each edge of the graph.
     made_of: Vec<Vec<usize>>,
-    /// Per state, the transitions that are written as leaving it.
+    /// The written outgoing transitions of each state.
     leaving: HashMap<StateId, Vec<usize>>,
-    /// Per scope, the transitions from its start and to its end.
+    /// The transitions from the start and to the end of each scope.
     starts: HashMap<ScopeId, Vec<usize>>,
     ends: HashMap<ScopeId, Vec<usize>>,
-    /// Per state, what stands directly inside of it.
+    /// The direct inner states of each state.
     children: HashMap<StateId, Vec<StateId>>,
     graph: StateGraph,
     initial: HashSet<(StateId, Option<String>)>,
@@ -81,7 +81,7 @@ impl Flattener<'_> {
         self.graph.warnings.push(format!("line {}: {message}", self.diagram.line(span)));
     }
 
-    /// Counts work, so that a small diagram cannot ask for a huge graph.
+    /// Counts work, so that a small diagram cannot produce a huge graph.
     fn step(&mut self, steps: usize, span: Span) -> Result<(), FlattenError> {
         self.steps += steps;
         if self.steps > self.most {
@@ -136,9 +136,9 @@ impl Flattener<'_> {
         self.circles()
     }
 
-    /// Refuses a state that is inside of itself.
+    /// Refuses a state inside of itself.
     fn circles(&self) -> Result<(), FlattenError> {
-        // Each state: not looked at, on the current way up, or known to reach the root.
+        // Each state is unvisited, on the current path upwards, or known to reach the root.
         let mut seen = vec![0_u8; self.diagram.states.len()];
         for start in 0..seen.len() {
             let mut way = Vec::new();
@@ -160,7 +160,7 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// Finds the composite states that a transition leads to and that do not say where it goes on inside.
+    /// Finds the composite states that a transition enters and that have no inner start.
     fn own(&mut self) {
         for transition in &self.diagram.transitions {
             let Endpoint::State(id) = transition.to else { continue };
@@ -178,7 +178,7 @@ impl Flattener<'_> {
         }
     }
 
-    /// Whether there is nothing inside of the state.
+    /// Returns whether the state has no content.
     fn is_leaf(&self, id: StateId) -> bool {
         match self.diagram[id].kind {
             StateKind::Simple => true,
@@ -187,7 +187,7 @@ impl Flattener<'_> {
         }
     }
 
-    /// Whether the state is one of the graph.
+    /// Returns whether the state is a state of the graph.
     fn is_plain(&self, id: StateId) -> bool {
         self.is_leaf(id) || self.own.contains(&id)
     }
@@ -265,7 +265,7 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// The states that a transition leaves from, each with a label that comes before the transition's own.
+    /// The source states of a transition, each with a label that precedes the transition's own label.
     fn sources(
         &mut self,
         id: StateId,
@@ -317,7 +317,7 @@ impl Flattener<'_> {
         Ok(found)
     }
 
-    /// Every state of the graph inside of a state, and the state itself if it is one.
+    /// The graph states inside of a state, and the state itself if it is one.
     fn inside(&self, id: StateId) -> Vec<StateId> {
         let mut leaves = Vec::new();
         let mut work = vec![id];
@@ -333,12 +333,12 @@ impl Flattener<'_> {
         leaves
     }
 
-    /// The states that a transition enters, each with the labels and the arrows on the way.
+    /// The target states of a transition, each with the labels and the arrows of its path.
     fn targets(&mut self, at: usize) -> Result<Vec<Way>, FlattenError> {
         let transition = &self.diagram.transitions[at];
         let label = transition.label.as_ref().map(|label| decode(&label.text));
         let mut found = Vec::new();
-        // The way so far is kept per entry: it is as long as choices and starts follow each other.
+        // Each entry has its path, which is as long as its sequence of choices and starts.
         let mut work = vec![(transition.to, label, Vec::new(), vec![at])];
         while let Some((end, label, way, arrows)) = work.pop() {
             self.step(1 + way.len(), transition.span)?;
@@ -388,7 +388,7 @@ impl Flattener<'_> {
         Ok(found)
     }
 
-    /// `A --> [*]` inside of a composite state: its way on is the composite state's completion, made elsewhere.
+    /// Handles `A --> [*]` inside of a composite state. The completion of the composite state continues it elsewhere.
     fn inner_end(&mut self, scope: ScopeId, transition: &Transition) -> Result<(), FlattenError> {
         let mut owner = self.diagram[scope].owner;
         while let Some(id) = owner {
@@ -408,7 +408,7 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// The graph as it is drawn, where that is another one.
+    /// Returns the drawn form of the graph, where it differs from the graph.
     fn drawn(&mut self) -> Option<Drawn> {
         let is_nested = |state: &State| match state.kind {
             StateKind::Choice => true,
@@ -454,7 +454,7 @@ impl Flattener<'_> {
         Some(drawn)
     }
 
-    /// A state may be started in by transitions of several labels.
+    /// Marks an initial state. Transitions with several labels may start in one state.
     fn mark_initial(&mut self, id: StateId, label: Option<String>, line: Option<usize>) {
         if self.initial.insert((id, label.clone())) {
             self.graph.initial.push(Mark { state: decode(&self.diagram[id].id), label, line });
@@ -468,7 +468,8 @@ impl Flattener<'_> {
     }
 }
 
-/// `x` and `y` become `x [y]`; one alone stays as it is. Odd brackets of `y` become round ones, so that the guard ends where it does.
+/// Joins `x` and `y` to `x [y]`; a single label is unchanged. Unbalanced brackets of `y` become round ones, so that
+/// the guard ends at its own bracket.
 fn join(first: Option<&str>, second: Option<&str>) -> Option<String> {
     let depth = |depth: usize, c| match c {
         '[' => Some(depth + 1),

@@ -1,10 +1,10 @@
-//! What cannot be flattened, and where.
+//! The error of the conversion, with its place.
 
 use std::fmt;
 
 use crate::diagram::source::Span;
 
-/// Why a diagram cannot become a [`StateGraph`](super::StateGraph).
+/// The reason why a diagram cannot become a [`StateGraph`](super::StateGraph).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlattenError {
     pub(super) line: usize,
@@ -25,7 +25,7 @@ impl FlattenError {
         self.span
     }
 
-    /// What is wrong there.
+    /// The problem at that place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

@@ -1,4 +1,4 @@
-//! A graph as JSON, and back.
+//! The JSON form of a graph.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Arrow, Composite, Drawn, GraphEdge, GraphState, Mark, StateGraph};
 
-/// Why a JSON text is no [`StateGraph`].
+/// The error for a JSON text that is no [`StateGraph`].
 ///
 /// ```
 /// let error = runstate::diagram::StateGraph::from_json(r#"{"name": "x", "states": ["A"], "edges": [{"from": 1}]}"#);
@@ -25,7 +25,7 @@ impl JsonError {
         Self { path: path.into(), expected: expected.to_owned(), got: got.into() }
     }
 
-    /// Where in the JSON, such as `edges[3].to`, or `line 3, column 7` if it is no JSON at all.
+    /// The place in the JSON, such as `edges[3].to`, or `line 3, column 7` for invalid JSON.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -41,13 +41,13 @@ impl fmt::Display for JsonError {
 impl std::error::Error for JsonError {}
 
 impl StateGraph {
-    /// The graph as a JSON object with `name`, `states`, `edges`, `initial`, `terminal` and `warnings`.
+    /// Writes the graph as a JSON object with `name`, `states`, `edges`, `initial`, `terminal` and `warnings`.
     ///
-    /// A state is an object with its `name` and, where known, `description` and `line`; an edge has `from`, `to`,
-    /// `label` (null if there is none) and `line`; `initial` and `terminal` are names, and in `initial` a transition from `[*]`
-    /// with a label is an object with `state` and `label`. A graph that was drawn with composite
-    /// states or choices has `drawn` too: its `arrows`, its `composites`, and for each state and each edge the places of the composite
-    /// state around it and of its arrows.
+    /// A state is an object with its `name` and, where known, `description` and `line`. An edge has `from`, `to`,
+    /// `label` (null if there is none) and `line`. `initial` and `terminal` are lists of names. In `initial`, a
+    /// labelled transition from `[*]` is an object with `state` and `label`. A graph from composite states or choices
+    /// also has `drawn`, with its `arrows` and its `composites`; for each state, it has the index of the enclosing
+    /// composite state, and for each edge, the indices of its arrows.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A").unwrap();
@@ -113,8 +113,8 @@ impl StateGraph {
         graph
     }
 
-    /// Reads what [`StateGraph::to_json`] writes. A state may also be just its name; `label`, `line`, `initial`,
-    /// `terminal`, `warnings` and `drawn` may be missing. A field of another name is refused.
+    /// Parses the output of [`StateGraph::to_json`]. A state may also be just its name; `label`, `line`, `initial`,
+    /// `terminal`, `warnings` and `drawn` are optional. Unknown fields are refused.
     ///
     /// ```
     /// use runstate::diagram::StateGraph;
@@ -127,8 +127,8 @@ impl StateGraph {
     ///
     /// # Errors
     ///
-    /// [`JsonError`] names the place: no JSON, a missing field, a value of another type, a state that is named twice
-    /// or not at all.
+    /// [`JsonError`] with the place: invalid JSON, a missing field, a value of another type, a duplicate state or an
+    /// undefined one.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
         let value: Value = crate::json::from_str(text).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
@@ -265,7 +265,7 @@ fn drawn(object: &Map<String, Value>, graph: &StateGraph) -> Result<Drawn, JsonE
 }
 
 impl Drawn {
-    /// Does it draw this graph? Its fields are open, and another one may have been put there.
+    /// Returns whether this drawing belongs to that graph. Its fields are public, so a program may have replaced it.
     pub(crate) fn is_of(&self, graph: &StateGraph) -> bool {
         let is_place = |place: &usize| *place < self.composites.len();
         self.composites.iter().filter_map(|composite| composite.inside.as_ref()).all(is_place)
@@ -276,9 +276,9 @@ impl Drawn {
             && self.edges.iter().all(|arrows| arrows.iter().all(|arrow| *arrow < self.arrows.len()))
     }
 
-    /// The place of a composite state that is inside of itself, over however many others.
+    /// Finds a composite state inside of itself, at any depth.
     fn in_itself(&self) -> Option<usize> {
-        // Each: not looked at, on the current way up, or known to end.
+        // Each composite state is unvisited, on the current path upwards, or known to end.
         let mut seen = vec![0_u8; self.composites.len()];
         for start in 0..seen.len() {
             let (mut way, mut at) = (Vec::new(), Some(start));
@@ -295,7 +295,7 @@ impl Drawn {
     }
 }
 
-/// A list with an entry for each of so many.
+/// Reads a list with that number of elements.
 fn each<'v>(object: &'v Map<String, Value>, field: &str, count: usize) -> Result<&'v [Value], JsonError> {
     let values = list(object, "drawn", field, true)?;
     if values.len() == count {
@@ -305,7 +305,7 @@ fn each<'v>(object: &'v Map<String, Value>, field: &str, count: usize) -> Result
     Err(JsonError::new(format!("drawn.{field}"), &expected, values.len().to_string()))
 }
 
-/// The place of something in a list of so many.
+/// Reads an index into a list of that length.
 fn place(value: &Value, path: &str, count: usize) -> Result<usize, JsonError> {
     let place = value.as_u64().and_then(|place| usize::try_from(place).ok());
     let wrong = || JsonError::new(path, &format!("a place from 0, below {count}"), value.to_string());
@@ -336,7 +336,7 @@ fn object<'v>(value: &'v Value, path: &str) -> Result<&'v Map<String, Value>, Js
 /// The fields of a transition.
 const ARROW: [&str; 4] = ["from", "to", "label", "line"];
 
-/// Refuses a field of another name: it would be one of these that is misspelled.
+/// Refuses unknown fields, because they may be misspelled known ones.
 fn only(object: &Map<String, Value>, path: &str, known: &[&str]) -> Result<(), JsonError> {
     match object.keys().find(|field| !known.contains(&field.as_str())) {
         None => Ok(()),

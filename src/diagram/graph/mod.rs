@@ -1,4 +1,4 @@
-//! A state graph without nesting: what other programs ask of a diagram.
+//! A state graph without nesting, for use by other programs.
 
 mod entity;
 mod flatten;
@@ -21,79 +21,79 @@ use crate::kernel::Fingerprint;
 /// A state of a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GraphState {
-    /// Its name, unique in the graph.
+    /// The name, unique in the graph.
     pub name: String,
-    /// What it is about.
+    /// The description.
     pub description: Option<String>,
-    /// The line of the source it is declared in.
+    /// The line of the declaration in the source.
     pub line: Option<usize>,
 }
 
 /// A transition of a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GraphEdge {
-    /// The name of the state it leaves.
+    /// The name of the source state.
     pub from: String,
-    /// The name of the state it enters.
+    /// The name of the target state.
     pub to: String,
-    /// What causes it.
+    /// The label.
     pub label: Option<String>,
-    /// The line of the source it is written in.
+    /// The line of the transition in the source.
     pub line: Option<usize>,
 }
 
-/// A state that a [`StateGraph`] starts or ends in.
+/// An initial or terminal mark of a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mark {
     /// The name of the state.
     pub state: String,
     /// The label of the transition from `[*]`; a transition to `[*]` has none here.
     pub label: Option<String>,
-    /// The line of the source that says so.
+    /// The line of the mark in the source.
     pub line: Option<usize>,
 }
 
-/// A transition between two states, composite states or choices, as it is drawn.
+/// A drawn transition between two states, composite states or choices.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arrow {
-    /// The name of the state, the composite state or the choice that it leaves.
+    /// The name of the source: a state, a composite state or a choice.
     pub from: String,
-    /// The name of the state, the composite state or the choice that it leads to.
+    /// The name of the target: a state, a composite state or a choice.
     pub to: String,
-    /// What causes it.
+    /// The label.
     pub label: Option<String>,
-    /// The line of the source it is written in.
+    /// The line of the transition in the source.
     pub line: Option<usize>,
 }
 
 /// A composite state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Composite {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The place of the composite state that it is directly inside of.
+    /// The index of the directly enclosing composite state.
     pub inside: Option<usize>,
-    /// The line of the source it is declared in.
+    /// The line of the declaration in the source.
     pub line: Option<usize>,
 }
 
-/// How a diagram with composite states or choices draws the edges of a [`StateGraph`].
+/// The drawn form of a [`StateGraph`], for diagrams with composite states or choices.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Drawn {
-    /// The transitions that edges are made of, in source order. Those from and to `[*]` are marks and none of them.
+    /// The transitions of the edges, in source order. Transitions from and to `[*]` are marks and not in this list.
     pub arrows: Vec<Arrow>,
     /// The composite states, in source order.
     pub composites: Vec<Composite>,
-    /// For each state of the graph, the place of the composite state that it is directly inside of. A state of the graph that is a
-    /// composite state too is inside of itself.
+    /// The index of the directly enclosing composite state for each state of the graph. A graph state that is itself
+    /// a composite state has its own index.
     pub states: Vec<Option<usize>>,
-    /// For each edge of the graph, the places of its arrows in the order in which they are taken.
+    /// The indices of the arrows of each edge of the graph, in the order of the path.
     pub edges: Vec<Vec<usize>>,
 }
 
-/// States and transitions in source order, without scopes, choices and styles.
+/// A graph of states and transitions in source order, without scopes, choices and styles.
 ///
-/// The fields are open: a program may build a graph by itself, for instance to compare it with a drawn one.
+/// The fields are public: a program may build a graph itself, for instance to compare it with a drawn one.
 ///
 /// # Example
 ///
@@ -122,7 +122,7 @@ pub struct Drawn {
 ///     "Writing --> Idle : cancel",
 /// ]);
 ///
-/// // A graph of one state at a time has no place for a fork.
+/// // A fork needs several concurrent states, and a graph has one at a time.
 /// let source = "stateDiagram-v2\nstate f <<fork>>\nA --> f\nf --> B\nf --> C";
 /// let error = StateGraph::from_diagram(&parse(source).unwrap(), "job").unwrap_err();
 /// assert_eq!(error.to_string(), "line 2: the fork `f` leads to several states at once");
@@ -135,13 +135,13 @@ pub struct StateGraph {
     pub states: Vec<GraphState>,
     /// The transitions, in source order.
     pub edges: Vec<GraphEdge>,
-    /// The states that a run may start in.
+    /// The initial marks.
     pub initial: Vec<Mark>,
-    /// The states that a run may end in.
+    /// The terminal marks.
     pub terminal: Vec<Mark>,
-    /// What was lost or doubtful on the way here, each with its line.
+    /// The warnings of the diagram and of the conversion, each with its line.
     pub warnings: Vec<String>,
-    /// How the diagram draws it, where that is with composite states or choices.
+    /// The drawn form, for diagrams with composite states or choices.
     pub drawn: Option<Drawn>,
 }
 
@@ -153,28 +153,30 @@ impl std::fmt::Display for GraphEdge {
 }
 
 impl StateGraph {
-    /// Makes a graph of a diagram. The diagram's title is the name, or else `name`.
+    /// Converts a diagram. The name is the diagram's title, or else `name`.
     ///
     /// - A composite state disappears. A transition to it enters the targets of its inner `[*] -->`.
-    /// - A labelled transition from it leaves from every state inside of it, as in UML. One without a label is its
-    ///   completion: it leaves from the states with an inner `--> [*]`, or from every state inside if there are none.
-    /// - An empty composite state is a plain one. One that is entered and has no `[*] -->` inside is a state of its own, and
-    ///   no transition leads from it to the states inside but those that are drawn.
-    /// - A choice disappears: `A --> c : x` and `c --> B : y` become `A --> B : x [y]`; a label that is alone stays as
-    ///   it is.
-    /// - `[*] --> A` and `A --> [*]` become marks, without their labels.
-    /// - Entities such as `#35;` in names, labels and descriptions become the characters they stand for.
-    /// - The warnings of the diagram are kept, and what is lost here is added to them.
+    /// - A labelled transition from it leaves from every state inside of it, as in UML. A transition without a label
+    ///   is its completion: it leaves from the states with an inner `--> [*]`, or from every state inside if there
+    ///   are none.
+    /// - An empty composite state is a plain state. A composite state that is entered and has no inner `[*] -->`
+    ///   becomes a state of the graph. Only drawn transitions lead from it to its inner states.
+    /// - A choice disappears: `A --> c : x` and `c --> B : y` become `A --> B : x [y]`; a single label is
+    ///   unchanged.
+    /// - `[*] --> A` and `A --> [*]` become marks. The mark of `[*] --> A` keeps the label, the mark of `A --> [*]`
+    ///   has none.
+    /// - Entities such as `#35;` in names, labels and descriptions become their characters.
+    /// - The warnings of the diagram are kept, and the conversion adds a warning for each loss.
     ///
     /// # Errors
     ///
-    /// [`FlattenError`], with its line, for what one state at a time cannot say: forks, joins, concurrent regions. Also
-    /// for a choice without a way out or in a circle, and for a state inside of itself.
+    /// [`FlattenError`], with its line, for concepts beyond one state at a time: forks, joins, concurrent regions.
+    /// Also for a choice without an outgoing transition or in a circle, and for a state inside of itself.
     pub fn from_diagram(diagram: &Diagram, name: &str) -> Result<Self, FlattenError> {
         flatten::flatten(diagram, name)
     }
 
-    /// The state with this name.
+    /// Finds the state with this name.
     ///
     /// ```
     /// let graph = runstate::diagram::StateGraph::default();
@@ -185,7 +187,7 @@ impl StateGraph {
         self.states.iter().find(|state| state.name == name)
     }
 
-    /// Whether a run may end in the state with this name.
+    /// Returns whether a run may end in the state with this name.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\nA --> B\nB --> [*]").unwrap();
@@ -198,7 +200,7 @@ impl StateGraph {
         self.terminal.iter().any(|mark| mark.state == name)
     }
 
-    /// The graph without lines, warnings and its drawing: what two graphs have to share to say the same.
+    /// The graph without lines, warnings and its drawn form. Two graphs are equivalent when these parts are equal.
     ///
     /// ```
     /// use runstate::diagram::{StateGraph, parse};
@@ -219,7 +221,7 @@ impl StateGraph {
         bare
     }
 
-    /// The fingerprint that a lifecycle of this graph has, for migrations of its snapshots.
+    /// The fingerprint of a lifecycle with this graph, for migrations of its snapshots.
     ///
     /// ```
     /// use runstate::diagram::{StateGraph, parse};
@@ -240,7 +242,7 @@ impl StateGraph {
         Fingerprint::of_shape(states, edges)
     }
 
-    /// Position of each state by name.
+    /// The index of each state by name.
     pub(in crate::diagram) fn positions(&self) -> HashMap<&str, usize> {
         self.states.iter().enumerate().map(|(at, state)| (state.name.as_str(), at)).collect()
     }

@@ -1,4 +1,4 @@
-//! A graph as Mermaid and as Graphviz text.
+//! The Mermaid and Graphviz forms of a graph.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use super::StateGraph;
 use super::entity::{encode_id, encode_text};
 
 impl StateGraph {
-    /// The graph as a `stateDiagram-v2` that reads back as the same graph.
+    /// Writes the graph as a `stateDiagram-v2`, which parses back to an equal graph.
     ///
-    /// Characters that mean something to Mermaid are written as entities. Lines and warnings are left out.
+    /// Characters with a meaning in Mermaid become entities. Lines and warnings are omitted.
     ///
     /// ```
     /// use runstate::diagram::{StateGraph, parse};
@@ -25,7 +25,7 @@ impl StateGraph {
             out.push_str(&format!("---\ntitle: \"{}\"\n---\n", yaml(&self.name)));
         }
         out.push_str("stateDiagram-v2\n");
-        // States that the transitions would bring in another order, or not at all, are named first.
+        // States are listed first where the transitions would give another order, or omit states.
         if !self.order_is_given() {
             for state in &self.states {
                 out.push_str(&format!("    {}\n", encode_id(&state.name)));
@@ -61,7 +61,7 @@ impl StateGraph {
         out
     }
 
-    /// Whether start marks, transitions and end marks name the states in their order.
+    /// Returns whether start marks, transitions and end marks name the states in their order.
     fn order_is_given(&self) -> bool {
         let mut seen = HashSet::new();
         let marks = self.initial.iter().map(|mark| &mark.state);
@@ -71,7 +71,7 @@ impl StateGraph {
         named.eq(self.states.iter().map(|state| &state.name))
     }
 
-    /// The graph as Graphviz text. End states have a double border.
+    /// Writes the graph as Graphviz text. Terminal states have a double border.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A\nA --> [*]").unwrap();
@@ -108,7 +108,7 @@ impl StateGraph {
     }
 }
 
-/// A label behind a transition.
+/// A label after a transition.
 fn label(text: Option<&str>) -> String {
     text.filter(|text| !text.is_empty()).map(|text| format!(" : {}", encode_text(text))).unwrap_or_default()
 }
@@ -121,7 +121,7 @@ fn dot(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// The inside of a double-quoted YAML string.
+/// Escapes a text for a double-quoted YAML string.
 fn yaml(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,9 +1,9 @@
-//! What stands further on in the line: some rules take a whole line because of its end.
+//! Look-ahead in a line: some rules take a whole line because of its end.
 
 use crate::diagram::chars::{line_end, spaces, word};
 use crate::diagram::model::{Direction, StateKind};
 
-/// The marks that turn a `state` statement into a pseudo state, in the order in which Mermaid looks for them.
+/// The marks that turn a `state` statement into a pseudo state, in Mermaid's search order.
 pub(super) const MARKS: [(&str, StateKind); 6] = [
     ("<<fork>>", StateKind::Fork),
     ("<<join>>", StateKind::Join),
@@ -13,13 +13,13 @@ pub(super) const MARKS: [(&str, StateKind); 6] = [
     ("[[choice]]", StateKind::Choice),
 ];
 
-/// The last occurrence in one line of everything that is looked for. Made once a line.
+/// The last occurrence of each searched item in one line. It is computed once per line.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     start: usize,
     end: usize,
     made: bool,
-    /// Per direction: where it begins, and where the statement ends.
+    /// The start of each direction, and the end of its statement.
     directions: [Option<(usize, usize)>; 4],
     marks: [Option<usize>; 6],
     brace: Option<usize>,
@@ -62,7 +62,8 @@ impl Ahead {
         }
     }
 
-    /// A direction statement that begins at `at` or later in its line: which, where, and the end of its name.
+    /// Finds a direction statement that begins at `at` or later in its line: its direction, its start, and the end of
+    /// its name.
     pub(super) fn direction(&mut self, text: &str, at: usize) -> Option<(Direction, usize, usize)> {
         self.look(text, at);
         Direction::ALL.iter().zip(&self.directions).find_map(|(direction, slot)| {
@@ -71,7 +72,7 @@ impl Ahead {
         })
     }
 
-    /// A mark that begins at `at` or later in its line: which kind, where it begins and ends.
+    /// Finds a mark that begins at `at` or later in its line: its kind, its start and its end.
     pub(super) fn mark(&mut self, text: &str, at: usize) -> Option<(StateKind, usize, usize)> {
         self.look(text, at);
         MARKS.iter().zip(&self.marks).find_map(|((mark, kind), slot)| {
@@ -80,13 +81,14 @@ impl Ahead {
         })
     }
 
-    /// Whether an opening brace stands at `at` or later in its line.
+    /// Returns whether an opening brace is at `at` or later in its line.
     pub(super) fn brace(&mut self, text: &str, at: usize) -> bool {
         self.look(text, at);
         self.brace.is_some_and(|brace| brace >= at)
     }
 
-    /// The same for a line that may not be the current one: looked at without forgetting the current line.
+    /// Returns whether an opening brace is at `at` or later in its line, which may be another line. The data of the
+    /// current line is kept.
     pub(super) fn brace_elsewhere(&mut self, text: &str, at: usize) -> bool {
         if at <= self.end {
             return self.brace(text, at);
@@ -95,7 +97,7 @@ impl Ahead {
     }
 }
 
-/// Whether an id is nothing but a mark.
+/// Returns whether an id consists only of a mark.
 pub(in crate::diagram) fn is_mark(id: &str) -> bool {
     MARKS.iter().any(|(mark, _)| id.eq_ignore_ascii_case(mark))
 }

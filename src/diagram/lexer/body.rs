@@ -1,4 +1,4 @@
-//! The rules outside of composite states, and those inside: alike, but not the same.
+//! The rules outside of composite states, and the slightly different rules inside.
 
 use super::{Found, Lexer, Mode};
 use crate::diagram::chars::{entity, feed, is_space, run, spaces, word};
@@ -122,7 +122,7 @@ impl Lexer<'_> {
         Some(self.skip(end))
     }
 
-    /// What transitions and descriptions are made of.
+    /// Reads the tokens of transitions and descriptions.
     fn relation(&mut self) -> Option<Found> {
         let rest = self.rest();
         if rest.starts_with("[*]") {
@@ -146,7 +146,8 @@ impl Lexer<'_> {
         rest.starts_with(":::").then(|| self.take(Kind::ClassMark, self.at + 3))
     }
 
-    /// The end of a label: `:` and what follows, up to a semicolon, the end of the line or two colons in a row.
+    /// Returns the end of a label: `:` and the text after it, up to a semicolon, the end of the line or two colons in
+    /// a row.
     fn label(&self) -> Option<usize> {
         let text = self.text;
         let start = word(text, self.at, ":")?;

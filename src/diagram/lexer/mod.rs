@@ -1,8 +1,8 @@
-//! Cuts the prepared text into words.
+//! The lexer: it splits the prepared text into tokens.
 //!
-//! What a character means depends on what stands before it: behind `note left of` the rules differ from those behind
-//! `state`. So the lexer keeps a stack of modes, and each mode has its own few rules, tried in order; the first that
-//! fits decides. A line is looked ahead at most once, so a long line costs no more than a short one per byte.
+//! The meaning of a character depends on the text before it: the rules after `note left of` differ from the rules
+//! after `state`. Therefore the lexer has a stack of modes. Each mode has a few rules, tried in order; the first
+//! match decides. The look-ahead scans a line at most once, so a long line costs no more per byte than a short one.
 
 mod ahead;
 mod body;
@@ -20,12 +20,12 @@ use super::token::{Kind, Token, quoted};
 use ahead::Ahead;
 pub(super) use ahead::is_mark;
 
-/// Which rules apply.
+/// The mode of the lexer, which selects its rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Outside of every composite state.
+    /// Outside all composite states.
     Top,
-    /// Inside of one.
+    /// Inside a composite state.
     Body,
     State,
     StateText,
@@ -53,13 +53,13 @@ pub(super) struct Lexer<'s> {
     text: &'s str,
     at: usize,
     modes: Vec<Mode>,
-    /// The end was reported once; there is nothing more.
+    /// Whether the end was reported.
     done: bool,
     ahead: Ahead,
     pub(super) comments: Vec<Text>,
 }
 
-/// A word, or nothing where the rule only skipped something.
+/// A token, or none where the rule only skipped text.
 type Found = Result<Option<Token>, SyntaxError>;
 
 impl<'s> Lexer<'s> {
@@ -106,7 +106,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The end of the text: a mode that takes an empty value takes it once.
+    /// Handles the end of the text. A mode that accepts an empty value takes it once.
     fn at_end(&mut self) -> Token {
         let end = self.text.len();
         let kind = match self.mode() {
@@ -132,7 +132,7 @@ impl<'s> Lexer<'s> {
         self.modes.push(mode);
     }
 
-    /// Leaves the mode; the outermost one stays.
+    /// Leaves the mode; the outermost mode stays.
     fn pop(&mut self) {
         if self.modes.len() > 1 {
             self.modes.pop();
@@ -153,13 +153,13 @@ impl<'s> Lexer<'s> {
         Ok(None)
     }
 
-    /// The word from here to `end`.
+    /// Makes a token from here to `end`.
     fn take(&mut self, kind: Kind, end: usize) -> Found {
         let whole = self.at..end;
         self.take_part(kind, end, whole)
     }
 
-    /// The word from here to `end`, of which `part`, trimmed, has the meaning.
+    /// Makes a token from here to `end`; its significant part is `part`, trimmed.
     fn take_part(&mut self, kind: Kind, end: usize, part: Range<usize>) -> Found {
         let raw = &self.text[part.clone()];
         let front = raw.len() - raw.trim_start_matches(chars::is_space).len();
@@ -170,20 +170,20 @@ impl<'s> Lexer<'s> {
         Ok(Some(Token { kind, whole, text }))
     }
 
-    /// The end of `word` and the white space behind it, of which there must be some.
+    /// Returns the end of `word` and of the mandatory white space after it.
     fn spaced(&self, word: &str) -> Option<usize> {
         let end = chars::word(self.text, self.at, word)?;
         let after = chars::spaces(self.text, end);
         (after > end).then_some(after)
     }
 
-    /// The end of `word` if no letter, digit or underscore follows.
+    /// Returns the end of `word` if no letter, digit or underscore follows.
     fn bounded(&self, word: &str) -> Option<usize> {
         let end = chars::word(self.text, self.at, word)?;
         chars::word_ends(self.text, end).then_some(end)
     }
 
-    /// The end of a comment that begins here.
+    /// Returns the end of a comment that begins here.
     fn comment(&self) -> Option<usize> {
         let rest = self.rest();
         let hash = rest.starts_with('#') && chars::entity(self.text, self.at).is_none();
@@ -198,7 +198,7 @@ impl<'s> Lexer<'s> {
         self.skip(end)
     }
 
-    /// An id that ends at `end`, or before a `%%` in it. Behind a leading `%%` nothing is left: `None`.
+    /// Returns the end of an id: `end`, or an earlier `%%`. A leading `%%` leaves no id: `None`.
     fn id_end(&self, end: usize) -> Option<usize> {
         match self.text[self.at..end].find("%%") {
             Some(0) => None,

@@ -1,4 +1,4 @@
-//! The rules behind `note`.
+//! The rules after `note`.
 
 use super::{Found, Lexer, Mode};
 use crate::diagram::chars::{entity, feed, is_space, run, spaces, word, word_ends};
@@ -38,7 +38,7 @@ impl Lexer<'_> {
     pub(super) fn note_text(&mut self) -> Found {
         if let Some(end) = self.note_line() {
             self.pop();
-            // Two characters go, whatever they are.
+            // The first two characters are dropped, whatever their values.
             let cut = self.rest().char_indices().nth(2).map_or(end, |(length, _)| self.at + length);
             return self.take_part(Kind::NoteText, end, cut.min(end)..end);
         }
@@ -50,7 +50,7 @@ impl Lexer<'_> {
         self.take_part(Kind::NoteText, end, self.at..end - "end note".len())
     }
 
-    /// `: text`, up to a colon, a semicolon or the end of the line.
+    /// Returns the end of `: text`: a colon, a semicolon or the end of the line.
     fn note_line(&self) -> Option<usize> {
         let text = self.text;
         let start = word(text, spaces(text, self.at), ":")?;
@@ -65,7 +65,7 @@ impl Lexer<'_> {
         (end > start).then_some(end)
     }
 
-    /// The end of the first `end note` that begins a line.
+    /// Returns the end of the first `end note` at the beginning of a line.
     fn end_note(&self) -> Option<usize> {
         let text = self.text;
         let mut from = self.at;

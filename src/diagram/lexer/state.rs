@@ -1,4 +1,4 @@
-//! The rules behind `state`, up to the end of the line.
+//! The rules after `state`, up to the end of the line.
 
 use super::{Found, Lexer, Mode};
 use crate::diagram::chars::{is_space, is_word, run, spaces, word};
@@ -41,14 +41,15 @@ impl Lexer<'_> {
         self.take(Kind::Name, end)
     }
 
-    /// `as`, which may stand in a line of its own.
+    /// Returns the end of `as` and of the white space after it. The word may be on a line of its own.
     fn alias(&self) -> Option<usize> {
         let end = word(self.text, spaces(self.text, self.at), "as")?;
         let after = spaces(self.text, end);
         (after > end).then_some(after)
     }
 
-    /// `state A B {`: refused at once, even if the second word and the brace stand in the next line.
+    /// Returns whether the text is `state A B {`, which is refused at once. The second word and the brace may be on the
+    /// next line.
     fn two_words_and_a_brace(&mut self) -> bool {
         let first = run(self.text, self.at, is_word);
         let second = spaces(self.text, first);
@@ -59,7 +60,7 @@ impl Lexer<'_> {
         starts && self.ahead.brace_elsewhere(self.text, second + 1)
     }
 
-    /// Behind the opening quote.
+    /// Reads the text after the opening quote.
     pub(super) fn state_text(&mut self) -> Found {
         if self.rest().starts_with('"') {
             self.pop();
@@ -69,7 +70,7 @@ impl Lexer<'_> {
         self.take(Kind::Quoted, end)
     }
 
-    /// Behind `as`: all that is left of the line.
+    /// Reads the rest of the line after `as`.
     pub(super) fn state_id(&mut self) -> Found {
         let end = run(self.text, self.at, |c| c != '\n' && c != '{');
         match self.id_end(end) {

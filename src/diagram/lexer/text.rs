@@ -1,4 +1,4 @@
-//! The rules of statements that take a plain value: styles, classes, scale and the two accessibility texts.
+//! The rules of statements with a plain value: styles, classes, scale and the two accessibility texts.
 
 use super::{Found, Lexer, Mode};
 use crate::diagram::chars::{feed, is_word, run, spaces, word, word_ends};
@@ -66,7 +66,7 @@ impl Lexer<'_> {
         self.take(Kind::ClassDefId, after)
     }
 
-    /// Ids with commas between them; white space may follow a comma.
+    /// Reads ids separated by commas; white space may follow a comma.
     pub(super) fn class(&mut self) -> Found {
         let mut end = run(self.text, self.at, is_word);
         if end == self.at {
@@ -94,7 +94,7 @@ impl Lexer<'_> {
         self.take(Kind::Ids, after)
     }
 
-    /// All that is left of the line.
+    /// Reads the rest of the line.
     pub(super) fn value(&mut self) -> Found {
         self.pop();
         self.take(Kind::Value, feed(self.text, self.at))

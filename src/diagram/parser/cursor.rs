@@ -1,4 +1,4 @@
-//! Where the parser stands: the open scopes, and the words that come next.
+//! The state of the parser: the open scopes, and the next tokens.
 
 use super::Parser;
 use crate::diagram::error::SyntaxError;
@@ -36,7 +36,7 @@ impl Parser<'_> {
     }
 }
 
-/// Words.
+/// Tokens.
 impl Parser<'_> {
     pub(super) fn next(&mut self) -> Result<Token, SyntaxError> {
         let token = match self.peeked.take() {

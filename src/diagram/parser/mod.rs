@@ -1,4 +1,4 @@
-//! Words into statements. The nesting is a list, not recursion: a diagram may be as deep as it is long.
+//! The parser: it turns tokens into statements. Nesting uses a list instead of recursion, so the depth is unlimited.
 
 mod cursor;
 mod report;
@@ -19,15 +19,15 @@ pub(super) struct Parser<'s> {
     prepared: &'s Prepared,
     lexer: Lexer<'s>,
     peeked: Option<Token>,
-    /// The bodies that are open, outermost first.
+    /// The open bodies, outermost first.
     open: Vec<BodyId>,
     syntax: Syntax,
     pub(super) warnings: Vec<Warning>,
-    /// The end of the last word, in the prepared text.
+    /// The end of the last token, in the prepared text.
     last_end: usize,
-    /// The end of the statement before, unless a brace or a divider stands between.
+    /// The end of the previous statement, unless a brace or a divider follows it.
     previous: Option<usize>,
-    /// Whether a statement too many was reported for this line.
+    /// Whether this line already has a warning for an extra statement.
     reported: bool,
 }
 
@@ -244,7 +244,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// `state "text" as X : more`: the id ends at the colon, the next part is a second description.
+    /// Splits `state "text" as X : more`: the id ends at the colon, the next part is a second description.
     fn split_alias(&mut self, id: &mut Text, descriptions: &mut Vec<Text>) -> usize {
         let whole = id.clone();
         let mut parts = whole.text.split(':');

@@ -1,4 +1,4 @@
-//! What the parser says of mistakes and of traps.
+//! The errors and warnings of the parser.
 
 use super::Parser;
 use crate::diagram::error::SyntaxError;
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What was meant by a hyphen that no arrow begins with.
+    /// Guesses the intent of a hyphen that begins no arrow.
     fn hyphen(&self, token: &Token) -> Option<String> {
         let text = &self.prepared.text;
         let behind = text[token.whole.start..].strip_prefix('-')?;
@@ -77,7 +77,7 @@ impl Parser<'_> {
         self.warnings.push(Warning::new(kind, span, message));
     }
 
-    /// Two statements in one line are legal, and rarely meant.
+    /// Warns of two statements in one line, which are legal and rarely intended.
     pub(super) fn share_of_line(&mut self, token: &Token) {
         let Some(end) = self.previous else { return };
         let text = &self.prepared.text;
