@@ -335,7 +335,7 @@ struct Edges<'g> {
     removed: Vec<&'g GraphEdge>,
     added: Vec<&'g GraphEdge>,
     relabelled: Vec<(&'g GraphEdge, &'g GraphEdge)>,
-    /// The old index of each new edge that existed before, in order.
+    /// The old index of each new transition that existed before, in order.
     places: Vec<usize>,
 }
 
@@ -344,7 +344,7 @@ impl<'g> Edges<'g> {
         let mut this = Self::default();
         let mut taken = vec![false; old.edges.len()];
         let mut partner: Vec<Option<usize>> = vec![None; new.edges.len()];
-        // Edges are matched by ends and label, then by ends and event name, then by ends alone.
+        // Transitions are matched by ends and label, then by ends and event name, then by ends alone.
         let keys: [fn(&GraphEdge) -> Option<&str>; 3] = [|edge| edge.label.as_deref(), named, |_| None];
         for key in keys {
             let mut left: HashMap<(&str, &str, Option<&str>), Vec<usize>> = HashMap::new();

@@ -199,7 +199,7 @@ pub const fn unguarded(guard_is_written: bool, name: &str, [from, to, event]: [&
     }
 }
 
-/// Collects the names of the methods, one per event type, from the edges.
+/// Collects the names of the methods, one per event type, from the transitions.
 #[doc(hidden)]
 pub const fn method_names<const N: usize>(
     edges: &[super::graph::Edge],

@@ -115,7 +115,7 @@ macro_rules! __lifecycle {
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
             const EDGE_TYPES: &[&str] = &[ $( $( ::core::stringify!($Via), )? )+ ];
             const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
-            // A static, because the lookup of an edge compares addresses, and a constant has several.
+            // A static, because the lookup of a transition compares addresses, and a constant has several.
             static THE_EDGES: [$crate::kernel::Edge; EDGE_TYPES.len()] = [ $( $( $crate::kernel::build::edge(
                 &__WITNESS,
                 ::core::stringify!($module),

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use super::graph::Graph;
 
-/// The fingerprint of a graph's shape: its states, edges, initial and terminal marks.
+/// The fingerprint of a graph's shape: its states, transitions, initial and terminal marks.
 ///
 /// Names of the lifecycle and of events, order and docs do not count: none of them changes the meaning of a stored
 /// machine. As text it has 16 hexadecimal digits.
@@ -50,8 +50,8 @@ impl Fingerprint {
         sum.fingerprint()
     }
 
-    /// Computes the fingerprint of a shape. A state is its name, whether it is initial, and whether it is terminal.
-    /// An edge is the names of its source and target states. Two edges between the same states count twice.
+    /// Computes the fingerprint of a shape. A state is its name, whether it is initial, and whether it is terminal. A
+    /// transition is the names of its source and target states. Two transitions between the same states count twice.
     pub fn of_shape<'a>(
         states: impl IntoIterator<Item = (&'a str, bool, bool)>,
         edges: impl IntoIterator<Item = (&'a str, &'a str)>,

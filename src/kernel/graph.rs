@@ -1,4 +1,4 @@
-//! The graph of a lifecycle: states, events and edges in source order, known while compiling.
+//! The graph of a lifecycle: states, events and transitions in source order, known while compiling.
 
 use core::fmt;
 
@@ -23,7 +23,7 @@ pub struct Graph {
     pub states: &'static [StateInfo],
     /// The names of the events, which are the names of the methods that take them.
     pub events: &'static [&'static str],
-    /// The edges between states. The marks `[*]` are in [`StateInfo`].
+    /// The transitions between states. The marks `[*]` are in [`StateInfo`].
     pub edges: &'static [Edge],
 }
 
@@ -41,11 +41,11 @@ pub struct StateInfo {
     pub terminal: bool,
 }
 
-/// One edge of a [`Graph`].
+/// One transition of a [`Graph`].
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
-    /// The name of the lifecycle of this edge.
+    /// The name of the lifecycle of this transition.
     pub lifecycle: &'static str,
     /// The name of the source state.
     pub from: &'static str,
@@ -61,7 +61,8 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Returns whether the definition of this witness made the edge. A graph can contain edges of another definition.
+    /// Returns whether the definition of this witness made the transition. A graph can contain transitions of another
+    /// definition.
     #[inline]
     pub(super) fn has_witness(&self, witness: &Witness) -> bool {
         self.witness == witness
@@ -131,12 +132,12 @@ impl Graph {
         self.states.iter().find(|s| s.name == name)
     }
 
-    /// Finds the edge that leaves the state `from` by `event`.
+    /// Finds the transition that leaves the state `from` by `event`.
     pub fn edge(&self, from: &str, event: &str) -> Option<&'static Edge> {
         self.edges.iter().find(|e| e.from == from && e.event == event)
     }
 
-    /// The edges that leave the state `from`, in source order.
+    /// The transitions that leave the state `from`, in source order.
     pub fn ways_out<'a>(&self, from: &'a str) -> impl Iterator<Item = &'static Edge> + use<'a> {
         self.edges.iter().filter(move |e| e.from == from)
     }
@@ -186,10 +187,10 @@ pub mod build {
         Graph { name, identity, witness, doc, version, states, events, edges }
     }
 
-    /// Finds the index of the edge that leaves a state by an event.
+    /// Finds the index of the transition that leaves a state by an event.
     ///
     /// # Panics
-    /// While compiling, when no such edge exists.
+    /// While compiling, when no such transition exists.
     pub const fn place(edges: &[Edge], from_index: usize, event: &str) -> usize {
         let mut i = 0;
         while i < edges.len() {
@@ -238,7 +239,7 @@ pub mod build {
         StateInfo { name, doc, initial: index == initial, terminal }
     }
 
-    /// Makes an edge for the definition that owns the witness.
+    /// Makes a transition for the definition that owns the witness.
     pub const fn edge(
         witness: &'static Witness,
         lifecycle: &'static str,

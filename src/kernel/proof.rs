@@ -88,10 +88,11 @@ impl<M, E> fmt::Debug for Mark<M, E> {
     }
 }
 
-/// The edge that a machine `M` takes by the event `E`; none when the machine's own definition did not make the mark.
+/// The transition that a machine `M` takes by the event `E`; none when the machine's own definition did not make the
+/// mark.
 ///
 /// The bound `M: Accepts<E>` alone proves nothing: a foreign crate can implement [`Accepts`] for an event of its own.
-/// This function compares the mark with the graph. The edge is one of `M::GRAPH`. The names in it come from the
+/// This function compares the mark with the graph. The transition is one of `M::GRAPH`. The names in it come from the
 /// definition of `M`. They may equal the names of another lifecycle, and prove nothing.
 ///
 /// ```

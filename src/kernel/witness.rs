@@ -18,9 +18,9 @@ const MOST_STATES: usize = 256;
 /// Compares the one Mermaid block in `text` with the graph; `file` is its name in messages.
 ///
 /// # Panics
-/// While compiling, naming the line and the edge or state, when the two differ in a state, an edge, an event's name,
-/// an initial or a terminal mark; when the text has no block or a second one; and for Mermaid that the reader
-/// refuses.
+/// While compiling, naming the line and the transition or state, when the two differ in a state, a transition, an
+/// event's name, an initial or a terminal mark; when the text has no block or a second one; and for Mermaid that the
+/// reader refuses.
 #[doc(hidden)]
 #[track_caller]
 pub const fn diagram(graph: &Graph, text: &str, file: &str) {
@@ -76,7 +76,7 @@ pub(super) const fn fingerprint(text: &str, file: &str) -> Fingerprint {
     shown.sum.fingerprint()
 }
 
-/// The states and edges that the reader has found so far.
+/// The states and transitions that the reader has found so far.
 struct Shown {
     names: [Range; MOST_STATES],
     initial: [bool; MOST_STATES],
@@ -246,7 +246,7 @@ const fn state(graph: &Graph, reader: &Reader<'_>, name: Range) -> usize {
     reader.at_line().text("the diagram has a state the code lacks: ").raw(reader.bytes(name)).fail()
 }
 
-/// Finds the index of the edge in the graph for a transition of the diagram.
+/// Finds the index of the graph's transition for a transition of the diagram.
 #[track_caller]
 const fn edge(graph: &Graph, reader: &Reader<'_>, t: Transition, from: usize, to: usize) -> usize {
     let mut same_pair = graph.edges.len();

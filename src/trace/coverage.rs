@@ -1,4 +1,4 @@
-//! The coverage of edges.
+//! The coverage of transitions.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::event::Plain;
 use super::rules::{RuleEdge, Rules};
 
-/// The number of times that each edge was taken, by lifecycle. The coverages of several traces can be added.
+/// The number of times that each transition was taken, by lifecycle. The coverages of several traces can be added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Coverage {
@@ -32,9 +32,9 @@ pub struct LifecycleCoverage {
     pub(crate) violations: u64,
     /// The states in source order, followed by the composite states.
     pub states: Vec<StateCount>,
-    /// The edges in source order, as a diagram draws them: between states, composite states and choices.
+    /// The transitions in source order, as a diagram draws them: between states, composite states and choices.
     pub edges: Vec<EdgeCount>,
-    /// The edges between states alone, where they differ from the drawn ones.
+    /// The transitions between states alone, where they differ from the drawn ones.
     #[serde(skip)]
     pub(crate) plain: Vec<EdgeCount>,
 }
@@ -54,7 +54,7 @@ pub struct StateCount {
     pub inside: Vec<String>,
 }
 
-/// The count of an edge.
+/// The count of a transition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EdgeCount {
@@ -64,9 +64,9 @@ pub struct EdgeCount {
     pub event: String,
     /// The target state.
     pub to: String,
-    /// Whether only the event of that name takes the edge.
+    /// Whether only the event of that name takes the transition.
     pub held: bool,
-    /// The number of times that the edge was taken.
+    /// The number of times that the transition was taken.
     pub taken: u64,
 }
 
@@ -103,7 +103,7 @@ impl LifecycleCoverage {
         }
     }
 
-    /// Sets the counts, given by the indices of edges and states in the rules.
+    /// Sets the counts, given by the indices of transitions and states in the rules.
     pub(super) fn count(&mut self, rules: &Rules, taken: &[u64], entered: &[u64]) {
         self.states.iter_mut().zip(entered).for_each(|(state, count)| state.entered = *count);
         let Some(drawn) = &rules.drawn else {
@@ -164,17 +164,17 @@ impl LifecycleCoverage {
         }
     }
 
-    /// The number of edges that were taken at least once.
+    /// The number of transitions that were taken at least once.
     pub fn taken(&self) -> usize {
         self.edges.iter().filter(|edge| edge.taken > 0).count()
     }
 
-    /// The edges that were never taken, in source order.
+    /// The transitions that were never taken, in source order.
     pub fn never(&self) -> impl Iterator<Item = &EdgeCount> {
         self.edges.iter().filter(|edge| edge.taken == 0)
     }
 
-    /// The percentage of the edges that were taken; 100 without edges.
+    /// The percentage of the transitions that were taken; 100 without transitions.
     pub fn percent(&self) -> f64 {
         percent(self.taken(), self.edges.len())
     }
@@ -241,7 +241,7 @@ impl Coverage {
         self.lifecycles.iter().find(|lifecycle| lifecycle.lifecycle == name)
     }
 
-    /// The percentage of all edges that were taken; 100 without edges.
+    /// The percentage of all transitions that were taken; 100 without transitions.
     pub fn percent(&self) -> f64 {
         let taken = self.iter().map(LifecycleCoverage::taken).sum();
         percent(taken, self.iter().map(|lifecycle| lifecycle.edges.len()).sum())
@@ -260,10 +260,10 @@ impl Coverage {
         if got >= least { Ok(()) } else { Err(Unmet::Percent { got, least }) }
     }
 
-    /// Requires an edge, and returns the number of times that it was taken.
+    /// Requires a transition, and returns the number of times that it was taken.
     ///
     /// # Errors
-    /// When the edge was never taken, or when no covered lifecycle has it.
+    /// When the transition was never taken, or when no covered lifecycle has it.
     pub fn require_edge(&self, wanted: &WantedEdge) -> Result<u64, Unmet> {
         let (mut found, mut taken) = (false, 0);
         let is_wanted = |edge: &&EdgeCount| edge.from == wanted.from && edge.to == wanted.to;
@@ -271,7 +271,7 @@ impl Coverage {
             if wanted.lifecycle.as_ref().is_some_and(|name| *name != covered.lifecycle) {
                 continue;
             }
-            // A drawn edge takes precedence over an edge that results from composite states and choices.
+            // A drawn transition takes precedence over a transition that results from composite states and choices.
             let drawn = covered.edges.iter().any(|edge| is_wanted(&edge));
             let edges = if drawn { &covered.edges } else { &covered.plain };
             for edge in edges.iter().filter(is_wanted) {
@@ -296,7 +296,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// A required edge, written `FROM:TO` or `LIFECYCLE/FROM:TO`.
+/// A required transition, written `FROM:TO` or `LIFECYCLE/FROM:TO`.
 ///
 /// # Example
 /// ```
@@ -312,7 +312,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WantedEdge {
-    /// The lifecycle; none for any lifecycle with the edge.
+    /// The lifecycle; none for any lifecycle with the transition.
     pub lifecycle: Option<String>,
     /// The source state.
     pub from: String,
@@ -346,7 +346,7 @@ impl FromStr for WantedEdge {
     }
 }
 
-/// The error for a text that names no edge.
+/// The error for a text that names no transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoWantedEdge {
     got: String,
@@ -369,7 +369,7 @@ impl Error for NoWantedEdge {}
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Unmet {
-    /// The percentage of taken edges is too low.
+    /// The percentage of taken transitions is too low.
     Percent {
         /// The reached percentage.
         got: f64,
@@ -381,9 +381,9 @@ pub enum Unmet {
         /// The required percentage.
         least: f64,
     },
-    /// The edge was never taken.
+    /// The transition was never taken.
     NeverTaken(WantedEdge),
-    /// No lifecycle in the trace has the edge.
+    /// No lifecycle in the trace has the transition.
     NoSuchEdge(WantedEdge),
 }
 

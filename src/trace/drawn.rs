@@ -13,11 +13,12 @@ impl Rules {
     /// Makes the rules of a diagram for the events of the lifecycle `name`; `file` is the diagram's file, for
     /// messages.
     ///
-    /// The names of states are their ids. An edge is bound to an event by a label `name(arguments) [guard] / action`.
-    /// All parts but the name are optional, and only the event of that name takes the edge. A name begins with a
-    /// letter or `_` and continues with letters, digits, `_`, `-`, `.` and `:`. An edge with any other label, or
-    /// without one, is unbound. It accepts every event that does not take a bound edge between the two states. Of
-    /// several unbound edges, the edge with the event's name as its label is taken, else the first.
+    /// The names of states are their ids. A transition is bound to an event by a label
+    /// `name(arguments) [guard] / action`. All parts but the name are optional, and only the event of that name takes
+    /// the transition. A name begins with a letter or `_` and continues with letters, digits, `_`, `-`, `.` and `:`.
+    /// A transition with any other label, or without one, is unbound. It accepts every event that does not take a
+    /// bound transition between the two states. Of several unbound transitions, the transition with the event's name
+    /// as its label is taken, else the first.
     ///
     /// A transition from `[*]` follows similar rules. With a name in its label, that event and `create` create an
     /// instance; with another label, every event does. Without a label `create` does, or every event if no label of
@@ -59,7 +60,7 @@ impl Rules {
             graph.edges.iter().map(|edge| &edge.label).chain(graph.initial.iter().map(|it| &it.label));
         let names_creation = labels.flatten().any(|label| event_name(label).is_some());
         let mut edges: Vec<EdgeRule> = Vec::new();
-        // Of edges that no event distinguishes, the first is kept.
+        // Of transitions that no event distinguishes, the first is kept.
         let mut places = HashMap::new();
         let drawn = graph.drawn.as_ref().filter(|drawn| drawn.is_of(graph));
         let mut arrows = drawn.map(|drawn| Arrows::new(&drawn.arrows));
@@ -94,8 +95,8 @@ impl Rules {
         rules
     }
 
-    /// Sets the diagram that documents these rules. Violations then point to the lines of the states and edges that
-    /// both share.
+    /// Sets the diagram that documents these rules. Violations then point to the lines of the states and transitions
+    /// that both share.
     ///
     /// # Example
     /// ```
@@ -131,7 +132,7 @@ impl Rules {
     }
 }
 
-/// The arrows of a diagram, and their edges. Of arrows that no event distinguishes, the first is kept.
+/// The arrows of a diagram, and their transitions. Of arrows that no event distinguishes, the first is kept.
 struct Arrows {
     arrows: Vec<Arrow>,
     of_edges: Vec<Vec<u32>>,
@@ -155,7 +156,7 @@ impl Arrows {
         Arrows { arrows, of_edges: Vec::new(), kept }
     }
 
-    /// Records that an edge consists of these arrows of the diagram.
+    /// Records the arrows of the diagram that form a transition.
     fn take(&mut self, edge: usize, is_held: bool, drawn: &[usize]) {
         if self.of_edges.len() <= edge {
             self.of_edges.resize_with(edge + 1, Vec::new);
@@ -170,7 +171,7 @@ impl Arrows {
     }
 }
 
-/// The states by name. A graph that was not read from a diagram may have edges to unlisted states.
+/// The states by name. A graph that was not read from a diagram may have transitions to unlisted states.
 #[derive(Default)]
 struct States {
     rules: Vec<StateRule>,

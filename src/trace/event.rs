@@ -14,7 +14,7 @@ pub const CREATE: &str = "create";
 /// One transition of one instance of a lifecycle: one line of a trace.
 ///
 /// An event that was read from a line borrows from that line where possible. Its [`Display`](fmt::Display) shows the
-/// edge in the notation of a diagram.
+/// transition in the notation of a diagram.
 ///
 /// # Example
 /// ```

@@ -12,9 +12,9 @@ use crate::diagram::{Diagram, decode, encode_text, parse};
 
 /// Renders the rules as a Mermaid 11 state diagram, with the results of a check.
 ///
-/// Labels show the number of times that an edge was taken. The class `visited` marks entered states, `current` marks
-/// the states of instances at the end, and `illegal` marks the states of the first violation. The diagram also draws
-/// the violating edge. A state that the lifecycle lacks has a generated name.
+/// Labels show the number of times that a transition was taken. The class `visited` marks entered states, `current`
+/// marks the states of instances at the end, and `illegal` marks the states of the first violation. The diagram also
+/// draws the violating transition. A state that the lifecycle lacks has a generated name.
 ///
 /// # Example
 /// ```
@@ -49,9 +49,9 @@ pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
 /// Adds the results of a check to the text of a diagram. The text stays, and classes are appended.
 ///
 /// The classes are `trace_visited`, `trace_current` and `trace_illegal`, for the states that [`to_mermaid`] marks.
-/// `source` must be exactly the text that `diagram` was read from. Comments give the count of each edge. A state that
-/// the diagram lacks has a generated name. A state with an id that Mermaid only accepts in a declaration has no
-/// class. For a source that ends inside a statement, such as `accTitle:`, the function returns the output of
+/// `source` must be exactly the text that `diagram` was read from. Comments give the count of each transition. A
+/// state that the diagram lacks has a generated name. A state with an id that Mermaid only accepts in a declaration
+/// has no class. For a source that ends inside a statement, such as `accTitle:`, the function returns the output of
 /// [`to_mermaid`].
 ///
 /// # Example
@@ -211,7 +211,7 @@ fn draw(out: &mut String, rules: &Rules, covered: Option<&LifecycleCoverage>) {
     }
 }
 
-/// Draws the edge of the first violation, and returns its states.
+/// Draws the transition of the first violation, and returns its states.
 fn draw_violation(out: &mut String, rules: &Rules, violation: &Violation) -> Vec<String> {
     let mut strangers = 0;
     let mut end = |out: &mut String, name: &str| match rules.find(name) {

@@ -9,7 +9,7 @@
 //!
 //! [`check`] and [`check_jsonl`] check a trace against a [`Rulebook`]. Its [`Rules`] come from graphs or from any
 //! diagram. The result is a [`Report`]: the [`Verdict`], the first [`Violation`] with its line and the legal
-//! alternatives, and the [`Coverage`] of the edges. [`Checker`] checks a run in progress.
+//! alternatives, and the [`Coverage`] of the transitions. [`Checker`] checks a run in progress.
 //!
 //! [`to_text`] shows a trace as text for snapshots, [`Timeline`] as a table, and [`to_mermaid`] as a diagram. A
 //! report has a text form, a JSON form and a [`Junit`] form. [`first_difference`] compares two traces.

@@ -125,7 +125,7 @@ pub struct Report {
     pub instances: u64,
     /// Whether the trace was read to its end.
     pub consumed_whole: bool,
-    /// The coverage of the edges.
+    /// The coverage of the transitions.
     pub coverage: Coverage,
 }
 
@@ -205,7 +205,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// One line per lifecycle, and one per edge that was never taken.
+/// One line per lifecycle, and one per transition that was never taken.
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.iter().try_for_each(|covered| covered.fmt(f))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::event::Plain;
 use crate::kernel::Graph;
 
-/// The rules of one lifecycle: its states, its edges, its initial and its terminal states.
+/// The rules of one lifecycle: its states, its transitions, its initial and its terminal states.
 ///
 /// Without an initial state an instance may begin in any state. Without a terminal state it may stop in any state.
 ///
@@ -28,7 +28,7 @@ pub struct Rules {
     pub(super) file: Option<Arc<str>>,
     pub(super) states: Vec<StateRule>,
     pub(super) edges: Vec<EdgeRule>,
-    /// The drawn edges, where the diagram has composite states or choices.
+    /// The drawn transitions, where the diagram has composite states or choices.
     pub(super) drawn: Option<DrawnRules>,
     /// Whether a creation must have the event `create`, where its transition from `[*]` has no label.
     pub(super) names_creation: bool,
@@ -44,7 +44,7 @@ pub(super) struct StateRule {
     /// The transitions from `[*]`; none for a state that a graph marks as initial.
     pub(super) starts: Vec<Start>,
     pub(super) line: Option<u32>,
-    /// The indices of the outgoing edges, in source order.
+    /// The indices of the outgoing transitions, in source order.
     pub(super) out: Vec<u32>,
 }
 
@@ -64,16 +64,16 @@ pub(super) struct EdgeRule {
     pub(super) to: u32,
     /// The event, or the label; empty for none.
     pub(super) event: Box<str>,
-    /// The name of the only event that takes the edge; none if every event does.
+    /// The name of the only event that takes the transition; none if every event does.
     pub(super) held: Option<Box<str>>,
     pub(super) line: Option<u32>,
 }
 
-/// The drawn edges, and the composite states.
+/// The drawn transitions, and the composite states.
 #[derive(Debug, Clone)]
 pub(super) struct DrawnRules {
     pub(super) arrows: Vec<Arrow>,
-    /// The indices of the arrows of each edge.
+    /// The indices of the arrows of each transition.
     pub(super) of_edges: Vec<Vec<u32>>,
     pub(super) composites: Vec<CompositeRule>,
     /// The index of the directly enclosing composite state of each state.
@@ -113,7 +113,7 @@ impl DrawnRules {
     }
 }
 
-/// One edge of [`Rules`].
+/// One transition of [`Rules`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleEdge<'a> {
@@ -123,8 +123,8 @@ pub struct RuleEdge<'a> {
     pub event: &'a str,
     /// The target state.
     pub to: &'a str,
-    /// Whether only the event of that name takes the edge. Without a label, or with a label that is no event name,
-    /// every event takes it.
+    /// Whether only the event of that name takes the transition. Without a label, or with a label that is no event
+    /// name, every event takes it.
     pub held: bool,
     /// The line in the diagram, from 1, if known.
     pub line: Option<u32>,
@@ -138,7 +138,7 @@ impl fmt::Display for RuleEdge<'_> {
 }
 
 impl Rules {
-    /// Makes the rules of a graph: only its states, events and edges are legal.
+    /// Makes the rules of a graph: only its states, events and transitions are legal.
     pub fn of_graph(graph: &Graph) -> Self {
         let state = |state: &crate::kernel::StateInfo| StateRule {
             name: state.name.into(),
@@ -210,13 +210,13 @@ impl Rules {
         self.states.iter().map(|state| &*state.name)
     }
 
-    /// The edges, in source order.
+    /// The transitions between states, in source order.
     pub fn edges(&self) -> impl Iterator<Item = RuleEdge<'_>> {
         self.edges.iter().map(|edge| self.show(edge))
     }
 
     /// The drawn transitions, in source order: between states, composite states and choices. Without composite states
-    /// and choices they are the edges. Coverage counts them.
+    /// and choices they are the transitions between states. Coverage counts them.
     ///
     /// # Example
     /// ```
@@ -285,7 +285,7 @@ impl Rules {
         }
     }
 
-    /// The arrows of an edge, where they differ from the edge.
+    /// The drawn arrows of a transition, where they differ from it.
     pub(super) fn drawn_as(&self, edge: usize) -> impl Iterator<Item = RuleEdge<'_>> {
         let drawn = self.drawn.as_ref().map(|drawn| (&drawn.arrows, drawn.of_edges[edge].as_slice()));
         let (arrows, of_edge) = drawn.map_or((&[][..], &[][..]), |(arrows, of)| (arrows.as_slice(), of));
@@ -325,14 +325,14 @@ impl Rules {
         self.stops_anywhere || self.states[state as usize].terminal
     }
 
-    /// Returns whether the state is terminal and has no outgoing edges.
+    /// Returns whether the state is terminal and has no outgoing transitions.
     pub(super) fn is_over(&self, state: u32) -> bool {
         let state = &self.states[state as usize];
         state.terminal && state.out.is_empty()
     }
 }
 
-/// Converts an index of a state or an edge. More than `u32::MAX` of them do not fit in memory.
+/// Converts an index of a state or a transition. More than `u32::MAX` of them do not fit in memory.
 pub(super) fn place(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! The graphs and edges that a recorder has seen, by their addresses.
+//! The graphs and transitions that a recorder has seen, by their addresses.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -69,8 +69,8 @@ impl Sources {
     pub(super) fn keep(&self, graph: &'static Graph, edge: Option<&'static Edge>) -> usize {
         // Each source is static and has a size above zero, so that no two sources share an address.
         let address = edge.map_or(ptr::from_ref(graph).addr(), |edge| ptr::from_ref(edge).addr());
-        // The edges of a graph are adjacent, at a distance of an odd number of words, so the first 256 edges have
-        // distinct slots.
+        // The transitions of a graph are adjacent, at a distance of an odd number of words, so the first 256
+        // transitions have distinct slots.
         let recent = &self.recent[(address / size_of::<usize>()) % RECENT];
         if recent.load(Ordering::Acquire) != address {
             self.learn(graph, edge, address, recent);

@@ -17,7 +17,7 @@ pub(super) struct Instance {
     pub(super) is_wrong: bool,
 }
 
-/// A legal step: its target state, and its edge unless it is a creation.
+/// A legal step: its target state, and its transition unless it is a creation.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) state: u32,

@@ -55,9 +55,9 @@ pub enum ViolationKind {
         /// The trace line of the entry into that state.
         line: u64,
     },
-    /// No edge leads from the source to the target state.
+    /// No transition leads from the source to the target state.
     IllegalEdge,
-    /// Edges lead from the source to the target state, but none by this event.
+    /// Transitions lead from the source to the target state, but none by this event.
     WrongEvent {
         /// The event with the closest name between these states, if one is similar.
         closest: Option<String>,
@@ -87,7 +87,7 @@ pub enum ViolationKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Legal {
-    /// The edge in the notation of a diagram; the name of a lifecycle after an unknown one.
+    /// The transition in the notation of a diagram; the name of a lifecycle after an unknown one.
     pub what: String,
     /// The line in the diagram, from 1, if known.
     pub diagram_line: Option<u32>,

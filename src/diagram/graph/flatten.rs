@@ -29,7 +29,7 @@ struct Flattener<'d> {
     diagram: &'d Diagram,
     /// The composite states that are entered and have no inner start: each is a state of the graph.
     own: HashSet<StateId>,
-    /// The transitions of each edge of the graph.
+    /// The drawn transitions of each transition of the graph.
     made_of: Vec<Vec<usize>>,
     /// The written outgoing transitions of each state.
     leaving: HashMap<StateId, Vec<usize>>,

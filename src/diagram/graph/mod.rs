@@ -80,14 +80,14 @@ pub struct Composite {
 /// The drawn form of a [`StateGraph`], for diagrams with composite states or choices.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Drawn {
-    /// The transitions of the edges, in source order. Transitions from and to `[*]` are marks and not in this list.
+    /// The drawn transitions, in source order. Drawn transitions from and to `[*]` are marks and not in this list.
     pub arrows: Vec<Arrow>,
     /// The composite states, in source order.
     pub composites: Vec<Composite>,
     /// The index of the directly enclosing composite state for each state of the graph. A graph state that is itself
     /// a composite state has its own index.
     pub states: Vec<Option<usize>>,
-    /// The indices of the arrows of each edge of the graph, in the order of the path.
+    /// The indices of the arrows of each transition of the graph, in the order of the path.
     pub edges: Vec<Vec<usize>>,
 }
 

@@ -42,7 +42,7 @@ struct Counts {
 struct Lifecycle {
     graph: &'static Graph,
     created: AtomicU64,
-    /// The counts by the index of the edge in the graph.
+    /// The counts by the index of the transition in the graph.
     taken: Vec<AtomicU64>,
 }
 

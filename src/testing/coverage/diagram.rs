@@ -11,8 +11,8 @@ const NEVER: &str = "stroke:#c62828,stroke-width:3px,stroke-dasharray:6 4";
 /// Draws the transitions of a graph with their coverage, as a Mermaid 11 flowchart.
 ///
 /// Taken transitions are green and have their counts. Transitions that were never taken are red and dashed. States
-/// that were never entered are red too. The drawing is a flowchart, because Mermaid cannot colour an edge of a state
-/// diagram.
+/// that were never entered are red too. The drawing is a flowchart, because Mermaid cannot colour a transition of a
+/// state diagram.
 ///
 /// ```
 /// use runstate::kernel::Persist;

@@ -22,11 +22,11 @@ struct Machine {
     mask: u64,
     /// The weight of the machine's status in the place.
     stride: u64,
-    /// The outgoing edges by status.
+    /// The outgoing transitions by status.
     ways: Vec<Vec<Way>>,
 }
 
-/// An edge, and its change of both numbers.
+/// A transition, and its change of both numbers.
 struct Way {
     edge: &'static Edge,
     packed: u64,
@@ -59,7 +59,7 @@ impl Space {
     /// Searches breadth first from `start`.
     ///
     /// # Errors
-    /// A shortest path to a combination that violates the invariant, as pairs of machine and edge.
+    /// A shortest path to a combination that violates the invariant, as pairs of machine and transition.
     pub(super) fn search(
         &self,
         start: &[u8],

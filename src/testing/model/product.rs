@@ -90,9 +90,9 @@ impl Product {
 
     /// Visits every reachable combination of statuses, breadth first, and checks it against `invariant`.
     ///
-    /// `rule` returns whether the machine at that index may take that edge, given the statuses of all machines before
-    /// the step. Both closures are compiled into the search, which visits some millions of combinations per second.
-    /// They should compare numbers ([`Edge::to_index`]), not names.
+    /// `rule` returns whether the machine at that index may take that transition, given the statuses of all machines
+    /// before the step. Both closures are compiled into the search, which visits some millions of combinations per
+    /// second. They should compare numbers ([`Edge::to_index`]), not names.
     ///
     /// # Errors
     /// [`Unproven::Violated`] with a shortest counterexample; [`Unproven::TooMany`] when there are more than 2³²
@@ -156,7 +156,7 @@ pub struct ProductStep {
     pub place: usize,
     /// The name of the machine.
     pub machine: String,
-    /// The edge.
+    /// The transition.
     pub edge: &'static Edge,
 }
 

@@ -1,14 +1,14 @@
-//! The steps that bring a path nearer to a target edge.
+//! The steps that bring a path nearer to a target transition.
 
 use std::collections::VecDeque;
 
 use crate::kernel::{Edge, Graph};
 
-/// A target edge, and the distance of each state to it.
+/// A target transition, and the distance of each state to it.
 #[derive(Debug)]
 pub(super) struct Aim {
     edge: &'static Edge,
-    /// The number of steps from each state to the source of the target edge.
+    /// The number of steps from each state to the source of the target transition.
     distance: Vec<Option<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Aim {
         Aim { edge, distance }
     }
 
-    /// The number of steps from a state to the source of the target edge; none if it is unreachable.
+    /// The number of steps from a state to the source of the target transition; none if it is unreachable.
     pub(super) fn steps_from(&self, state: usize) -> Option<usize> {
         self.distance.get(state).copied().flatten()
     }

@@ -53,7 +53,7 @@ impl<S: Subject> Strategy for Walks<S> {
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let drawn = runner.rng().random_range(0..=self.most);
         let mut stroll = Stroll::begin(&*self.subject, self.is_mixed, runner);
-        // The path is long enough for its target edge; occasionally a path is empty.
+        // The path is long enough for its target transition; occasionally a path is empty.
         let length = if drawn == 0 { 0 } else { drawn.max(stroll.way_to_aim()).min(self.most) };
         let mut beyond_the_end = 0;
         while stroll.steps.len() < length && beyond_the_end < BEYOND_THE_END {
@@ -79,7 +79,7 @@ struct Stroll<'a, S: Subject> {
     is_mixed: bool,
     runner: &'a mut TestRunner,
     machine: Slot<S::Machine>,
-    /// The target edge of the path, until the path takes it.
+    /// The target transition of the path, until the path takes it.
     aim: Option<Aim>,
     steps: Vec<Payload<S>>,
 }
@@ -98,13 +98,13 @@ impl<'a, S: Subject> Stroll<'a, S> {
         }
     }
 
-    /// The number of legal steps to the target edge, that edge included.
+    /// The number of legal steps to the target transition, that transition included.
     fn way_to_aim(&self) -> usize {
         let start = self.machine.get().status().index();
         self.aim.as_ref().and_then(|aim| aim.steps_from(start)).map_or(0, |steps| steps + 1)
     }
 
-    /// Takes a declared edge, if a payload passes its guard.
+    /// Takes a declared transition, if a payload passes its guard.
     fn legal_step(&mut self) -> Result<bool, Reason> {
         let state = self.machine.get().status().name();
         let mut ways: Vec<&'static Edge> = S::Machine::GRAPH.ways_out(state).collect();
@@ -123,7 +123,7 @@ impl<'a, S: Subject> Stroll<'a, S> {
         Ok(false)
     }
 
-    /// Takes that edge, unless its guard refuses all payloads. In a mixed path a refusal is a step too.
+    /// Takes that transition, unless its guard refuses all payloads. In a mixed path a refusal is a step too.
     fn pass(&mut self, edge: &'static Edge) -> Result<bool, Reason> {
         for _ in 0..PATIENCE {
             let payload = self.payload(edge.event)?;
