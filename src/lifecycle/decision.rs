@@ -206,7 +206,7 @@ pub struct Decision {
     /// The run of the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run_id: String,
-    /// The trace name of the call.
+    /// The trace name of the call: `call_1`, or `call_1#2` when the model reuses the id.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call: String,
     /// The id of the answered suspension.

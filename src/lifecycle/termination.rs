@@ -42,7 +42,7 @@ pub enum TerminationReason {
     Cancelled,
     /// A permission check blocked the run, for this reason.
     Blocked(String),
-    /// Calls wait for decisions. The run goes on in a later activation.
+    /// Calls wait for decisions. The run continues in a later activation.
     Suspended,
     /// The runtime failed, with this message.
     Error(String),

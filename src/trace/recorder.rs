@@ -94,8 +94,8 @@ impl RecorderBuilder {
 
     /// Sets the clock for `at_ms`, in milliseconds. Default: no clock, and every `at_ms` is 0.
     ///
-    /// When the clock goes back, such as after a change of the machine's clock, events have its latest earlier time
-    /// until it has caught up. So a trace is in the order of its times. The recorder calls the clock just before the
+    /// When the clock goes back, such as after a change of the machine's clock, events keep the latest time until the
+    /// clock has caught up. So a trace is in the order of its times. The recorder calls the clock just before the
     /// event gets its number. With several recording threads, times may be out of order by the moment between the
     /// two.
     #[must_use]

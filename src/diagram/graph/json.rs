@@ -44,10 +44,10 @@ impl StateGraph {
     /// Writes the graph as a JSON object with `name`, `states`, `edges`, `initial`, `terminal` and `warnings`.
     ///
     /// A state is an object with its `name` and, where known, `description` and `line`. An element of `edges` has
-    /// `from`, `to`, `label` (null if there is none) and `line`. `initial` and `terminal` are lists of names. In `initial`, a
-    /// labelled transition from `[*]` is an object with `state` and `label`. A graph from composite states or choices
-    /// also has `drawn`, with its `arrows` and its `composites`; for each state, it has the index of the enclosing
-    /// composite state, and for each transition, the indices of its arrows.
+    /// `from`, `to`, `label` (null if there is none) and `line`. `initial` and `terminal` are lists of names. In
+    /// `initial`, a labelled transition from `[*]` is an object with `state` and `label`. A graph from composite
+    /// states or choices also has `drawn`, with its `arrows` and its `composites`. For each state, `drawn` has the
+    /// index of the enclosing composite state, and for each transition, the indices of its arrows.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A").unwrap();

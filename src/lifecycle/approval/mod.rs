@@ -3,7 +3,7 @@
 //! | state | meaning | accepted events |
 //! |---|---|---|
 //! | [`Requested`] | a tool requests an approval | [`Submit`] |
-//! | [`AwaitingHuman`] | the question is with a person | [`Approve`], [`Reject`] |
+//! | [`AwaitingHuman`] | the question waits for a person's answer | [`Approve`], [`Reject`] |
 //! | [`Approved`] | the answer is yes | [`Execute`] |
 //! | [`Rejected`] | the answer is no, or missing | [`Abort`] |
 //! | [`Executed`] | the action was attempted | |
@@ -52,7 +52,7 @@ lifecycle! {
     status ApprovalStatus {
         /// A tool requests an approval.
         Requested = "REQUEST_APPROVAL",
-        /// The question is with a person.
+        /// The question waits for a person's answer.
         AwaitingHuman { .. } = "AWAITING_HUMAN",
         /// A person approved; the action was not attempted yet.
         Approved { .. } = "APPROVED",
@@ -64,7 +64,7 @@ lifecycle! {
         Aborted { .. } = "ABORTED",
     }
     event ApprovalEvent {
-        /// A person gets the question.
+        /// The question is sent to a person.
         Submit { .. },
         /// The answer is yes.
         Approve { .. },
@@ -139,7 +139,7 @@ impl Record for ApprovalRecord {
     }
 }
 
-/// A person gets the question.
+/// The question is sent to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submit {
     at: u64,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::actor::is_name;
 use super::{ApprovalError, Decision, Outcome, Rejection};
 
-/// The question is with a person.
+/// The question waits for a person's answer.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitingHuman {

@@ -79,7 +79,7 @@ lifecycle! {
         Planning { .. } = "PLANNING",
         /// The tools of the plan run one after the other.
         Executing { .. } = "EXECUTING",
-        /// A person must decide before the run goes on.
+        /// A person must decide before the run continues.
         AwaitingApproval { .. } = "AWAITING_APPROVAL",
         /// All tools are completed; the results are checked.
         Verifying { .. } = "VERIFYING",

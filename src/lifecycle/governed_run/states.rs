@@ -27,7 +27,7 @@ pub struct Executing {
     pub(super) progress: Progress,
 }
 
-/// A person must decide before the run goes on.
+/// A person must decide before the run continues.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitingApproval {

@@ -107,7 +107,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Takes back a pass that has a commit of its own, so that the gate owes no commit for it. Windows use it.
+    /// Takes back a pass that has a commit of its own, so that the gate owes no commit for it. A window uses it.
     ///
     /// # Errors
     /// [`NotDrained`], with the pass, when this gate did not hand it out or the receipt is for another commit.
