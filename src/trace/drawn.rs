@@ -23,7 +23,6 @@ impl Rules {
     /// A transition from `[*]` follows similar rules. With a name in its label, that event and `create` create an
     /// instance; with another label, every event does. Without a label `create` does, or every event if no label of
     /// the diagram is a name.
-    /// label, any event does. Without a label it is `create`, or any event where no label of the diagram is a name.
     ///
     /// # Example
     /// ```

@@ -64,7 +64,6 @@ macro_rules! starting {
             /// [this flow](crate::tool_execution::ExecutionRecord::of). Of two executions of one call in one commit,
             /// the first gets a proof and the second gets none. A replay begins a call again with another commit, and
             /// gets another proof. A flow has no list of its calls; its driver must ensure that a call executes once.
-            /// another one, and a flow knows no list of its calls: its driver sees to it that a call is executed once.
             pub fn calls_started<'a>(
                 &mut self,
                 executions: impl IntoIterator<Item = &'a ToolExecution<BeforeToolExecute>>,

@@ -23,7 +23,6 @@ const SHORT: usize = 12;
 /// run can be removed. Then it simplifies each payload in turn. For a legal path it tries only changes that keep the
 /// path legal. Where a later payload no longer fits the machine (another key locked it), a fitting payload replaces
 /// it.
-/// machine (another key locked it), a fitting one takes its place.
 pub struct WalkTree<S: Subject> {
     subject: Arc<S>,
     is_mixed: bool,
