@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The cause of a pending commit.
+///
+/// `DecisionAccepted`, `QuestionAsked` and `CallsStarted` are additions to the triggers of the two-layer loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Trigger {
     /// The side effects of RunStart are applied.

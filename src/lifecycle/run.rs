@@ -46,7 +46,7 @@ lifecycle! {
 }
 
 record! { AnyRun:
-    /// The record of a run.
+    /// The record of a run: the data that all its states share.
     pub struct RunRecord {
         id: String,
         activations: u32,

@@ -33,7 +33,7 @@ use super::run::RunStatus;
 pub enum TerminationReason {
     /// The model's answer had no tool calls.
     NaturalEnd,
-    /// A plugin requested the end. The alias is the older name.
+    /// A plugin requested the end. The older name `plugin_requested` is accepted on input.
     #[serde(alias = "plugin_requested")]
     BehaviorRequested,
     /// A stop condition fired.

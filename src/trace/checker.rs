@@ -36,7 +36,7 @@ use super::violation::{Violation, ViolationKind};
 #[derive(Debug)]
 pub struct Checker<'b> {
     book: &'b Rulebook,
-    /// One element per rules of the book.
+    /// One element for each set of rules in the book.
     laws: Vec<Law>,
     runs: Vec<Run>,
     run_places: HashMap<Box<str>, usize>,

@@ -36,7 +36,7 @@ pub struct GraphEdge {
     pub from: String,
     /// The name of the target state.
     pub to: String,
-    /// The label.
+    /// The label, which names the cause of the transition.
     pub label: Option<String>,
     /// The line of the transition in the source.
     pub line: Option<usize>,
@@ -60,7 +60,7 @@ pub struct Arrow {
     pub from: String,
     /// The name of the target: a state, a composite state or a choice.
     pub to: String,
-    /// The label.
+    /// The label, which names the cause of the transition.
     pub label: Option<String>,
     /// The line of the transition in the source.
     pub line: Option<usize>,

@@ -87,7 +87,7 @@ lifecycle! {
 }
 
 record! { AnyApproval:
-    /// The record of an approval: its request and its run.
+    /// The record of an approval: the data that all its states share, such as its request and its run.
     pub struct ApprovalRecord {
         id: ApprovalId,
         run_id: RunId,

@@ -129,7 +129,7 @@ impl GovernedRun<AwaitingApproval> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`](super::Unanswered) when the approval is not of this run, after the deadline, or when no person
+    /// [`Unanswered`](super::Unanswered) when the run does not wait for this approval, after the deadline, or when no person
     /// is named.
     pub fn approved_with(
         self,
@@ -253,7 +253,7 @@ impl<S: Asks> GovernedRun<S> {
     /// Applies a timeout without an answer: the approval is ABORTED and the run HALTED_UNSAFE.
     ///
     /// # Errors
-    /// [`Unanswered`] when the approval is not of this run, or before the deadline.
+    /// [`Unanswered`] when the run does not wait for this approval, or before the deadline.
     pub fn timed_out_with(
         self,
         approval: Asked,
@@ -265,7 +265,7 @@ impl<S: Asks> GovernedRun<S> {
     /// Applies an escalation of the question: the approval is ABORTED and the run HALTED_UNSAFE.
     ///
     /// # Errors
-    /// [`Unanswered`] when the approval is not of this run.
+    /// [`Unanswered`] when the run does not wait for this approval.
     pub fn escalated_with(
         self,
         approval: Asked,
@@ -279,7 +279,7 @@ impl<S: Asks> GovernedRun<S> {
     /// Applies a halt before an answer, for a timeout or by a person: the approval is ABORTED with the run.
     ///
     /// # Errors
-    /// [`Unanswered`] when the approval is not of this run, or when the state has no such halt.
+    /// [`Unanswered`] when the run does not wait for this approval, or when the state has no such halt.
     pub fn halted_with(
         self,
         approval: Asked,

@@ -33,7 +33,7 @@ impl GovernedRun<Planning> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`](super::Unanswered) when the approval is not of this run, after the deadline, or when no person
+    /// [`Unanswered`](super::Unanswered) when the run does not wait for this approval, after the deadline, or when no person
     /// is named.
     pub fn approved_with<T: Into<String>>(
         self,

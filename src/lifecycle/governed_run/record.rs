@@ -7,7 +7,7 @@ use super::super::record::of_its_own;
 use super::{AnyGovernedRun, ApprovalId, GovernedRunStatus, RunId, TimeLimits};
 use crate::kernel::{Graph, Observer, ReadRecord, Record, Rehydration, Status};
 
-/// The record of a governed run, with the shared fields of RUN_STATE.json.
+/// The record of a governed run: the data that all its states share, with the fields of RUN_STATE.json.
 ///
 /// The time of entry into the current state is in the state and not here, so that it exists only once.
 #[derive(Debug, PartialEq, Eq, Serialize)]

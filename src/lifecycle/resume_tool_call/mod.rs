@@ -106,7 +106,7 @@ lifecycle! {
 }
 
 record! { AnyResumeToolCall:
-    /// The record of a pass.
+    /// The record of a pass: the data that all its states share.
     pub struct GateRecord {
         gate: u64,
         pass: u64,

@@ -167,7 +167,7 @@ lifecycle! {
 }
 
 record! { AnyRunFlow:
-    /// The record of an activation.
+    /// The record of an activation: the data that all its states share.
     pub struct FlowRecord {
         run: String,
         activation: u32,

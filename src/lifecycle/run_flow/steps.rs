@@ -165,7 +165,7 @@ impl RunFlow<CommitReplay0> {
 /// The state of an activation after the replay at its start.
 #[derive(Debug)]
 pub enum AfterReplay0 {
-    /// The loop.
+    /// The top of the loop.
     LoopTop(RunFlow<LoopTop>),
     /// Another wait.
     Suspended(RunFlow<Suspended>),

@@ -9,7 +9,7 @@ use super::AnyServiceRun;
 use crate::kernel::{Graph, Observer, Record};
 
 record! { AnyServiceRun:
-    /// The record of a service run: its intent, and the user's answers.
+    /// The record of a service run: the data that all its states share, such as its intent and the user's answers.
     pub struct ServiceRunRecord {
         run_id: String,
         intent: String,

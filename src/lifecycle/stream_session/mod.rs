@@ -91,7 +91,7 @@ lifecycle! {
 }
 
 record! { AnyStreamSession:
-    /// The record of a session.
+    /// The record of a session: the data that all its states share.
     pub struct SessionRecord {
         stream_id: String,
         fallbacks: u32,

@@ -76,7 +76,7 @@ lifecycle! {
 }
 
 record! { AnyToolCall:
-    /// The record of a call.
+    /// The record of a call: the data that all its states share.
     pub struct CallRecord {
         id: String,
         tool: String,

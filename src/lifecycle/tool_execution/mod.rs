@@ -71,7 +71,7 @@ lifecycle! {
 }
 
 record! { AnyToolExecution:
-    /// The record of an execution.
+    /// The record of an execution: the data that all its states share.
     pub struct ExecutionRecord {
         call: String,
         tool: String,
