@@ -129,8 +129,8 @@ impl GovernedRun<AwaitingApproval> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`](super::Unanswered) when the run does not wait for this approval, after the deadline, or when no person
-    /// is named.
+    /// [`Unanswered`](super::Unanswered) when the run does not wait for this approval, after the deadline, or when
+    /// no person is named.
     pub fn approved_with(
         self,
         approval: Asked,

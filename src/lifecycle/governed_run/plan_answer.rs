@@ -33,8 +33,8 @@ impl GovernedRun<Planning> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`](super::Unanswered) when the run does not wait for this approval, after the deadline, or when no person
-    /// is named.
+    /// [`Unanswered`](super::Unanswered) when the run does not wait for this approval, after the deadline, or when
+    /// no person is named.
     pub fn approved_with<T: Into<String>>(
         self,
         approval: Asked,
