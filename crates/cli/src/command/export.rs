@@ -18,7 +18,7 @@ use crate::{migrations, runs, scenario, suite, tools};
 /// Write a stored run as a scenario, which `runstate test` plays without its tools
 ///
 /// The scenario has the answers, the results of tools, the decisions and their times. It is played before it is written: its transitions,
-/// events, messages and decisions are those of the run, in the same order.
+/// events, messages and decisions are those of the run, in the same order. Messages of earlier runs on its thread are not part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ Examples:
 
 Exit codes:
   0  written
-  1  the run has no scenario: it is under way, it goes on from another run, a call was left in doubt, or its store ended it
+  1  the run has no scenario: it is under way, a call was left in doubt, or its store ended it
   2  there is no such run, or the store or an argument cannot be used")]
 pub(crate) struct Args {
     /// The run's id

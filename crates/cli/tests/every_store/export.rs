@@ -21,6 +21,7 @@ in_every_store! {
     a_run_that_was_killed_becomes_a_test,
     a_cancelled_run_becomes_a_test,
     a_waiting_run_becomes_a_test,
+    run_on_a_thread_becomes_a_test,
     a_tool_that_asks_twice_becomes_a_test,
     a_redacted_test_has_no_trace_of_the_text,
     a_run_that_has_no_scenario_is_told_why,
@@ -88,6 +89,22 @@ fn a_waiting_run_becomes_a_test(place: &dyn Fn() -> Place) {
 }
 
 /// The tool asks, and asks again; a worker has its second behaviour once the first question is answered.
+fn run_on_a_thread_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(&["deny", "tidy-1/rm/1", "--actor", "ada"], 0);
+    place.work();
+    place.does(&["send", "tidy-1", "and once more", "--id", "m2"], 0);
+    place.work();
+    place.does(&["deny", "tidy-2/rm/1", "--actor", "ada"], 0);
+    place.work();
+    let scenario = exported(&place, "tidy-2", &[]);
+    assert!(scenario.contains("without the 6 messages of its thread before it"), "{scenario}");
+    assert!(scenario.contains("and once more") && !scenario.contains("tidy up for"), "{scenario}");
+    is_a_test(&place);
+}
+
 fn a_tool_that_asks_twice_becomes_a_test(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached(

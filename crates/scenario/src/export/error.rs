@@ -27,8 +27,6 @@ pub enum ExportError {
         /// The greatest number of a step.
         step: u32,
     },
-    /// The run goes on from the messages of another one.
-    Follows,
     /// A call may have executed, and no decision says so.
     InDoubt {
         /// The call, as it is named in traces.
@@ -79,9 +77,6 @@ impl fmt::Display for ExportError {
                 )
             }
             ExportError::Running => f.write_str("the run is under way; expected one that is over or waits"),
-            ExportError::Follows => f.write_str(
-                "the run goes on from the messages of another run, and a scenario begins with one message",
-            ),
             ExportError::Steps { step } => {
                 write!(f, "an event is of step {step}, and a scenario has at most {MOST_STEPS} steps")
             }

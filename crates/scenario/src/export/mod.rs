@@ -115,6 +115,7 @@ impl Exported {
 ///
 /// The scenario is played before it is returned. Its transitions, events, messages and decisions are those of the record, in the same
 /// order; the id of the run, numbers of events, times and digests may differ. Times are as near to the recorded ones as that order permits.
+/// Messages of earlier runs on the thread are not part of the scenario: its model is scripted and does not need them.
 /// A run of a redacting agent with live tools is refused: its events do not have the results.
 ///
 /// # Example
@@ -189,9 +190,6 @@ impl Record<'_> {
         if let Some(step) = steps.max().filter(|step| *step > MOST_STEPS) {
             return Err(ExportError::Steps { step });
         }
-        if self.state.history().len() > self.state.own_history().len() {
-            return Err(ExportError::Follows);
-        }
         let is_decided = |id: &str| self.decisions.get(id).is_some_and(|decision| !decision.is_expiry());
         let doubtful = self.events.iter().find_map(|event| match &event.kind {
             EventKind::ToolCallSuspended { interrupt } => {
@@ -219,7 +217,7 @@ impl Record<'_> {
         let base = self.base;
         let mut scenario = Scenario {
             name: name.to_owned(),
-            about: Some(format!("the run {} as it was recorded", self.state.id())),
+            about: Some(self.about()),
             folder: None,
             message: turns::first_message(self).unwrap_or_else(|| base.message.clone()),
             decisions: Vec::new(),
@@ -232,6 +230,15 @@ impl Record<'_> {
         tools::script(self, &mut scenario);
         keep_called(&mut scenario);
         scenario
+    }
+
+    fn about(&self) -> String {
+        let id = self.state.id();
+        match self.state.history().len() - self.state.own_history().len() {
+            0 => format!("the run {id} as it was recorded"),
+            1 => format!("the run {id} as it was recorded, without the message of its thread before it"),
+            count => format!("the run {id} as it was recorded, without the {count} messages of its thread before it"),
+        }
     }
 
     /// The id of the run, in the place of which the scenario has its own.
