@@ -12,3 +12,4 @@ mod sharing;
 mod stalls;
 mod threads;
 mod world;
+mod writes;

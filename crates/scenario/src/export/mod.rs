@@ -237,7 +237,9 @@ impl Record<'_> {
         match self.state.history().len() - self.state.own_history().len() {
             0 => format!("the run {id} as it was recorded"),
             1 => format!("the run {id} as it was recorded, without the message of its thread before it"),
-            count => format!("the run {id} as it was recorded, without the {count} messages of its thread before it"),
+            count => format!(
+                "the run {id} as it was recorded, without the {count} messages of its thread before it"
+            ),
         }
     }
 
