@@ -16,9 +16,9 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 const USAGE: &str = "\
-runstate-torture kill STORE [--times N] [--seed N] [--drivers N] [--lease-ms N] [--fault NAME]
+runstate-torture kill STORE [--times N] [--seed N] [--drivers N] [--lease-ms N] [--apart-ms N] [--fault NAME]
 runstate-torture faults STORE [--times N] [--seed N]      each fault is sown, and must be found
-runstate-torture drive STORE LEDGER NAME [--lease-ms N] [--fault NAME]
+runstate-torture drive STORE LEDGER NAME [--lease-ms N] [--ahead-ms N] [--fault NAME]
 
 STORE is sqlite:PATH, file:FOLDER or postgres://…; with nothing behind the colon it is new, and removed unless something is
 wrong.";
@@ -32,6 +32,8 @@ struct Asked {
     seed: Option<u64>,
     drivers: Option<usize>,
     lease: Option<Duration>,
+    ahead: Option<Duration>,
+    apart: Option<Duration>,
     fault: Option<Fault>,
 }
 
@@ -45,6 +47,8 @@ impl Asked {
                 "--seed" => asked.seed = Some(value()?.parse()?),
                 "--drivers" => asked.drivers = Some(value()?.parse()?),
                 "--lease-ms" => asked.lease = Some(Duration::from_millis(value()?.parse()?)),
+                "--ahead-ms" => asked.ahead = Some(Duration::from_millis(value()?.parse()?)),
+                "--apart-ms" => asked.apart = Some(Duration::from_millis(value()?.parse()?)),
                 "--fault" => asked.fault = Some(value()?.parse()?),
                 _ if word.starts_with('-') => return Err(format!("{word} is no option\n{USAGE}").into()),
                 _ => asked.words.push(word),
@@ -60,6 +64,7 @@ impl Asked {
         options.fault = self.fault;
         options.drivers = self.drivers.unwrap_or(options.drivers).max(1);
         options.lease = self.lease.unwrap_or(options.lease);
+        options.apart = self.apart.unwrap_or(options.apart);
         Ok(options)
     }
 }
@@ -100,6 +105,7 @@ async fn driver(asked: &Asked, store: &str, ledger: &str, name: &str) -> Result<
         ledger: PathBuf::from(ledger),
         name: name.to_owned(),
         lease: asked.lease.unwrap_or(Duration::from_secs(30)),
+        ahead: asked.ahead.unwrap_or_default(),
         fault: asked.fault,
     };
     drive(driver, drain).await?;

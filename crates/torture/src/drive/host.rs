@@ -9,10 +9,11 @@ use runstate::agent::{
     Agent, Approval, Approvals, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
     Plugin, PluginError, Verdict, async_trait,
 };
-use runstate::clock::{Clock, UnixClock, unix_clock};
+use runstate::clock::Clock;
 use runstate::decision::{ResumeMode, Suspension};
 use runstate::store::{Ended, Host, HostError, Job, Loaded};
 
+use super::ahead::Ahead;
 use super::tools::Act;
 use crate::ledger::{Entry, Ledger};
 use crate::script::{Asks, Call, Script, Step, ToolName};
@@ -25,14 +26,14 @@ pub const MESSAGE: &str = "go";
 pub struct Scripts {
     ledger: Ledger,
     by: Arc<str>,
-    clock: UnixClock,
+    clock: Ahead,
     all_repeatable: bool,
 }
 
 impl Scripts {
-    /// With this ledger, under this name; with tools of which all say that they may run twice, or with honest ones.
-    pub fn new(ledger: Ledger, by: &str, all_repeatable: bool) -> Self {
-        Scripts { ledger, by: by.into(), clock: unix_clock(), all_repeatable }
+    /// With this ledger, under this name, by this clock; with tools of which all say that they may run twice, or with honest ones.
+    pub fn new(ledger: Ledger, by: &str, clock: Ahead, all_repeatable: bool) -> Self {
+        Scripts { ledger, by: by.into(), clock, all_repeatable }
     }
 
     fn tool(&self, name: ToolName) -> Act {
@@ -92,7 +93,7 @@ impl Model for Scripted {
 }
 
 /// Asks before calls that say so.
-struct Gate(UnixClock);
+struct Gate(Ahead);
 
 #[async_trait]
 impl Plugin for Gate {
@@ -131,7 +132,7 @@ fn two_people() -> Approvals {
 }
 
 /// What is asked about a call.
-pub(super) fn question(call: &Call, clock: &UnixClock) -> Suspension {
+pub(super) fn question(call: &Call, clock: &Ahead) -> Suspension {
     let asked = Suspension::ask("approve", "may it?");
     match call.stands_ms {
         Some(ms) => asked.expiring_at(clock.now_ms() + ms),

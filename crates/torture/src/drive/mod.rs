@@ -1,5 +1,6 @@
 //! A driver: a process that works on a store until it is killed, or told to stop.
 
+mod ahead;
 mod host;
 mod tools;
 mod witness;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use runstate::store::{StoreError, Worker};
 use tokio_util::sync::CancellationToken;
 
+pub use ahead::Ahead;
 pub use host::{MESSAGE, Scripts};
 pub use witness::Witness;
 
@@ -29,6 +31,8 @@ pub struct Driver {
     pub name: String,
     /// How long its leases are.
     pub lease: Duration,
+    /// How far the clock of its machine is ahead.
+    pub ahead: Duration,
     /// What is wrong with it.
     pub fault: Option<Fault>,
 }
@@ -41,12 +45,14 @@ pub struct Driver {
 /// # Cancel safety
 /// Dropped, it is as if it was killed.
 pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), StoreError> {
-    let Driver { store, ledger, name, lease, fault } = driver;
+    let Driver { store, ledger, name, lease, ahead, fault } = driver;
+    let clock = Ahead::by(ahead);
     let ledger = Ledger::open(&ledger).map_err(StoreError::failed)?;
     let store = Faulty::wrap(open(&store).await?, fault);
     let store = Witness::new(store, ledger.clone(), &name);
-    let host = Scripts::new(ledger, &name, fault == Some(Fault::SaidRepeatable));
+    let host = Scripts::new(ledger, &name, clock, fault == Some(Fault::SaidRepeatable));
     Worker::new(Arc::new(store), name)
+        .clock(clock)
         .lease(lease)
         .poll(Duration::from_millis(20))
         .put_off(Duration::from_millis(100))

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use runstate::agent::keys::{Key, Scope};
 use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
-use runstate::clock::UnixClock;
 use runstate::tool_result::ToolResult;
 use serde_json::json;
 
+use super::ahead::Ahead;
 use super::host::question;
 use crate::ledger::{Entry, Execution, Ledger};
 use crate::script::{Asks, Call, ToolName};
@@ -18,7 +18,7 @@ pub(super) struct Act {
     spec: ToolSpec,
     ledger: Ledger,
     by: Arc<str>,
-    clock: UnixClock,
+    clock: Ahead,
 }
 
 impl Act {
@@ -27,7 +27,7 @@ impl Act {
         is_repeatable: bool,
         ledger: Ledger,
         by: Arc<str>,
-        clock: UnixClock,
+        clock: Ahead,
     ) -> Self {
         let spec = ToolSpec::new(name.name(), "Writes into the ledger.");
         let spec = if is_repeatable { spec.repeatable() } else { spec };

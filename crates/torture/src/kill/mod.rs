@@ -44,6 +44,8 @@ pub struct Options {
     pub drivers: usize,
     /// How long their leases are.
     pub lease: Duration,
+    /// How far the clocks of two drivers that follow each other are apart.
+    pub apart: Duration,
     /// What is drawn is drawn from it. When the kills hit is up to the machine.
     pub seed: u64,
     /// What is wrong on purpose.
@@ -51,7 +53,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Two drivers, with leases of 600 ms.
+    /// Two drivers, with leases of 600 ms and clocks an hour apart.
     pub fn new(
         program: impl Into<PathBuf>,
         store: impl Into<String>,
@@ -66,6 +68,7 @@ impl Options {
             times,
             drivers: 2,
             lease: Duration::from_millis(600),
+            apart: Duration::from_secs(3_600),
             seed,
             fault: None,
         }
