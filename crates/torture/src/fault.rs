@@ -25,6 +25,10 @@ pub enum Fault {
     ResultLost,
     /// A decision is kept without who made it.
     ActorLost,
+    /// A message to a run is acknowledged and not stored.
+    SentLost,
+    /// A message to a run is stored with another text.
+    SentChanged,
     /// A commit is made in two parts, one after the other.
     Torn,
     /// A commit of somebody whose run was taken is made all the same.
@@ -55,7 +59,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them that do harm.
-    pub const ALL: [Fault; 19] = [
+    pub const ALL: [Fault; 21] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
         Fault::TraceLost,
@@ -63,6 +67,8 @@ impl Fault {
         Fault::ValueLost,
         Fault::ResultLost,
         Fault::ActorLost,
+        Fault::SentLost,
+        Fault::SentChanged,
         Fault::Torn,
         Fault::FenceIgnored,
         Fault::DecisionLost,
@@ -87,6 +93,8 @@ impl Fault {
             Fault::ValueLost => "value-lost",
             Fault::ResultLost => "result-lost",
             Fault::ActorLost => "actor-lost",
+            Fault::SentLost => "sent-lost",
+            Fault::SentChanged => "sent-changed",
             Fault::Torn => "torn",
             Fault::FenceIgnored => "fence-ignored",
             Fault::DecisionLost => "decision-lost",

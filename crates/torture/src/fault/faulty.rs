@@ -1,14 +1,14 @@
 //! A store with a fault.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Posted, RunStore, StoreError, Timer,
-    Wrapper,
+    About, Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Posted, RunStore, StoreError,
+    Superseded, Timer, UserMessage, Wrapper,
 };
 
 use serde_json::Value;
@@ -148,6 +148,17 @@ impl Wrapper for Faulty {
             mail.cancel = None;
         }
         Ok(mail)
+    }
+
+    async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {
+        if self.fault == Fault::SentLost && self.now_and_then(2) {
+            return Ok(Superseded::Accepted);
+        }
+        let mut message = message.clone();
+        if self.fault == Fault::SentChanged {
+            message.text.push('!');
+        }
+        self.inner.supersede(run, &message).await
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
