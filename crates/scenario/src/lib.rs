@@ -1,8 +1,7 @@
-//! Scenarios of agent runs: files that say what a model, tools and people do, and a player for them.
+//! Scenarios of agent runs: files that script a model, tools and people, and a player for them.
 //!
-//! A [`Scenario`] is data. [`play`] drives it over the agent runtime, by default under tokio's paused clock, so that minutes of
-//! delays take no time and what is [`Played`] is the same each time. [`to_text`] writes that down for people to review and for
-//! CI to compare.
+//! A [`Scenario`] is data. [`play`] drives it over the agent runtime, by default under tokio's paused clock, so that minutes
+//! of delays take no time and each [`Played`] is equal. [`to_text`] writes it as text for review and for comparison in CI.
 //!
 //! ```
 //! use runstate_scenario::{Options, Scenario, play};
@@ -23,7 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-/// The tools that `runstate run` has beside the scripted ones: they work on a copy of the scenario's folder.
+/// The tools of `runstate run` beside the scripted ones: they work on a copy of the scenario's folder.
 pub const FILE_TOOLS: &[&str] = &["list_files", "read_file", "write_file", "delete_file"];
 
 mod check;

@@ -1,7 +1,6 @@
 //! The JSON Schema of the scenario file.
 //!
-//! Types of the library that have no schema of their own are written down here once more, for the schema alone; that both say
-//! the same is held by tests.
+//! Types of the library without a schema are written down here once more, for the schema alone; tests compare both.
 #![allow(
     dead_code,
     missing_docs,
@@ -13,7 +12,7 @@ use schemars::JsonSchema;
 
 use crate::Scenario;
 
-/// The JSON Schema of the scenario file, as it is published: indented JSON with a line end.
+/// The published JSON Schema of the scenario file: indented JSON with a line end.
 pub fn published() -> String {
     let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<Scenario>();
@@ -24,7 +23,7 @@ pub fn published() -> String {
     format!("{text}\n")
 }
 
-/// How the calls of a round are executed.
+/// The execution mode of the calls of a round.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -33,22 +32,22 @@ pub(crate) enum Mode {
     Sequential,
     /// All at once.
     Parallel,
-    /// All at once, and decisions are taken in meanwhile.
+    /// All at once, with decisions taken during execution.
     Concurrent,
 }
 
-/// When an activation waits for calls that are suspended.
+/// The policy for waiting on suspended calls.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Policy {
-    /// As long as any call waits.
+    /// While any call waits.
     WaitForAll,
     /// When all calls of a round wait.
     ContinueWhenAny,
 }
 
-/// How often a run is made durable.
+/// The durability level of a run.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -59,18 +58,18 @@ pub(crate) enum Level {
     Step,
 }
 
-/// What happens once it waits.
+/// The behaviour of the loop once the run waits.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Wait {
-    /// The loop returns, and a later one goes on.
+    /// The loop returns, and a later one continues.
     Park,
     /// The loop waits.
     WaitInPlace,
 }
 
-/// What a decision to resume does.
+/// The effect of a decision to resume.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -83,7 +82,7 @@ pub(crate) enum Resume {
     PassDecisionToTool,
 }
 
-/// What a value belongs to.
+/// The scope of a value.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -103,7 +102,7 @@ pub(crate) struct Tokens {
     output_tokens: u64,
 }
 
-/// Why the model says that it stops.
+/// The finish reason of the model.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -115,7 +114,7 @@ pub(crate) enum Finish {
     Other(String),
 }
 
-/// Why a run ends.
+/// The reason for the end of a run.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "snake_case")]
@@ -134,7 +133,7 @@ pub(crate) enum Reason {
 pub(crate) struct Stopped {
     /// A code: letters, digits, `_` and `-`.
     code: String,
-    /// What was measured.
+    /// The measured value.
     #[serde(default)]
     detail: Option<String>,
 }
@@ -143,22 +142,22 @@ pub(crate) struct Stopped {
 #[derive(JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum StopCondition {
-    /// So many steps were taken.
+    /// The maximum of steps.
     MaxRounds {
         #[schemars(range(min = 1))]
         rounds: u32,
     },
-    /// So much time has gone by since the run started.
+    /// The maximum time since the run started.
     Timeout {
         #[schemars(range(min = 1))]
         seconds: u64,
     },
-    /// So many tokens were used.
+    /// The maximum of tokens.
     TokenBudget {
         #[schemars(range(min = 1))]
         max_total: u64,
     },
-    /// So many calls in a row have failed.
+    /// The maximum of consecutive failed calls.
     ConsecutiveErrors {
         #[schemars(range(min = 1))]
         max: u32,
@@ -173,7 +172,7 @@ pub(crate) enum StopCondition {
         #[schemars(length(min = 1))]
         pattern: String,
     },
-    /// A call was made again, within a window of so many calls.
+    /// A call was repeated within a window of that many calls.
     LoopDetection {
         #[schemars(range(min = 2, max = 1000))]
         window: u32,

@@ -1,4 +1,4 @@
-//! What was played, as text that people review and CI compares.
+//! A play as text, for review and for comparison in CI.
 
 mod messages;
 mod outside;
@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::play::{Ended, Played};
 use crate::script::Effect;
 
-/// Writes down what was played: how it ended, the transitions with their times, events, what came from outside, what tools did,
-/// what the model was asked and what was said. The same play gives the same text.
+/// Writes a play as text: its end, the transitions with their times, events, external inputs, effects of tools, requests to
+/// the model, and messages. Equal plays give equal texts.
 pub fn to_text(played: &Played) -> String {
     let mut text = String::new();
     section(&mut text, "ended", played.ended.iter().map(ended));
@@ -42,12 +42,12 @@ fn put(text: &mut String, what: std::fmt::Arguments<'_>) {
     text.write_fmt(what).unwrap_or_else(|_| unreachable!("a text takes all"));
 }
 
-/// A line stays one, whatever a scenario says.
+/// Keeps a line on one line, whatever a scenario contains.
 fn one_line(line: &str) -> String {
     line.trim_end().replace('\r', "\\r").replace('\n', "\\n")
 }
 
-/// A time, so that those of a section stand under each other.
+/// A time, aligned within its section.
 fn at(ms: u64) -> String {
     format!("{ms:>8} ms")
 }
@@ -80,7 +80,7 @@ fn effect(effect: &Effect) -> String {
     format!("{}  {call} {tool} {arguments}, attempt {attempt}, {until}{decision}", at(effect.began_ms))
 }
 
-/// An event: its number, its kind and what it says beside.
+/// An event: its number, its kind and its fields.
 fn told(event: &AgentEvent) -> String {
     let mut json = serde_json::to_value(event).unwrap_or(Value::Null);
     let mut kind = String::new();

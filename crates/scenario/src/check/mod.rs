@@ -1,4 +1,4 @@
-//! What a scenario must be beyond its shape.
+//! Checks of a scenario beyond its shape.
 
 mod outside;
 mod script;
@@ -10,7 +10,7 @@ use runstate::agent::stop::{StopConditionSpec, StopConditions};
 
 use crate::{FILE_TOOLS, Scenario};
 
-/// What is wrong, and where.
+/// An error and its place.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -45,7 +45,7 @@ impl From<usize> for Part {
     }
 }
 
-/// Says what is wrong at a path: `fault!(message, "model", 2, "calls")`.
+/// A fault at a path: `fault!(message, "model", 2, "calls")`.
 macro_rules! fault {
     ($message:expr, $($part:expr),+) => {
         crate::check::Fault { message: $message.into(), path: vec![$($part.into()),+] }
@@ -56,7 +56,7 @@ use fault;
 /// The most patterns of a scenario. The automaton of one takes up to 10 MiB.
 const MOST_PATTERNS: usize = 16;
 
-/// Checks all that can be known before a run.
+/// Checks everything that can be known before a run.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
     name(scenario)?;
     folder(scenario)?;
@@ -101,7 +101,7 @@ fn folder(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The most that a scenario may allow for a file: a tool reads it as a whole.
+/// The upper limit of `max_file_bytes`: a tool reads a file as a whole.
 const MOST_FILE_BYTES: u64 = 64 << 20;
 
 fn limits(scenario: &Scenario) -> Result<(), Fault> {
@@ -134,7 +134,7 @@ fn approvals(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A tool that is neither there nor ever called by the model is a mistake in writing: what is said about it would hold for nothing.
+/// Refuses a tool that neither exists nor is ever called by the model: rules for it would have no effect.
 fn there_is(scenario: &Scenario, tool: &str) -> Result<(), String> {
     let is_called = || scenario.calls().any(|call| call.tool == tool);
     if FILE_TOOLS.contains(&tool) || scenario.tools.contains_key(tool) || is_called() {
@@ -145,7 +145,7 @@ fn there_is(scenario: &Scenario, tool: &str) -> Result<(), String> {
     Err(format!("there is no tool {tool:?}: expected one of {}", known.join(", ")))
 }
 
-/// A call that the model never makes, by its name in traces, is a mistake in writing.
+/// Refuses a call that the model never makes, by its name in traces.
 fn is_called(scenario: &Scenario, call: &str) -> Result<(), String> {
     let (id, life) = match call.split_once('#') {
         Some((id, life)) => (id, life.parse().unwrap_or(0)),

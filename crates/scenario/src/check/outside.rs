@@ -1,4 +1,4 @@
-//! What people and the world outside may do.
+//! Checks of external steps.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::{Fault, fault, is_called};
 use crate::Scenario;
 use crate::file::{Act, Action, Question, When};
 
-/// The names of events, as they stand in JSON under `type`.
+/// The names of events, as in the JSON field `type`.
 const EVENTS: &[&str] = &[
     "run_started",
     "run_finished",

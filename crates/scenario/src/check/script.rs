@@ -1,4 +1,4 @@
-//! What the model, the tools and the plugins may be told to do.
+//! Checks of the scripts of the model, the tools and the plugins.
 
 use runstate::run::RunStatus;
 
@@ -52,7 +52,7 @@ fn progress_out_of_order(behaviour: &Behaviour) -> Option<String> {
     (last > takes).then(|| format!("expected progress within the {takes} ms that the tool takes, got {last}"))
 }
 
-/// The most calls of one turn. The work of a round grows faster than its calls.
+/// The upper limit of calls in one turn. The work of a round grows faster than its calls.
 const MOST_CALLS: usize = 10_000;
 
 pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
@@ -89,7 +89,7 @@ pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
     let asked_again = !last.calls.is_empty()
         && last.ends == Ending::Finish
         && scenario.limits.max_rounds as usize > turns.len();
-    // Anything else may end the run before the model is asked again.
+    // Any other condition may end the run before the model is asked again.
     let only_ends_by_itself =
         scenario.stop.is_empty() && scenario.plugins.is_empty() && scenario.outside.is_empty();
     let never_waits = scenario.tools.is_empty() && scenario.commits.fail.is_empty();
@@ -101,7 +101,7 @@ pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The tools that plugins ask about. A decision counts for the call, and so one of two questions would never be asked.
+/// The tools that plugins ask about. A decision counts for the call, so one of two questions would never be asked.
 fn asks_once(scenario: &Scenario) -> Result<(), Fault> {
     let mut asked: Vec<&str> = scenario.approve.iter().map(String::as_str).collect();
     for (at, plugin) in scenario.plugins.iter().enumerate() {
@@ -114,7 +114,7 @@ fn asks_once(scenario: &Scenario) -> Result<(), Fault> {
         }
         asked.push(tool);
     }
-    // A gate is about one call, by its name, which begins with the id that the model gives it.
+    // A gate names one call, and the name begins with the id that the model gives it.
     let tool_of = |name: &str| {
         let id = name.split_once('#').map_or(name, |(id, _)| id);
         let calls = scenario.model.iter().flat_map(|turn| &turn.calls);

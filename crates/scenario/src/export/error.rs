@@ -7,62 +7,62 @@ use super::{Difference, MOST_STEPS};
 use crate::Refused;
 use crate::play::PlayError;
 
-/// Why a run is no scenario.
+/// Why a run cannot be exported as a scenario.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// Nothing of the run was committed.
+    /// No commit of the run exists.
     Empty,
-    /// Some of its events are not there.
+    /// Some of its events are missing.
     Gap {
-        /// The number of the last event before them; 0 for none.
+        /// The number of the last event before the gap; 0 if there is none.
         after: u64,
-        /// The number of the first event behind them.
+        /// The number of the first event after the gap.
         next: u64,
     },
-    /// The run is neither over nor does it wait.
+    /// The run is neither over nor waiting.
     Running,
-    /// The run has more steps than a scenario can have.
+    /// The run has more steps than a scenario may have.
     Steps {
         /// The greatest number of a step.
         step: u32,
     },
-    /// A call may have executed, and no decision says so.
+    /// A call may have executed, and no decision settles the doubt.
     InDoubt {
         /// The call, as it is named in traces.
         call: String,
     },
-    /// A decision was accepted, and is not in the record.
+    /// A decision was accepted, but is missing in the record.
     NoDecision {
         /// The suspension that it answers.
         suspension: String,
     },
-    /// A commit failed: the store ended the run.
+    /// A commit failed, so the store ended the run.
     NotCommitted {
-        /// How it failed.
+        /// The error of the commit.
         why: String,
     },
-    /// A text that is to be replaced is a part of the word for one of the texts.
+    /// A text to be redacted is a part of the replacement for one of the texts.
     Word {
         /// The number of the text, from 1.
         number: usize,
         /// The word.
         word: String,
     },
-    /// A text is still there once it is replaced: as a part of a number, in another case, or in a text that the play makes.
+    /// A text remains after the replacement: as a part of a number, in another case, or in a text that the play makes.
     Left {
         /// The number of the text, from 1.
         number: usize,
     },
-    /// Without the texts it is no scenario: one of them is a word of the format, such as `text`, or of a schema.
+    /// Without the texts the scenario is invalid: one of them is a word of the format, such as `text`, or of a schema.
     Format(Box<Refused>),
-    /// The scenario that the record makes is none.
+    /// The scenario of the record is invalid.
     Refused(Refused),
     /// The scenario cannot be played.
     Play(PlayError),
-    /// Something of the scenario never came about in its play.
+    /// A step of the scenario never happened in its play.
     Missed(Vec<String>),
-    /// The scenario comes to something else than the record.
+    /// The play of the scenario differs from the record.
     Differs(Box<Difference>),
 }
 

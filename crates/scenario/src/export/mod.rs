@@ -1,4 +1,4 @@
-//! A recorded run as a scenario.
+//! Export of a recorded run as a scenario.
 
 mod error;
 mod outside;
@@ -29,24 +29,24 @@ use search::Search;
 /// The beginning of the reason of a run that a failed commit ended.
 const NOT_COMMITTED: &str = "the run's state could not be committed";
 
-/// The most steps of a run that is exported.
+/// The upper limit of steps of an exported run.
 const MOST_STEPS: u32 = 10_000;
 
-/// A run as a store has it.
+/// A stored run.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'r> {
-    /// The scenario that the run was created with. Its scripted tools and plugins stay. Its answer to a step replaces the recorded one; for a
-    /// live model it has none.
+    /// The scenario that the run was created with. Its scripted tools and plugins stay. Its answer to a step replaces the
+    /// recorded one; for a live model it has none.
     pub base: &'r Scenario,
     /// The run.
     pub state: &'r RunState,
-    /// The decisions that were accepted, by their suspensions.
+    /// The accepted decisions, by their suspensions.
     pub decisions: &'r BTreeMap<String, Decision>,
-    /// The transitions, from the first on.
+    /// The transitions, from the first one.
     pub trace: &'r [Event<'static>],
-    /// The events, from the first on.
+    /// The events, from the first one.
     pub events: &'r [AgentEvent],
-    /// The tools that the run had beside the scripted ones. The scenario repeats their results.
+    /// The live tools of the run, beside the scripted ones. The scenario repeats their results.
     pub live: &'r [ToolSpec],
 }
 
@@ -61,12 +61,13 @@ pub struct Exported {
 }
 
 impl Exported {
-    /// Replaces each of these texts by `redacted-1`, `redacted-2` and so on: in values, keys and numbers of the scenario. Digests are those of
-    /// the new texts. The scenario is played again, and comes to the same but for the texts. Neither the scenario nor its play has one of
-    /// the texts any more, in whatever case; encoded forms of a text are not looked for.
+    /// Replaces each of these texts by `redacted-1`, `redacted-2` and so on, in values, keys and numbers of the scenario.
+    /// Digests are computed from the new texts. The scenario is played again, and its play equals the first one except for
+    /// the texts. Neither the scenario nor its play contains one of the texts, in any case; encoded forms of a text are not
+    /// searched.
     ///
     /// # Errors
-    /// As [`export`]: a text that is a name of the format, or that a schema or a condition of the run goes by.
+    /// As [`export`]; also for a text that is a name of the format, or that a schema or a condition of the run needs.
     ///
     /// # Panics
     /// As [`export`].
@@ -80,7 +81,7 @@ impl Exported {
         let json = serde_json::to_value(&self.scenario).unwrap_or_default();
         let name = self.scenario.name.as_str();
         let mut json = redact::value(json, texts);
-        // The name is no text of the run, and is chosen by the caller.
+        // The name is no text of the run; the caller chooses it.
         if redact::text(name, texts) != name {
             json["name"] = "redacted".into();
         }
@@ -90,14 +91,14 @@ impl Exported {
             Act::Decide(decisions) => decisions.as_mut_slice(),
             _ => &mut [],
         });
-        // An id that was made from a text would show it to a guess.
+        // An id that was made from a text would reveal it to a guess.
         for (number, decision) in (1..).zip(decisions) {
             decision.id = format!("decision-{number}");
         }
         let played = play(&scenario, Options::default()).map_err(ExportError::Play)?;
         let shown = [scenario.to_json(), to_text(&played)].map(|text| text.to_lowercase());
         let is_left = |text: &String| {
-            // A number of three digits is that of a time as well.
+            // A number of three digits may also be a time.
             let is_short = text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit());
             !is_short && shown.iter().any(|shown| shown.contains(&text.to_lowercase()))
         };
@@ -111,12 +112,12 @@ impl Exported {
     }
 }
 
-/// Writes a recorded run as a scenario of that name: its answers, results and decisions, and no live tool.
+/// Writes a recorded run as a scenario of that name, with its answers, results and decisions, and without live tools.
 ///
-/// The scenario is played before it is returned. Its transitions, events, messages and decisions are those of the record, in the same
-/// order; the id of the run, numbers of events, times and digests may differ. Times are as near to the recorded ones as that order permits.
-/// Messages of earlier runs on the thread are not part of the scenario: its model is scripted and does not need them.
-/// A run of a redacting agent with live tools is refused: its events do not have the results.
+/// The scenario is played before it is returned. Its transitions, events, messages and decisions equal the record, in the
+/// same order; the id of the run, numbers of events, times and digests may differ. Times are as near to the recorded ones as
+/// that order permits. Messages of earlier runs on the thread are not part of the scenario: the scripted model does not need them.
+/// A run of a redacting agent with live tools is refused: its events lack the results.
 ///
 /// # Example
 /// ```
@@ -150,7 +151,7 @@ impl Exported {
 /// ```
 ///
 /// # Errors
-/// [`ExportError`]: a run that goes on, a call in doubt that is not decided, a record that no scenario comes to.
+/// [`ExportError`]: a run that is not over, an undecided call in doubt, a record that no scenario reproduces.
 ///
 /// # Panics
 /// Within a tokio runtime, as [`play`] does.
@@ -186,7 +187,7 @@ impl Record<'_> {
             EventKind::InferenceStarted { step } | EventKind::InferenceFinished { step, .. } => Some(step),
             _ => None,
         });
-        // A stored number makes no list of that length.
+        // A stored number must not make a list of that length.
         if let Some(step) = steps.max().filter(|step| *step > MOST_STEPS) {
             return Err(ExportError::Steps { step });
         }
@@ -243,7 +244,7 @@ impl Record<'_> {
         }
     }
 
-    /// The id of the run, in the place of which the scenario has its own.
+    /// The id of the run; the scenario has its own.
     fn run(&self) -> &str {
         self.state.id()
     }

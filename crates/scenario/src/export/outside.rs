@@ -1,4 +1,4 @@
-//! External inputs and their moments.
+//! External inputs and their times.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -14,10 +14,10 @@ use super::same::prefix_of;
 use super::{ExportError, Record, turns};
 use crate::file::{Act, Action, Decision, OnEvent, RUN, Step, When};
 
-/// An external input, as the steps that it may have been, the likeliest first. The record has the moment at which the run took it.
+/// An external input, as its candidate steps, the likeliest first. The record has the time at which the run took the input.
 pub(super) type Came = Vec<Step>;
 
-/// How many events before it something may have come in one millisecond.
+/// The number of earlier events in one millisecond that may have caused an input.
 const LOOKS_BACK: usize = 8;
 
 /// Decisions, messages, a cancellation and crashes, in order.
@@ -55,13 +55,14 @@ struct Reader<'r> {
     record: &'r Record<'r>,
     events: &'r [AgentEvent],
     names: Vec<Name>,
-    /// The places of events that the play does not tell: their process is gone once they are committed.
+    /// The places of events that the play does not emit: their process is gone once they are committed.
     untold: BTreeSet<usize>,
     steps: Vec<Came>,
 }
 
 impl Reader<'_> {
-    /// An activation that another one follows without an end was cut off behind its last commit.
+    /// Adds a crash for an activation without an end that another activation follows. It was interrupted after its last
+    /// commit.
     fn crashes(&mut self) {
         let mut is_open = false;
         let mut last_commit = None;
@@ -87,7 +88,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The events that are told behind the commit before that place.
+    /// The events that are emitted after the commit before that place.
     fn behind_commit(&self, place: usize) -> Range<usize> {
         let is_checkpoint = |event: &AgentEvent| matches!(event.kind, EventKind::Checkpoint { .. });
         let Some(checkpoint) = self.events[..place].iter().rposition(is_checkpoint) else {
@@ -99,7 +100,7 @@ impl Reader<'_> {
         decided.map_or(checkpoint, |at| first + at)..place
     }
 
-    /// Decisions that one commit took came together.
+    /// Adds the decisions. Decisions of one commit arrived together.
     fn decisions(&mut self) -> Result<(), ExportError> {
         let mut at = 0;
         while let Some(first) = self.next_decision(at) {
@@ -118,7 +119,7 @@ impl Reader<'_> {
                 }
             }
             if !batch.is_empty() {
-                // A process that is gone may have had them, and another person given them to the next.
+                // A process that is gone may have had them, and another person may have given them to the next.
                 let given = self.steps_at(first, &Act::Decide(batch));
                 let insisting = given.iter().cloned().map(|step| Step { insists: true, ..step });
                 self.steps.push(insisting.chain(given.iter().cloned()).collect());
@@ -133,7 +134,7 @@ impl Reader<'_> {
         Some(from + self.events.get(from..)?.iter().position(is_one)?)
     }
 
-    /// The decision on a suspension; none for one of the runtime, which the time brings about.
+    /// The decision on a suspension; `None` for a decision of the runtime, which the time causes.
     fn decision(&self, suspension: &str) -> Result<Option<Decision>, ExportError> {
         let Some(taken) = self.record.decisions.get(suspension) else {
             return Err(ExportError::NoDecision { suspension: suspension.to_owned() });
@@ -155,12 +156,12 @@ impl Reader<'_> {
         decision.result = taken.result.clone();
         decision.reason.clone_from(&taken.reason);
         decision.actor.clone_from(&taken.actor);
-        // The digest of the replayed question, which is another one where a time or a text is.
+        // The digest of the replayed question, which differs if the question has a time or a replaced text.
         decision.as_shown = taken.digest.is_some();
         Ok(Some(decision))
     }
 
-    /// A message that the run went on with gave up its questions.
+    /// Adds the messages. A message that resumed the run gave up its questions.
     fn messages(&mut self) {
         let mut texts: VecDeque<&str> = turns::user_messages(self.record).skip(1).collect();
         let mut last = None;
@@ -181,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An activation without a decision or a message was woken by an input that it rejected.
+    /// Adds the wake-ups. An activation without a decision or a message was woken by an input that it rejected.
     fn looks(&mut self) {
         let superseded = |event: &AgentEvent| {
             matches!(
@@ -220,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A cancellation came before the first call that it gave up.
+    /// Adds the cancellation, before the first call that it gave up.
     fn cancellation(&mut self) {
         let is_end = |event: &AgentEvent| {
             matches!(event.kind, EventKind::RunFinished { reason: TerminationReason::Cancelled, .. })
@@ -240,7 +241,7 @@ impl Reader<'_> {
         self.steps.push(cancelled.map(|step| Step { insists: true, ..step }).collect());
     }
 
-    /// A cancellation behind the last answer leaves out the end of its step, and no more.
+    /// A cancellation after the last answer omits the end of its step, and nothing else.
     fn late_cancellation(&mut self) {
         let is_answer = |event: &AgentEvent| matches!(event.kind, EventKind::InferenceFinished { .. });
         let Some(EventKind::RunFinished { reason: TerminationReason::NaturalEnd, .. }) =
@@ -256,12 +257,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The causes of the event at that place.
+    /// The possible causes of the event at that place.
     fn steps_at(&self, place: usize, act: &Act) -> Came {
         self.moments(place).into_iter().map(|when| Step::new(when, act.clone())).collect()
     }
 
-    /// The moments at which the cause of the event at that place may have come, the likeliest first.
+    /// The possible times of the cause of the event at that place, the likeliest first.
     fn moments(&self, place: usize) -> Vec<When> {
         let (events, at_ms) = (self.events, self.events[place].at_ms);
         let mut moments = Vec::new();
@@ -309,7 +310,7 @@ impl Reader<'_> {
         moments
     }
 
-    /// The event at that place, by its kind, its call and its activation, and how many such there were before it.
+    /// The event at that place, by its kind, its call and its activation, with the number of earlier events of these.
     fn on(&self, place: usize, after_ms: u64) -> OnEvent {
         let this = &self.names[place];
         let told = (0..=place).filter(|at| !self.untold.contains(at));

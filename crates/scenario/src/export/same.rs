@@ -1,4 +1,4 @@
-//! A play, held against the record that it was made from.
+//! Comparison of a play with its record.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use crate::play::Played;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The list that was compared.
+    /// The compared list.
     pub of: &'static str,
-    /// Its place among those, from 1.
+    /// The place in that list, from 1.
     pub place: usize,
-    /// The recorded entry; none where the record is shorter.
+    /// The recorded entry; `None` if the record is shorter.
     pub recorded: Option<String>,
-    /// The played entry; none where the play is shorter.
+    /// The played entry; `None` if the play is shorter.
     pub played: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The parts of a run that are compared.
+/// The compared parts of a run.
 struct Side<'a> {
     trace: &'a [Event<'static>],
     events: &'a [AgentEvent],
@@ -53,17 +53,17 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Holds transitions, events, messages and decisions of a play against the record.
+/// Compares transitions, events, messages and decisions of a play with the record.
 pub(super) fn compare(record: &Record<'_>, played: &Played) -> Result<(), Difference> {
     compare_sides(&Side::recorded(record), &Side::played(played), &[])
 }
 
-/// Holds a play against one of the scenario before these texts were replaced.
+/// Compares a play with the play of the scenario before these texts were replaced.
 pub(super) fn redacted(before: &Played, played: &Played, texts: &[String]) -> Result<(), Difference> {
     compare_sides(&Side::played(before), &Side::played(played), texts)
 }
 
-/// The beginning of the ids of the questions of a run: its own id, with the characters escaped that separate names.
+/// The beginning of the ids of a run's questions: its own id, with separators escaped.
 pub(super) fn prefix_of<'e>(run: &'e str, events: &'e [AgentEvent]) -> &'e str {
     let asked = events.iter().find_map(|event| match &event.kind {
         EventKind::ToolCallSuspended { interrupt } => Some(interrupt.suspension.id.split_once('/')?.0),
@@ -79,12 +79,12 @@ fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Re
     lists("transition", names.transitions(recorded.trace), names.transitions(played.trace))?;
     lists("event", names.events(recorded.events), names.events(played.events))?;
     let messages = |state: &RunState| {
-        // An open call stands for a result that is not there, and has no form in JSON.
+        // An open call stands for a missing result, and has no form in JSON.
         let said = state.own_history().iter().filter(|message| !matches!(message, Message::Open(_)));
         said.map(|message| names.value(json!(message))).collect()
     };
     lists("message", messages(recorded.state), messages(played.state))?;
-    // Their order is that of their events. The lists are in the order of ids, which may be others.
+    // The order is the order of their events. The lists are in the order of ids, which may differ.
     let decisions = |side: &Side<'_>| {
         let mut decisions: Vec<Value> = side.decisions.iter().map(|one| names.decision(one)).collect();
         decisions.sort_by_key(ToString::to_string);
@@ -93,7 +93,7 @@ fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Re
     lists("decision", decisions(recorded), decisions(played))
 }
 
-/// How many transitions and events a play has in common with the record, up to the first that differs of each.
+/// The number of transitions and events that a play shares with the record, up to the first difference of each.
 pub(super) fn agreeing(record: &Record<'_>, played: &Played) -> usize {
     let prefix = prefix_of(record.run(), record.events).to_owned();
     let names = Names { run: record.run(), prefix, played: played.state.id(), texts: &[] };
@@ -112,13 +112,13 @@ fn lists(of: &'static str, recorded: Vec<Value>, played: Vec<Value>) -> Result<(
     Err(Difference { of, place: at + 1, recorded: shown(&recorded), played: shown(&played) })
 }
 
-/// The ids of the two runs, which are one.
+/// The ids of the two runs, unified.
 struct Names<'a> {
     run: &'a str,
     /// The beginning of the ids of its questions.
     prefix: String,
     played: &'a str,
-    /// The texts that are replaced.
+    /// The replaced texts.
     texts: &'a [String],
 }
 
@@ -151,7 +151,7 @@ impl Names<'_> {
         self.value(value)
     }
 
-    /// Where texts are replaced, decisions have other ids: an id may be made from the texts.
+    /// Removes the ids of decisions where texts are replaced: an id may be made from the texts.
     fn without_id(&self, value: &mut Value) {
         if !self.texts.is_empty() {
             remove(value, "decision_id");
@@ -167,7 +167,8 @@ impl Names<'_> {
         self.value(value)
     }
 
-    /// The value with one name for both runs, where a text is the id of the run or begins with it, and without the texts.
+    /// The value with one name for both runs, where a text equals the id of the run or begins with it, and without the
+    /// texts.
     fn value(&self, value: Value) -> Value {
         self.named(redact::value(value, self.texts))
     }
@@ -184,7 +185,7 @@ impl Names<'_> {
     }
 
     fn text(&self, text: String) -> String {
-        // The runtime names its own decisions by the question.
+        // The runtime names its own decisions after the question.
         let (expiry, named) = text.strip_prefix(EXPIRY).map_or(("", &*text), |named| (EXPIRY, named));
         for run in [self.run, &self.prefix, self.played] {
             let behind = named.strip_prefix(run).and_then(|behind| behind.strip_prefix('/'));

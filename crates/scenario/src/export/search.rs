@@ -1,4 +1,4 @@
-//! The search for the moments of external inputs.
+//! The search for the times of external inputs.
 
 use super::outside::Came;
 use super::{ExportError, Exported, Record, same};
@@ -8,23 +8,23 @@ use crate::play::{Options, play};
 /// Rounds of the search.
 const ROUNDS: usize = 3;
 
-/// The most plays of a search.
+/// The upper limit of plays of a search.
 const MOST_PLAYS: usize = 2_000;
 
-/// Looks for the moments at which the outside came.
+/// Searches the times of external inputs.
 pub(super) struct Search<'r> {
     record: &'r Record<'r>,
     made: Scenario,
     came: &'r [Came],
-    /// For each that came, which of its steps.
+    /// For each input, the index of its chosen step.
     chosen: Vec<usize>,
     plays: usize,
 }
 
-/// How a scenario did.
+/// The result of playing a candidate.
 enum Tried {
     Same(Box<Exported>),
-    /// How much of the record it repeats before it differs.
+    /// The length of the common beginning with the record.
     Differs(usize, ExportError),
 }
 
@@ -52,7 +52,7 @@ impl<'r> Search<'r> {
         })
     }
 
-    /// The scenario that comes to the record: one moment after the other is moved to where most of the record is repeated.
+    /// The scenario that reproduces the record: one input after the other moves to the time that repeats most of the record.
     pub(super) fn find(mut self) -> Result<Exported, ExportError> {
         let (mut best, mut error) = match self.attempt()? {
             Tried::Same(exported) => return Ok(*exported),

@@ -55,7 +55,7 @@ fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
     let mut began_ms = None;
     for event in record.trace.iter().filter(is_of_call) {
         match (event.from.as_deref(), &*event.to) {
-            // An execution that was cut off before it, by the end of its process, is made again by this one.
+            // This one repeats an execution that the end of its process interrupted.
             (_, "ExecuteTool") => began_ms = Some(event.at_ms),
             (Some("ExecuteTool"), ended) => {
                 let takes_ms = event.at_ms.saturating_sub(began_ms.take().unwrap_or(event.at_ms));
@@ -65,7 +65,7 @@ fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
                 };
                 does.push(Behaviour::giving(gives).taking(takes_ms));
             }
-            // The gate asked: its question is none of the tool.
+            // The gate asked: the question does not belong to the tool.
             (Some("BeforeToolExecute"), "Suspended") => _ = asked.next(),
             _ => {}
         }
@@ -76,7 +76,7 @@ fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
     does
 }
 
-/// The questions of a call, in order, without those of the runtime.
+/// The questions of a call, in order, without the questions of the runtime.
 fn tickets(record: &Record<'_>, call: &str) -> Vec<Ticket> {
     let asked = record.events.iter().filter_map(|event| match &event.kind {
         EventKind::ToolCallSuspended { interrupt } if interrupt.call == call => {
@@ -97,7 +97,7 @@ fn tickets(record: &Record<'_>, call: &str) -> Vec<Ticket> {
     asked.collect()
 }
 
-/// The word that a tool wanted in the id of its question: `r1/c1/2:word`.
+/// The word that a tool chose for the id of its question: `r1/c1/2:word`.
 fn word(suspension: &str) -> Option<String> {
     let numbered = suspension.splitn(3, '/').nth(2)?;
     numbered.split_once(':').map(|(_, word)| word.to_owned())

@@ -1,4 +1,4 @@
-//! The messages of a record, as the user and the model said them.
+//! The messages of the user and the model in a record.
 
 use runstate::agent::Message;
 use runstate::agent::answer::Usage;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Record;
 use crate::file::{Call, Ending, Turn};
 
-/// The most calls of an answer in a scenario.
+/// The upper limit of calls of an answer in a scenario.
 const MOST_CALLS: usize = 10_000;
 
 /// The first message of the user.
@@ -27,7 +27,7 @@ pub(super) fn user_messages<'r>(record: &Record<'r>) -> impl Iterator<Item = &'r
     })
 }
 
-/// The answers, step by step: those of the base where it has one, else as they were recorded.
+/// The answers, step by step: from the base where it has one, else from the record.
 pub(super) fn turns(record: &Record<'_>) -> Vec<Turn> {
     let mut turns = record.base.model.clone();
     let said = record.state.own_history().iter().filter_map(|message| match message {
@@ -59,13 +59,13 @@ pub(super) fn turns(record: &Record<'_>) -> Vec<Turn> {
     turns
 }
 
-/// The answer that the run ended in has no message.
+/// The answer in which the run ended has no message.
 fn unanswered(record: &Record<'_>, turns: &mut Vec<Turn>) {
     let asked = record.events.iter().rev().find_map(|event| match event.kind {
         EventKind::InferenceStarted { step } => Some(step as usize),
         _ => None,
     });
-    // A scenario has a turn, also where its model is never asked.
+    // A scenario has a turn, even if its model is never asked.
     let asked = asked.unwrap_or(1).max(1);
     if turns.get(asked - 1).is_some_and(|turn| *turn != Turn::default()) {
         return;
@@ -94,7 +94,7 @@ fn unanswered(record: &Record<'_>, turns: &mut Vec<Turn>) {
     turns[asked - 1] = Turn { text, calls, usage, finish, ends, after_ms, pause_ms, ..Turn::default() };
 }
 
-/// The tokens of the last activation that are none of its answers.
+/// The tokens of the last activation that belong to none of its answers.
 fn spent(record: &Record<'_>) -> Option<Usage> {
     let last = record.events.last()?;
     let EventKind::RunFinished { used, .. } = &last.kind else { return None };
@@ -109,7 +109,7 @@ fn spent(record: &Record<'_>) -> Option<Usage> {
     Some(left).filter(|left| *left != Usage::default())
 }
 
-/// The calls of an answer that broke off: how many there were is in the reason of the run, and no more of them is.
+/// The calls of an answer that broke off. The reason of the run has their number, and no more is known.
 fn begun_calls(record: &Record<'_>) -> Vec<Call> {
     let AnyRun::Done(run) = record.state.run() else { return Vec::new() };
     let TerminationReason::Error(why) = run.reason() else { return Vec::new() };
@@ -134,7 +134,7 @@ fn ending(record: &Record<'_>) -> Ending {
     }
 }
 
-/// How long the model was silent before its first piece, and how much longer until its end.
+/// The silence of the model before its first piece, and the further silence until its end.
 fn silences(until_finish: &[AgentEvent]) -> (u64, u64) {
     let begun = until_finish.iter().rposition(|it| matches!(it.kind, EventKind::InferenceStarted { .. }));
     let inference = &until_finish[begun.unwrap_or(0)..];

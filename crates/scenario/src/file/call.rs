@@ -8,16 +8,15 @@ use serde_json::{Map, Value};
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// The id that the model gives it. In traces the call is named so; its second life, if the model uses the id again, is
-    /// `call_1#2`.
+    /// The id that the model gives it. Traces use it as the name of the call; a second call with the id is `call_1#2`.
     #[cfg_attr(feature = "json-schema", schemars(length(min = 1, max = 128)))]
     pub id: String,
-    /// The tool. A tool that does not exist is a mistake of the model, which the run answers.
+    /// The tool. An unknown tool is a mistake of the model, which the run answers.
     pub tool: String,
-    /// Its arguments. Wrong ones are a mistake of the model too.
+    /// Its arguments. Wrong arguments are a mistake of the model too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub arguments: Map<String, Value>,
-    /// The text that the model gives for arguments, in their place: for text that is no JSON.
+    /// The text of the arguments, in place of `arguments`: for text that is no JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
 }
@@ -28,7 +27,7 @@ impl Call {
         Call { id: id.into(), tool: tool.into(), arguments: Map::new(), raw: None }
     }
 
-    /// What the model says for arguments.
+    /// The text that the model sends as arguments.
     pub(crate) fn argument_text(&self) -> String {
         match &self.raw {
             Some(raw) => raw.clone(),

@@ -1,39 +1,40 @@
-//! Decisions: those that people have ready, and those that come in at a moment of their own.
+//! Prepared decisions, and decisions that arrive at their own time.
 
 use runstate::decision::DecisionAction;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a person decides about a call that waits; given once the run waits for it.
+/// A prepared decision on a waiting call; given once the run waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The call, as it is named in traces.
     pub call: String,
-    /// What becomes of it.
+    /// The effect on the call.
     pub action: Action,
-    /// Why, in the person's words.
+    /// The reason, in the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// With `approve`: the answer to a question that asks for one, and needed there. By its `resume_mode` it is the call's result, or takes
-    /// the place of the arguments. Of a tool under `approve` it is the call's result, and the tool does not execute.
+    /// With `approve`: the answer to a question that asks for one, where it is required. By the `resume_mode` it is the
+    /// call's result, or replaces the arguments. For a tool under `approve` it is the call's result, and the tool does not
+    /// execute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// The name of the person; `scenario` without one, or none where a question asks for distinct actors.
+    /// The name of the person. Default: `scenario`; no name where a question asks for distinct actors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
 }
 
-/// The two ways on for a call that waits.
+/// The two answers to a waiting call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It goes on, as its suspension says.
+    /// Continue, in the mode of its suspension.
     #[serde(alias = "resume")]
     Approve,
-    /// It is given up.
+    /// Give the call up.
     #[serde(alias = "cancel")]
     Deny,
 }
@@ -47,38 +48,37 @@ impl From<Action> for DecisionAction {
     }
 }
 
-/// A decision as it comes in from outside. It may be a duplicate, late, or on a call that there is not: what becomes of it is
-/// part of what was played.
+/// A decision as it arrives from outside. It may be a duplicate, late, or on an unknown call: its reply is part of the play.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    /// Its id: the same id again is the same decision.
+    /// Its id: a decision with an equal id is a duplicate.
     pub id: String,
     /// The call, as it is named in traces.
     pub call: String,
-    /// What becomes of it.
+    /// The effect on the call.
     pub action: Action,
-    /// The run, if it names one: `$run` in it stands for the id of the run that is played.
+    /// The run, if the decision names one: `$run` stands for the id of the played run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The suspension, if it names one, such as `$run/c1/2` for the second question of the call `c1`: `$run` stands for the run's
-    /// id. In a reply it is the one that was asked unless it says otherwise; `''` names none.
+    /// The suspension, if the decision names one, such as `$run/c1/2` for the second question of the call `c1`: `$run`
+    /// stands for the run's id. Default in a reply: the suspension that is answered; `''` names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<String>,
     /// The answer itself, for suspensions that use it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub result: Value,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who decided.
+    /// The actor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The digest of the question that it is for.
+    /// The digest of its question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Is it for the question that the call asked last, and no other?
+    /// Is the decision for the question that the call asked last, and for no other?
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub as_shown: bool,
 }
@@ -87,7 +87,7 @@ pub struct Decision {
 pub(crate) const RUN: &str = "$run";
 
 impl Decision {
-    /// A decision on whatever the call waits on.
+    /// A decision on the current question of the call.
     pub fn new(id: impl Into<String>, call: impl Into<String>, action: Action) -> Self {
         Decision {
             id: id.into(),

@@ -1,7 +1,8 @@
-//! What a scenario file says, as types.
+//! The content of a scenario file, as types.
 //!
-//! They are plain data and go both ways through serde: a generator of scenarios makes them, and a shrunk failure is written as
-//! a file that anybody can run. Enums are written as a mapping with one key, or as a word where there is nothing to add.
+//! The types are plain data and are read and written by serde: a generator of scenarios makes them, and a shrunk failure is
+//! written as a file that the command runs. Enums are written as a mapping with one key, or as a word if there is nothing to
+//! add.
 
 mod call;
 mod decision;
@@ -30,7 +31,7 @@ pub use ticket::Ticket;
 pub use tool::{Behaviour, EffectName, Gives, Patch, Progress, Tool};
 pub use turn::{Ending, Turn};
 
-/// A scenario: what the user says, a model that follows a script, tools, and what comes from outside while it runs.
+/// A scenario: a message of the user, a model that follows a script, tools, and external steps during the run.
 ///
 /// ```
 /// use runstate_scenario::Scenario;
@@ -53,27 +54,27 @@ pub use turn::{Ending, Turn};
 pub struct Scenario {
     /// Its name, from which run ids are made: lower-case letters, digits and hyphens.
     pub name: String,
-    /// What it shows.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The folder that is copied for each run, relative to the scenario's file: `runstate run` gives its file tools the copy.
-    /// Without one the copy is empty.
+    /// The folder that is copied for each run, relative to the scenario's file: `runstate run` gives its file tools the
+    /// copy. Default: an empty folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// What the user says first.
+    /// The first message of the user.
     pub message: String,
-    /// Which loop drives the run.
+    /// The loop that drives the run.
     #[serde(default, rename = "loop", skip_serializing_if = "is_default")]
     pub driver: Driver,
-    /// How the calls of a round are executed.
+    /// The execution mode of the calls of a round.
     #[serde(default, skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Mode"))]
     pub mode: ExecutionMode,
-    /// When an activation waits for calls that are suspended.
+    /// The policy for waiting on suspended calls.
     #[serde(default, skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Policy"))]
     pub policy: SuspensionPolicy,
-    /// What happens once it waits.
+    /// The behaviour of the loop once the run waits.
     #[serde(default, skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Wait"))]
     pub when_suspended: WhenSuspended,
@@ -86,77 +87,77 @@ pub struct Scenario {
     /// The tools that wait for a person's decision before they execute: for each, a plugin `ask` before all others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approve: Vec<String>,
-    /// What extends the run, in order.
+    /// The plugins, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<Plugin>,
     /// Scripted tools, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, Tool>,
-    /// What the model says, turn by turn: the first in step 1.
+    /// The turns of the model: the first in step 1.
     #[cfg_attr(feature = "json-schema", schemars(length(min = 1)))]
     pub model: Vec<Turn>,
-    /// What people decide about calls that wait, each given once the run waits for it.
+    /// Decisions on waiting calls, each given once the run waits for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Answer>,
-    /// What people decide as soon as a call asks. Who has answered a process that is gone answers the next one too.
+    /// Replies as soon as a call asks. A reply that a process lost is given to the next one too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<Reply>,
-    /// What comes from outside, at a time or after an event.
+    /// External steps, at a time or after an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Step>,
-    /// When the run is stopped, in the order in which the conditions are asked.
+    /// The stop conditions, in the order of their evaluation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "json-schema", schemars(with = "Vec<crate::schema::StopCondition>"))]
     pub stop: Vec<StopConditionSpec>,
-    /// How commits go.
+    /// The behaviour of commits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub commits: Commits,
-    /// Are the values of calls hidden from those who listen? Events have `[arguments of c1]` in the place of the arguments of `c1`,
-    /// and so for outputs, errors, progress and questions.
+    /// Are the values of calls hidden from receivers of events? Events then have `[arguments of c1]` in place of the
+    /// arguments of `c1`, and likewise for outputs, errors, progress and questions.
     #[serde(default, skip_serializing_if = "is_default")]
     pub redact: bool,
-    /// What bounds the run.
+    /// The limits of the run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub limits: Limits,
 }
 
-/// Which loop drives the run.
+/// The loop that drives the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Driver {
-    /// `run_loop`: decisions are taken in at the gates.
+    /// `run_loop`: decisions are taken at the gates.
     #[default]
     Plain,
-    /// `run_loop_stream`: decisions are taken in at once.
+    /// `run_loop_stream`: decisions are taken immediately.
     Stream,
 }
 
-/// How commits go.
+/// The behaviour of commits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Commits {
-    /// Is there a committer? Without one there is nothing to go on from after a crash.
+    /// Is there a committer? Without one a crash loses the run.
     #[serde(skip_serializing_if = "is_true")]
     pub kept: bool,
-    /// How often the run is made durable.
+    /// The durability level of the run.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Level"))]
     pub level: Durability,
-    /// How long each takes, in milliseconds.
+    /// The duration of each commit, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub takes_ms: u64,
-    /// How long the first try takes, the second and so on, over and over; in the place of `takes_ms`.
+    /// The duration of the first try, the second and so on, repeated cyclically; replaces `takes_ms`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub each_ms: Vec<u64>,
-    /// The tries that fail, from 1: each commit and each repetition of one is a try.
+    /// The tries that fail, from 1: each commit and each repetition of a commit is a try.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fail: Vec<u32>,
 }
 
 impl Commits {
-    /// How long that try takes, from 1.
+    /// The duration of that try, from 1.
     pub(crate) fn ms_of(&self, number: u32) -> u64 {
         let place = (number as usize).saturating_sub(1).checked_rem(self.each_ms.len());
         place.and_then(|place| self.each_ms.get(place).copied()).unwrap_or(self.takes_ms)
@@ -169,15 +170,16 @@ impl Default for Commits {
     }
 }
 
-/// What bounds a run.
+/// The limits of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// The most steps (one inference with its tool round); at least 1. The same as a last stop condition `max_rounds`.
+    /// The maximum of steps (one inference with its tool round); at least 1. Equivalent to a last stop condition
+    /// `max_rounds`.
     #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
     pub max_rounds: u32,
-    /// The most bytes of a file that a file tool reads or writes; from 1 to 64 MiB.
+    /// The maximum size of a file that a file tool reads or writes, in bytes; from 1 to 64 MiB.
     #[cfg_attr(feature = "json-schema", schemars(range(min = 1, max = 67_108_864)))]
     pub max_file_bytes: u64,
 }
@@ -189,7 +191,7 @@ impl Default for Limits {
 }
 
 impl Scenario {
-    /// A scenario with nothing but a model that says one thing: a start for those who make scenarios.
+    /// A scenario with a model script alone: a start for generators of scenarios.
     pub fn new(name: impl Into<String>, model: Vec<Turn>) -> Self {
         Scenario {
             name: name.into(),

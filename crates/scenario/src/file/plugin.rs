@@ -13,25 +13,25 @@ use super::tool::Patch;
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Plugin {
-    /// Asks a person before the tool executes, unless a decision is there.
+    /// Asks a person before the tool executes, unless a decision exists.
     Ask {
         /// The tool.
         tool: String,
-        /// How often, for one call: more than once asks again on the replay.
+        /// The number of questions for one call: above 1, the replay asks again.
         #[serde(default = "once")]
         #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
         times: u32,
-        /// What is asked for.
+        /// The question.
         #[serde(default)]
         ticket: Ticket,
     },
-    /// Fails the calls of the tool, and lets the loop go on.
+    /// Fails the calls of the tool; the loop continues.
     Block {
         /// The tool.
         tool: String,
         /// The error that the model reads.
         reason: String,
-        /// Only on a replay, when a decision has let the call go on?
+        /// Only on a replay, after a decision has resumed the call?
         #[serde(default, skip_serializing_if = "super::is_default")]
         on_replay: bool,
     },
@@ -39,7 +39,7 @@ pub enum Plugin {
     BlockRun {
         /// The tool.
         tool: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Gives the calls of the tool a result; the tool does not execute.
@@ -49,26 +49,27 @@ pub enum Plugin {
         /// The result.
         result: Value,
     },
-    /// Says something at one gate of one call, and nothing at any other.
+    /// Gives a verdict at one gate of one call, and none at any other.
     Gate {
         /// The call, as it is named in traces.
         call: String,
-        /// How often its gate or its tool has asked before: 0 is its first gate. What is asked because of a crash counts not.
+        /// The number of earlier questions of its gate or its tool: 0 is its first gate. Questions about doubts after a
+        /// crash do not count.
         #[serde(default, skip_serializing_if = "super::is_default")]
         asked: u32,
-        /// What.
+        /// The verdict.
         says: Says,
     },
     /// Ends the run.
     EndRun {
-        /// Where.
+        /// The phase.
         at: At,
         /// With this reason.
         #[serde(default = "requested")]
         #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Reason"))]
         reason: TerminationReason,
     },
-    /// Asks no model in a step, which ends the run.
+    /// Skips inference in a step, which ends the run.
     SkipInference {
         /// The step.
         #[serde(default = "once")]
@@ -94,12 +95,12 @@ pub enum Plugin {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<u32>,
     },
-    /// Shows the model the last so many messages alone.
+    /// Shows the model the last messages alone.
     LastMessages {
-        /// How many.
+        /// The number of messages.
         count: usize,
     },
-    /// Replaces what the model says in a step; its calls stay.
+    /// Replaces the text of the model in a step; its calls stay.
     Say {
         /// The step.
         #[serde(default = "once")]
@@ -107,42 +108,42 @@ pub enum Plugin {
         /// The text.
         text: String,
     },
-    /// Takes the calls of a tool out of the model's answers.
+    /// Removes the calls of a tool from the model's answers.
     DropCalls {
         /// The tool.
         tool: String,
     },
     /// Sets or removes a key.
     Set {
-        /// Where.
+        /// The phase.
         at: At,
         /// The key.
         patch: Patch,
     },
-    /// Takes its time.
+    /// Delays the phase.
     Wait {
-        /// Where.
+        /// The phase.
         at: At,
-        /// How long, in milliseconds.
+        /// The delay, in milliseconds.
         ms: u64,
     },
     /// Fails.
     Fail {
-        /// Where.
+        /// The phase.
         at: At,
-        /// How.
+        /// The error.
         message: String,
     },
     /// Panics.
     Panic {
-        /// Where.
+        /// The phase.
         at: At,
         /// With this message.
         message: String,
     },
 }
 
-/// What is said at a gate.
+/// A verdict at a gate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -151,35 +152,35 @@ pub enum Says {
     Ask(Ticket),
     /// The call fails with this error.
     Block(String),
-    /// The same, and the run ends as blocked.
+    /// The call fails with this error, and the run ends as blocked.
     BlockRun(String),
-    /// This is the result of the call.
+    /// The call has this result.
     SetResult(Value),
 }
 
-/// A phase, of any step and activation or of one.
+/// A phase, of one step or activation, or of all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct At {
     /// The phase.
     pub phase: PhaseName,
-    /// The step, if it is one.
+    /// The step. Default: every step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The activation, if it is one.
+    /// The activation. Default: every activation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activation: Option<u32>,
 }
 
 impl At {
-    /// The phase, wherever it comes.
+    /// The phase, in every step and activation.
     pub fn any(phase: PhaseName) -> Self {
         At { phase, step: None, activation: None }
     }
 }
 
-/// Where plugins are asked (document 003, "Phase Enum").
+/// The phases in which plugins run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -190,11 +191,11 @@ pub enum PhaseName {
     StepStart,
     /// Before the model is asked.
     BeforeInference,
-    /// The answer is there.
+    /// After the answer.
     AfterInference,
     /// Before a tool executes.
     BeforeToolExecute,
-    /// The outcome of a call is known.
+    /// After the outcome of a call is known.
     AfterToolExecute,
     /// At the end of a step.
     StepEnd,

@@ -1,25 +1,25 @@
-//! What people decide as soon as a call asks.
+//! Replies as soon as a call asks.
 
 use serde::{Deserialize, Serialize};
 
 use super::decision::Decision;
 
-/// What people decide as soon as a call asks, in order.
+/// Decisions as soon as a call asks, in order.
 ///
-/// In the texts of its decisions `$asked` stands for the id of the suspension that is answered, and `$before` for that of the
-/// one before it of the same call: they are the runtime's to give.
+/// In the texts of its decisions `$asked` stands for the id of the answered suspension, and `$before` for the previous
+/// suspension of the same call: the runtime assigns them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
-    /// To what.
+    /// The question that is answered.
     pub to: Question,
-    /// What; nothing at all is an answer too, in the place of a later reply to the same.
+    /// The decisions; an empty list is a reply too, and prevents a later reply to the question.
     #[serde(rename = "do")]
     pub gives: Vec<Given>,
 }
 
-/// What is asked.
+/// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -28,7 +28,7 @@ pub enum Question {
     Ask {
         /// The call, as it is named in traces.
         call: String,
-        /// The first time, the second and so on; each time, without a number.
+        /// The number of the question of that call, from 1. Default: every question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
         nth: Option<u32>,
@@ -42,24 +42,24 @@ pub enum Question {
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Given {
-    /// How long after the call asked, or after those before them were answered; in milliseconds.
+    /// The delay after the question, or after the replies to the previous decisions; in milliseconds.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub after_ms: u64,
-    /// The decisions. With `$call` for a call, on the one that asks.
+    /// The decisions. `$call` stands for the call that asks.
     pub decide: Vec<Decision>,
 }
 
 /// The name of the call that asks.
 const CALL: &str = "$call";
-/// The id of the suspension that is answered.
+/// The id of the answered suspension.
 const ASKED: &str = "$asked";
-/// The id of the one before it.
+/// The id of the previous suspension.
 const BEFORE: &str = "$before";
-/// In its place, where there was none.
+/// The replacement of `$before` if there was none.
 const NEVER: &str = "never-asked";
 
 impl Given {
-    /// The same with names in the place of what stands for them.
+    /// The reply with names in place of the variables.
     pub(crate) fn on(&self, call: &str, asked: &str, before: Option<&str>) -> Given {
         let fill = |text: &str| {
             let named = text.replace(BEFORE, before.unwrap_or(NEVER)).replace(ASKED, asked);
@@ -67,7 +67,7 @@ impl Given {
         };
         let decide = self.decide.iter().map(|decision| {
             let to = fill(&decision.call);
-            // A reply is on what was asked, unless it says otherwise; an empty name is none.
+            // A reply is on the asked question by default; an empty name is no suspension.
             let on_asked = || (to == call && decision.digest.is_none()).then(|| asked.to_owned());
             let named = decision.suspension.as_deref().map(fill).or_else(on_asked);
             Decision {

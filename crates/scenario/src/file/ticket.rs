@@ -1,44 +1,44 @@
-//! What a call waits for.
+//! The question of a suspended call.
 
 use runstate::decision::{ResumeMode, Suspension};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// What a call waits for.
+/// The question of a suspended call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Ticket {
-    /// The suspension's id; without one the runtime gives it.
+    /// The suspension's id. Default: the runtime assigns one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is asked for, as a word for programs.
+    /// The requested action, as a word for programs.
     #[serde(default = "approve")]
     pub action: String,
-    /// What is asked for, for a person.
+    /// The question, for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What a form needs beside the message.
+    /// Further data of a form beside the message.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub parameters: Value,
     /// The JSON Schema of a decision's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Value>,
-    /// What a decision to resume does.
+    /// The effect of a decision to resume.
     #[serde(default = "replay", skip_serializing_if = "is_replay")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Resume"))]
     pub resume_mode: ResumeMode,
-    /// How long after the call was suspended it lapses, in milliseconds; at most 10^15, some 30,000 years.
+    /// The expiry of the question after the suspension of the call, in milliseconds; at most 10^15, some 30,000 years.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "within")]
     #[cfg_attr(feature = "json-schema", schemars(range(max = 1_000_000_000_000_000_u64)))]
     pub expires_after_ms: Option<u64>,
-    /// Must the actor of a decision be another than those of the earlier decisions on the call?
+    /// Must the actor differ from the actors of earlier decisions on the call?
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub distinct_actors: bool,
 }
 
-/// A moment further ahead is none of a clock, and a run would wait for it without an end.
+/// No clock reaches a later time, so a run would wait for ever.
 const LONGEST_MS: u64 = 1_000_000_000_000_000;
 
 fn within<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -66,12 +66,12 @@ impl Default for Ticket {
 }
 
 impl Ticket {
-    /// Does the call execute as it is, once it is approved?
+    /// Does the call execute unchanged once it is approved?
     pub(crate) fn replays(&self) -> bool {
         is_replay(&self.resume_mode)
     }
 
-    /// As a suspension of a call of that tool, at that time.
+    /// The suspension of a call of that tool, at that time.
     pub(crate) fn suspension(&self, tool: &str, now_ms: u64) -> Suspension {
         let message = self.message.clone().unwrap_or_else(|| format!("may {tool} execute?"));
         let mut suspension = Suspension::new(self.id.clone().unwrap_or_default(), &*self.action, message);

@@ -9,41 +9,41 @@ use serde_json::Value;
 
 use super::ticket::Ticket;
 
-/// A tool that does what it is told to do.
+/// A scripted tool.
 ///
-/// The first execution of a call does what the first behaviour says, the second (after a replay) the second, and so on; the
-/// last one stands for all further ones. It is counted by call and by how often its tool asked, so that a crash changes nothing
-/// about it.
+/// The first execution of a call has the first behaviour, the second (after a replay) the second, and so on; the last one is
+/// used for all further executions. The count is kept by call and by the number of questions of its tool, so that a crash
+/// does not change it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Tool {
-    /// What the model is told of it.
+    /// The description for the model.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// May it run twice?
+    /// The effect of a second execution.
     #[serde(skip_serializing_if = "super::is_default")]
     pub effect: EffectName,
     /// The JSON Schema of its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// What it does, execution by execution of a call. Without any it succeeds at once, with its arguments for output.
+    /// The behaviours, by execution of a call. Without any, the tool succeeds immediately, with its arguments as output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub does: Vec<Behaviour>,
-    /// What it does for calls of these names, in the place of `does`.
+    /// The behaviours for calls of these names, in place of `does`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<String, Vec<Behaviour>>,
 }
 
-/// What executing a tool again does.
+/// The effect of a second execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectName {
-    /// It may do something twice.
+    /// A second effect is possible.
     #[default]
     Once,
-    /// Nothing new.
+    /// No further effect.
     Repeatable,
 }
 
@@ -56,32 +56,32 @@ impl From<EffectName> for Effect {
     }
 }
 
-/// What one execution does.
+/// The behaviour of one execution.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Behaviour {
-    /// How long it takes, in milliseconds.
+    /// The duration, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub takes_ms: u64,
-    /// What it says meanwhile.
+    /// The progress messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<Progress>,
-    /// The keys it sets or removes.
+    /// The keys that it sets or removes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub patches: Vec<Patch>,
-    /// What it gives in the end.
+    /// The result.
     #[serde(skip_serializing_if = "super::is_default")]
     pub gives: Gives,
 }
 
 impl Behaviour {
-    /// Gives this at once.
+    /// A behaviour with this immediate result.
     pub fn giving(gives: Gives) -> Self {
         Behaviour { gives, ..Behaviour::default() }
     }
 
-    /// The same, after so many milliseconds.
+    /// The behaviour with a duration in milliseconds.
     #[must_use]
     pub fn taking(mut self, ms: u64) -> Self {
         self.takes_ms = ms;
@@ -89,42 +89,42 @@ impl Behaviour {
     }
 }
 
-/// What an execution gives in the end.
+/// The result of an execution.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Gives {
-    /// Its arguments, for output.
+    /// Its arguments, as output.
     #[default]
     Arguments,
     /// This output.
     Success(Value),
-    /// This output, and something to know about it.
+    /// This output, with a warning.
     Warning {
         /// The output.
         output: Value,
-        /// What there is to know.
+        /// The warning.
         warning: String,
     },
-    /// It cannot go on without a decision.
+    /// It needs a decision to continue.
     Pending(Ticket),
-    /// It fails, and the model reads why.
+    /// It fails with this error for the model.
     Error(String),
     /// It panics.
     Panic(String),
-    /// Nothing, ever.
+    /// It never returns.
     Nothing,
 }
 
-/// A word on how far it is.
+/// A progress message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// When, in milliseconds since the execution began.
+    /// The time, in milliseconds since the execution began.
     #[serde(default)]
     pub at_ms: u64,
-    /// What.
+    /// The message.
     pub value: Value,
 }
 
@@ -135,11 +135,11 @@ pub struct Progress {
 pub struct Patch {
     /// The key.
     pub key: String,
-    /// What it belongs to.
+    /// The scope of the key.
     #[serde(default = "run")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::ScopeName"))]
     pub scope: Scope,
-    /// Is it kept in checkpoints?
+    /// Is it stored in checkpoints?
     #[serde(default = "yes")]
     pub persistent: bool,
     /// Its value.

@@ -1,61 +1,61 @@
-//! What the model says.
+//! The script of the model.
 
 use runstate::agent::answer::{FinishReason, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::call::Call;
 
-/// One turn of the model: a text, calls, or both, said at its own pace.
+/// One turn of the model: a text, calls, or both, at a given speed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Turn {
-    /// What it says.
+    /// The text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What it asks for.
+    /// The calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "json-schema", schemars(length(max = 10_000)))]
     pub calls: Vec<Call>,
-    /// The tokens it takes.
+    /// The tokens of the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "json-schema", schemars(with = "Option<crate::schema::Tokens>"))]
     pub usage: Option<Usage>,
-    /// Why it says that it stops; by default what its calls decide.
+    /// The finish reason. Default: follows from the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "json-schema", schemars(with = "Option<crate::schema::Finish>"))]
     pub finish: Option<FinishReason>,
-    /// How its stream ends.
+    /// The end of its stream.
     #[serde(skip_serializing_if = "super::is_default")]
     pub ends: Ending,
-    /// How long it is silent first, in milliseconds.
+    /// The initial silence, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub after_ms: u64,
-    /// How much longer it is silent behind its first piece, in milliseconds.
+    /// The additional silence after the first piece, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub pause_ms: u64,
-    /// How long it is silent between two pieces, in milliseconds.
+    /// The silence between two pieces, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub every_ms: u64,
-    /// How many characters a piece of text or of arguments has; without this they come whole.
+    /// The number of characters of a piece of text or of arguments. Default: one piece.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
     pub piece: Option<usize>,
 }
 
 impl Turn {
-    /// It says this.
+    /// A turn with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Turn { text: Some(text.into()), ..Turn::default() }
     }
 
-    /// It asks for these.
+    /// A turn with these calls.
     pub fn calls(calls: Vec<Call>) -> Self {
         Turn { calls, ..Turn::default() }
     }
 }
 
-/// How the stream of a turn ends.
+/// The end of the stream of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -69,6 +69,6 @@ pub enum Ending {
     Error(String),
     /// The model panics.
     Panic(String),
-    /// Never.
+    /// It never ends.
     Never,
 }

@@ -1,4 +1,4 @@
-//! Commits that take their time, fail and are crashed at, as the scenario says.
+//! Commits with the scripted delays, failures and crashes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use runstate::checkpoint::Due;
 use super::board::Board;
 use crate::file::{Commits, When};
 
-/// Lets a committer do its work when, and if, the scenario says so.
+/// Delegates to a committer at the scripted time, if the script permits.
 pub(super) struct Staged<'a> {
     commits: &'a Commits,
     board: Arc<Board>,

@@ -1,4 +1,4 @@
-//! Playing a scenario.
+//! The player of scenarios.
 
 mod board;
 mod committer;
@@ -20,13 +20,13 @@ pub use board::{Ready, Told};
 pub use played::{Ended, PlayError, Played, Replied, Sent, What};
 pub use stage::{Line, Setting, Stage, Stop};
 
-/// How a scenario is played.
+/// The options of a play.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// In real time, instead of under a clock that is moved on whenever all wait for it.
+    /// In real time, instead of a virtual clock that advances when every task waits.
     pub real_time: bool,
-    /// How long the run may take, in milliseconds of its own time: a year unless told.
+    /// The maximum duration of the run, in milliseconds of its own time. Default: a year.
     pub limit_ms: u64,
     /// Tools beside the scripted ones.
     pub tools: Vec<Arc<dyn Tool>>,
@@ -50,16 +50,15 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// Plays a scenario to its end, or to where it waits for something that is not to come.
+/// Plays a scenario to its end, or to a wait that no input can end.
 ///
-/// Each crash that the scenario says ends a process: what comes after it is played in a runtime of its own, from the committed
-/// bytes and nothing else.
+/// Each crash of the scenario ends a process. The rest is played in a new runtime, from the committed bytes alone.
 ///
 /// # Errors
-/// [`PlayError`]. A run that fails is no error: that is its [`Ended`].
+/// [`PlayError`]. A run that fails is no error; it has its [`Ended`].
 ///
 /// # Panics
-/// Within a tokio runtime, as it makes its own.
+/// Within a tokio runtime, since it makes its own.
 pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> {
     let (ledger, requests, asks) = (Ledger::default(), Requests::default(), Asks::default());
     let mut memory = Memory::default();

@@ -1,4 +1,4 @@
-//! What was played.
+//! The record of a play.
 
 use std::error::Error;
 use std::fmt;
@@ -12,86 +12,86 @@ use runstate::trace::Event;
 
 use crate::script::{Asked, Effect};
 
-/// What was played.
+/// The record of a play.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Played {
-    /// The transitions. Of a process that crashed, those that were committed.
+    /// The transitions; of a crashed process, the committed ones.
     pub trace: Vec<Event<'static>>,
-    /// The events that were told, in all processes: those of one that crashed may be told again by the next.
+    /// The emitted events of all processes: the next process may repeat events of a crashed one.
     pub events: Vec<Arc<AgentEvent>>,
-    /// The events of the commits, as a store keeps them: pieces of an answer are one event.
+    /// The events of the commits, as a store keeps them: the pieces of an answer are one event.
     pub committed: Vec<AgentEvent>,
-    /// What came from outside, and what became of it.
+    /// The external inputs and their replies.
     pub sent: Vec<Sent>,
-    /// What the scenario says of the outside that never came about, each with its place: it tests nothing.
+    /// The external steps of the scenario that never happened, each with its place: they test nothing.
     pub missed: Vec<String>,
-    /// How each loop ended, in order; the last is the end of the play.
+    /// The ends of the loops, in order; the last one is the end of the play.
     pub ended: Vec<Ended>,
-    /// What tools did.
+    /// The effects of tools.
     pub effects: Vec<Effect>,
-    /// What the model was asked.
+    /// The requests to the model.
     pub asked: Vec<Asked>,
-    /// The run in the end; its history is in its thread.
+    /// The run at the end; its history is in its thread.
     pub state: RunState,
-    /// The run as it is stored, where commits are kept.
+    /// The stored run, if there is a committer.
     pub stored: Option<StoredRun>,
-    /// Tries of commits, those that failed included.
+    /// The number of commit tries, including failed ones.
     pub commits: u32,
-    /// How long it all took, in milliseconds.
+    /// The duration, in milliseconds.
     pub at_ms: u64,
 }
 
-/// How a loop ended.
+/// The end of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
     /// It returned.
     Returned {
-        /// When.
+        /// The time.
         at_ms: u64,
-        /// Why.
+        /// The reason.
         reason: TerminationReason,
-        /// What went wrong where it could not change the end any more.
+        /// Errors that could no longer change the end.
         problems: Vec<String>,
     },
     /// Its end could not be committed, and was committed again.
     Unfinished {
-        /// When.
+        /// The time.
         at_ms: u64,
-        /// Why.
+        /// The error.
         error: String,
     },
-    /// It waited, with nothing to come that it could wait for.
+    /// It waited, with no further input possible.
     Waiting {
-        /// When.
+        /// The time.
         at_ms: u64,
     },
-    /// It was dropped, and another went on.
+    /// It was dropped, and another loop continued.
     Dropped {
-        /// When.
+        /// The time.
         at_ms: u64,
     },
     /// Its process crashed.
     Crashed {
-        /// When.
+        /// The time.
         at_ms: u64,
     },
 }
 
-/// Something that came from outside.
+/// An external input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Sent {
-    /// When.
+    /// The time.
     pub at_ms: u64,
-    /// What.
+    /// The input.
     pub what: What,
-    /// What became of it; none where nobody was there to say so, because of a crash or the end of the run.
+    /// Its reply; `None` if no process remained to reply, because of a crash or the end of the run.
     pub replied: Option<Replied>,
 }
 
-/// What came from outside.
+/// The kind of an external input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum What {
@@ -101,13 +101,13 @@ pub enum What {
     Message(String),
 }
 
-/// What became of something that came from outside.
+/// The reply to an external input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Replied {
-    /// When it was known.
+    /// The time of the reply.
     pub at_ms: u64,
-    /// The reply; for a message `Accepted`, or none if the run did not take it.
+    /// The reply; for a message `Accepted`, or `None` if the run did not take it.
     pub reply: Option<Reply>,
 }
 
@@ -122,17 +122,17 @@ impl Sent {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// It makes no agent.
+    /// It makes no valid agent.
     Config(ConfigError),
     /// There is no runtime to play it in.
     Runtime(io::Error),
-    /// The run did not begin, or its end could not be committed however often it was tried.
+    /// The run did not begin, or its end could not be committed in any try.
     Activation(ActivationError),
-    /// What was committed does not come back.
+    /// The committed data cannot be restored.
     Restore(StateError),
-    /// It does not come to an end.
+    /// It does not end.
     Endless {
-        /// How long it was played, in milliseconds of its own time.
+        /// The duration of the play, in milliseconds of its own time.
         after_ms: u64,
     },
 }

@@ -15,13 +15,13 @@ use super::stage::{Setting, Stage, Stop};
 use crate::Scenario;
 use crate::script::{Asks, Ledger, Requests};
 
-/// What a crash leaves.
+/// The remains of a crashed process.
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) committer: MemoryCommitter,
-    /// The transitions that were committed.
+    /// The committed transitions.
     pub(super) trace: Vec<Event<'static>>,
-    /// The events that were committed.
+    /// The committed events.
     pub(super) events: Vec<AgentEvent>,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Process<'a> {
     pub(super) now_ms: u64,
 }
 
-/// What is there when a process has ended.
+/// The result of a process.
 pub(super) struct Left {
     pub(super) outside: Outside,
     pub(super) memory: Memory,
     pub(super) ended: Vec<Ended>,
-    /// The run; none where the process crashed.
+    /// The run; `None` if the process crashed.
     pub(super) state: Option<RunState>,
     pub(super) now_ms: u64,
 }
@@ -94,7 +94,7 @@ impl StateCommitter for Traced<'_> {
         self.memory.committer.commit(due, delta).await?;
         self.memory.trace.extend(self.recorder.take());
         let events: Vec<AgentEvent> = delta.events().cloned().collect();
-        // A commit that is made again tells its events anew.
+        // A repeated commit replaces its events.
         if let Some(first) = events.first() {
             let kept = self.memory.events.partition_point(|event| event.seq < first.seq);
             self.memory.events.truncate(kept);

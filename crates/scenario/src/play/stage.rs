@@ -1,4 +1,4 @@
-//! A run that is driven in one process, with all that comes from outside.
+//! A run that is driven in one process, with its external inputs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,33 +21,33 @@ use crate::Scenario;
 use crate::file::Driver;
 use crate::script::{self, Asks, Cast, Ledger, Requests};
 
-/// How often an end that could not be committed is committed again.
+/// The maximum of tries of a failed final commit.
 const MOST_RETRIES: u32 = 100;
 
-/// What a stage is set up with.
+/// The settings of a stage.
 pub struct Setting {
-    /// The clock of the run: that of the runtime that the stage is used in, or the machine's where time is real.
+    /// The clock of the run: the clock of the stage's runtime, or of the machine in real time.
     pub clock: Arc<dyn Clock>,
     /// Tools beside the scripted ones.
     pub tools: Vec<Arc<dyn Tool>>,
     /// The clock's time at which the scenario began: its own times count from there.
     pub began_ms: u64,
-    /// What people have ready, in the place of the scenario's own decisions.
+    /// The prepared answers, in place of the scenario's own decisions.
     pub answers: Option<Vec<Ready>>,
-    /// Who else is told events.
+    /// A further receiver of events.
     pub events: Option<Arc<dyn EventSink>>,
-    /// Who is told what became of what came from outside.
+    /// The receiver of replies to external inputs.
     pub replies: Option<Told>,
-    /// How long the run may take, in milliseconds of its own time.
+    /// The maximum duration of the run, in milliseconds of its own time.
     pub limit_ms: u64,
-    /// Is the stage left rather than that it waits until something lapses? For those who can still ask somebody.
+    /// Is the stage left instead of waiting for an expiry? For callers that can still ask a person.
     pub leaves_lapses: bool,
-    /// Is this a run that was begun in an earlier process? What was due before now does not come again.
+    /// Did the run begin in an earlier process? Steps before now do not happen again.
     pub is_resumed: bool,
 }
 
 impl Setting {
-    /// Nothing but a clock.
+    /// A clock and defaults.
     pub fn new(clock: impl Clock + 'static) -> Self {
         Setting {
             clock: Arc::new(clock),
@@ -74,7 +74,7 @@ pub struct Stage<'s> {
     ended: Vec<Ended>,
 }
 
-/// A way to a run that is driven on a stage, for what comes from elsewhere. Clones lead to the same run.
+/// A handle to a run on a stage, for inputs from elsewhere. Clones lead to one run.
 #[derive(Clone)]
 pub struct Line {
     board: Arc<Board>,
@@ -92,30 +92,30 @@ impl Line {
     }
 }
 
-/// Where a run stands when a stage is left.
+/// The state of a run when a stage is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// It is over.
     Over {
-        /// Why.
+        /// The reason.
         reason: TerminationReason,
-        /// What went wrong where it could not change the end any more.
+        /// Errors that could no longer change the end.
         problems: Vec<String>,
     },
-    /// It waits, and nothing is to come that it could wait for.
+    /// It waits, and no input can resume it.
     Waiting,
-    /// The process is to be gone.
+    /// The process must end.
     Crashed,
 }
 
-/// What came first while a loop was driven.
+/// The first event while a loop was driven.
 enum Came {
     Ended(Result<Outcome, ActivationError>),
     Dropped,
     Stuck,
 }
 
-/// How one loop came out.
+/// The result of one loop.
 enum Loop {
     Stop(Stop),
     Parked,
@@ -124,10 +124,10 @@ enum Loop {
 }
 
 impl<'s> Stage<'s> {
-    /// A stage for a run of the scenario.
+    /// Makes a stage for a run of the scenario.
     ///
     /// # Errors
-    /// [`PlayError::Config`], for a scenario that makes no agent.
+    /// [`PlayError::Config`], for a scenario that makes no valid agent.
     pub fn new(scenario: &'s Scenario, mut setting: Setting) -> Result<Self, PlayError> {
         let mut outside = Outside::of(scenario);
         if let Some(answers) = setting.answers.take() {
@@ -140,7 +140,7 @@ impl<'s> Stage<'s> {
         Self::going_on(scenario, setting, outside, (Ledger::default(), Requests::default(), Asks::default()))
     }
 
-    /// A stage that takes over from one that crashed.
+    /// Makes a stage that takes over from a crashed one.
     pub(super) fn going_on(
         scenario: &'s Scenario,
         setting: Setting,
@@ -160,17 +160,17 @@ impl<'s> Stage<'s> {
         Ok(Stage { scenario, agent, board, inbox, clock, limit_ms, ended: Vec::new() })
     }
 
-    /// Cancels the run when it is cancelled.
+    /// The token that cancels the run.
     pub fn token(&self) -> CancellationToken {
         self.board.token.clone()
     }
 
-    /// What became of what came from outside, so far.
+    /// The external inputs and their replies so far.
     pub fn sent(&self) -> Vec<Sent> {
         self.board.sent()
     }
 
-    /// The answers that were not asked for, so far.
+    /// The unused answers so far.
     pub fn unused(&self) -> Vec<Ready> {
         self.board.unused()
     }
@@ -180,7 +180,7 @@ impl<'s> Stage<'s> {
         self.board.send(decisions);
     }
 
-    /// A way to the run for what comes from elsewhere while the stage drives it.
+    /// A handle to the run for inputs from elsewhere while the stage drives it.
     pub fn line(&self) -> Line {
         Line { board: Arc::clone(&self.board) }
     }
@@ -194,13 +194,13 @@ impl<'s> Stage<'s> {
         (outside, self.ended)
     }
 
-    /// Drives the run until it is over, or waits for something that is not to come.
+    /// Drives the run until it is over, or waits with no input possible.
     ///
     /// # Errors
-    /// [`PlayError::Activation`] for a run that cannot be begun, [`PlayError::Endless`] for one that takes too long.
+    /// [`PlayError::Activation`] for a run that cannot begin, [`PlayError::Endless`] for a run that takes too long.
     ///
     /// # Cancel safety
-    /// Dropped at any await it leaves an interrupted run, as `run_loop` does.
+    /// If dropped at any await, the run is left interrupted, as by `run_loop`.
     pub async fn drive(
         &mut self,
         state: &mut RunState,
@@ -213,7 +213,7 @@ impl<'s> Stage<'s> {
         match state.run() {
             AnyRun::Running(_) => {}
             AnyRun::Waiting(_) => self.board.look_at(state),
-            // The process before this one was gone when all was done.
+            // The process before this one ended after the run was done.
             AnyRun::Done(run) => {
                 let (reason, problems) = (run.reason().clone(), Vec::new());
                 let at_ms = self.clock.now_ms();
@@ -296,7 +296,7 @@ impl<'s> Stage<'s> {
                     biased;
                     () = board.crashed() => break Came::Stuck,
                     () = board.dropped() => break Came::Dropped,
-                    // What ends the loop at a time comes before what the loop does then.
+                    // The scheduled end of the loop precedes its own progress at that time.
                     () = board.cut() => {}
                     ended = &mut driven => break Came::Ended(ended),
                     () = board.turn() => {}

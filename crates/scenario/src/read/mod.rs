@@ -15,10 +15,10 @@ use options::{DEEPEST, MOST_ANCHORS, MOST_NODES, MOST_REPLAYED, options};
 
 pub use refused::Refused;
 
-/// What a YAML or JSON text says, whatever it is to be: for files that stand beside scenarios and are read as strictly.
+/// Reads a YAML or JSON text as any type: for files beside scenarios, with equal strictness.
 ///
 /// # Errors
-/// [`Refused`], with the place, for a text that is no YAML or not of that shape.
+/// [`Refused`], with the place, for a text that is no YAML or has another shape.
 pub fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
     serde_saphyr::from_str_with_options(text, options())
         .map_err(|error| Refused::new(message(&error), text, place::of_error(text, &error)))
@@ -28,7 +28,7 @@ impl Scenario {
     /// Reads and checks a scenario. JSON is YAML too.
     ///
     /// # Errors
-    /// [`Refused`], with the place, for a text that is no YAML, does not say a scenario, or says one that cannot be run.
+    /// [`Refused`], with the place, for a text that is no YAML, no scenario, or a scenario that cannot run.
     pub fn parse(text: &str) -> Result<Scenario, Refused> {
         if text.trim().is_empty() {
             return Err(Refused::new("it is empty: expected a scenario".to_owned(), text, None));
@@ -41,7 +41,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Checks a scenario that was made, as [`parse`](Scenario::parse) checks one that was read.
+    /// Checks a constructed scenario, as [`parse`](Scenario::parse) checks a text.
     ///
     /// # Errors
     /// [`Refused`], which names the field.
@@ -53,7 +53,7 @@ impl Scenario {
     }
 }
 
-/// What is wrong, in the words of someone who writes scenarios; the place is told beside it.
+/// The error in words for authors of scenarios; the place is stated beside it.
 fn message(error: &Error) -> String {
     match error.without_snippet() {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("the field {key:?} is given twice"),

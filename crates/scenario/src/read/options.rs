@@ -1,27 +1,27 @@
-//! What YAML is taken.
+//! The accepted YAML.
 
 use serde_saphyr::Options;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 
-/// How deep the values of a scenario may nest.
+/// The maximum nesting of the values of a scenario.
 pub(super) const DEEPEST: usize = 64;
 
-/// The most anchors, and the most aliases.
+/// The maximum of anchors, and of aliases.
 pub(super) const MOST_ANCHORS: usize = 100;
-/// The most values.
+/// The maximum of values.
 pub(super) const MOST_NODES: usize = 200_000;
 
-/// The most events that aliases stand for: a value is one, a list or a mapping two.
+/// The maximum of events that aliases expand to: a value is one, a list or a mapping two.
 pub(super) const MOST_REPLAYED: usize = 10_000;
 
-/// No surprises: booleans are `true` and `false`, keys are unique, nothing is merged, aliases are few and small.
+/// Strict options: booleans are `true` and `false`, keys are unique, nothing is merged, aliases are few and small.
 pub(super) fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: DEEPEST,
             max_documents: 1,
             max_aliases: MOST_ANCHORS,
-            // So few aliases need no relation to the number of anchors.
+            // With so few aliases the ratio to anchors does not matter.
             enforce_alias_anchor_ratio: false,
             max_anchors: MOST_ANCHORS,
             max_nodes: MOST_NODES,

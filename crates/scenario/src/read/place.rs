@@ -1,4 +1,4 @@
-//! Where something stands in a YAML text.
+//! Places in a YAML text.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use serde_saphyr::{Error, Location, Spanned};
 use super::options::options;
 use crate::check::Part;
 
-/// The place of an error of the parser.
+/// The place of a parser error.
 pub(super) fn of_error(text: &str, error: &Error) -> Option<Span> {
     error.location().map(|at| span(text, at))
 }
 
-/// The place of a value that a check names. The text is read once more, as a tree of places: the scenario itself stays plain
-/// data.
+/// The place of a value that a check names. The text is read once more, as a tree of places, so that the scenario itself
+/// stays plain data.
 pub(super) fn of_path(text: &str, path: &[Part]) -> Option<Span> {
     let root: Spanned<Tree> = serde_saphyr::from_str_with_options(text, options()).ok()?;
     let mut found = &root;
@@ -30,14 +30,14 @@ pub(super) fn of_path(text: &str, path: &[Part]) -> Option<Span> {
         };
         match next {
             Some(next) => found = next,
-            // What is left out has the place of what it is left out of.
+            // A missing value has the place of its parent.
             None => break,
         }
     }
     Some(span(text, found.referenced))
 }
 
-/// A YAML value, of which only the places are of interest.
+/// A YAML value as its places alone.
 enum Tree {
     Fields(Vec<(String, Spanned<Tree>)>),
     Items(Vec<Spanned<Tree>>),
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Tree {
     }
 }
 
-/// The bytes of a place, by its byte offset where the parser knows it and by line and column otherwise.
+/// The bytes of a place, by its byte offset if the parser has it, else by line and column.
 fn span(text: &str, at: Location) -> Span {
     let place = at.span();
     if let Some(start) = place.byte_offset() {

@@ -1,11 +1,11 @@
-//! A text that is no scenario.
+//! Errors of invalid texts.
 
 use std::error::Error;
 use std::fmt;
 
 use runstate::diagram::{LineIndex, Span};
 
-/// Why a text is no scenario, and where.
+/// Why a text is no scenario, with the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     message: String,
@@ -23,12 +23,12 @@ impl Refused {
         Refused { message, at, span }
     }
 
-    /// What was got and what was expected.
+    /// The actual and the expected value.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The bytes of the text that are wrong, where they are known.
+    /// The bytes of the text that are wrong, if known.
     pub fn span(&self) -> Option<Span> {
         self.span
     }

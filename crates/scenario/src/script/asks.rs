@@ -1,4 +1,4 @@
-//! Who asked what, call by call.
+//! The record of questions, call by call.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,19 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use runstate::agent::RunState;
 use runstate::decision::Suspension;
 
-/// What a call in doubt waits for: whether it may execute again is no question that a scenario has foreseen.
+/// The question of a call in doubt: a scenario does not script whether it may execute again.
 pub(crate) use runstate::decision::IN_DOUBT;
 
-/// Who asked what, call by call, kept outside of the run: what a crash undid was never asked. Clones share it.
+/// The record of questions, call by call, kept outside of the run: a question that a crash undid was never asked. Clones
+/// share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asks(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Is no question told here? Then it is not known how often a tool asked.
+    /// Are questions not reported here? Then the number of a tool's questions is unknown.
     is_blind: bool,
     asked: HashMap<String, Vec<Asked>>,
-    /// Calls whose tools have just asked, which is not told yet.
+    /// Calls of tools that have just asked, before the report.
     asking: BTreeSet<String>,
 }
 
@@ -33,7 +34,7 @@ enum By {
     Gate,
     Tool,
     Doubt,
-    /// By a process that was not seen.
+    /// By a process that was not observed.
     Unseen,
 }
 
@@ -42,18 +43,18 @@ impl Asks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those of a driver that tells no questions.
+    /// The record for a driver that reports no questions.
     pub(crate) fn blind() -> Self {
         Asks(Arc::new(Mutex::new(Inner { is_blind: true, ..Inner::default() })))
     }
 
-    /// A process begins with that state: what is not in it was never asked.
+    /// A process begins with that state: a question outside of it was never asked.
     pub(crate) fn begin(&self, state: &RunState) {
         let mut inner = self.lock();
         inner.asking.clear();
         let counts: HashMap<&str, usize> =
             state.calls().map(|(name, call)| (name, call.record().suspensions() as usize)).collect();
-        // What a call asked behind the last commit is gone, also where it is all that the call ever asked.
+        // A question after the last commit is gone, even if it was the only one of the call.
         inner.asked.retain(|call, asked| {
             asked.truncate(counts.get(call.as_str()).copied().unwrap_or_default());
             !asked.is_empty()
@@ -69,7 +70,7 @@ impl Asks {
         self.lock().asking.insert(call.to_owned());
     }
 
-    /// It is told that a call waits.
+    /// A call was reported as waiting.
     pub(crate) fn told(&self, call: &str, suspension: &Suspension) {
         let mut inner = self.lock();
         let by_tool = inner.asking.remove(call);
@@ -82,14 +83,14 @@ impl Asks {
         inner.asked.entry(call.to_owned()).or_default().push(Asked { by, id });
     }
 
-    /// How often the gate or the tool of a call asked.
+    /// The number of questions of the gate and the tool of a call.
     pub(crate) fn of(&self, call: &str) -> u32 {
         let count =
             self.lock().asked.get(call).map_or(0, |all| all.iter().filter(|it| it.by != By::Doubt).count());
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// How often its tool did; none where that is not known.
+    /// The number of questions of its tool; `None` if unknown.
     pub(crate) fn of_tool(&self, call: &str) -> Option<usize> {
         let inner = self.lock();
         let all = inner.asked.get(call).map(Vec::as_slice).unwrap_or_default();

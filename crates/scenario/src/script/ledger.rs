@@ -1,4 +1,4 @@
-//! What tools did, kept outside of the run: a crash does not undo it.
+//! The effects of tools, kept outside of the run: a crash does not undo them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use runstate::agent::ToolContext;
 use serde::Serialize;
 use serde_json::Value;
 
-/// One execution of a scripted tool. Its effect on the world is there from its beginning.
+/// One execution of a scripted tool. Its external effect exists from its beginning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Effect {
@@ -18,22 +18,22 @@ pub struct Effect {
     pub key: String,
     /// The attempt, from 1.
     pub attempt: u32,
-    /// What it was called with.
+    /// The arguments.
     pub arguments: Value,
-    /// The decision that let it execute, if one did.
+    /// The decision that permitted it, if there is one.
     pub decision: Option<String>,
-    /// When it began, in milliseconds since the scenario did.
+    /// Its start, in milliseconds since the scenario began.
     pub began_ms: u64,
-    /// When it ended; none if it was dropped, by a cancellation or a crash.
+    /// Its end; `None` if it was dropped, by a cancellation or a crash.
     pub ended_ms: Option<u64>,
 }
 
-/// What tools did, in the order in which they began. Clones share it.
+/// The effects of tools, in the order of their start. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger(Arc<Mutex<Vec<Effect>>>);
 
 impl Ledger {
-    /// What was done so far.
+    /// The effects so far.
     pub fn effects(&self) -> Vec<Effect> {
         self.lock().clone()
     }
@@ -60,7 +60,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Effect>> {
-        // A list of what happened is whole whenever the lock is free.
+        // The list is complete whenever the lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

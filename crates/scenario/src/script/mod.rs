@@ -1,4 +1,4 @@
-//! What stands in for the model, the tools and the plugins of an agent, and remembers what it was asked.
+//! The scripted model, tools and plugins of an agent, and the record of their calls.
 
 mod asks;
 mod ledger;
@@ -22,7 +22,7 @@ pub(crate) use asks::{Asks, IN_DOUBT};
 pub use ledger::{Effect, Ledger};
 pub use requests::{Asked, Requests};
 
-/// What those on a stage share.
+/// The shared state of a stage.
 #[derive(Clone)]
 pub(crate) struct Cast {
     clock: Arc<dyn Clock>,
@@ -32,7 +32,7 @@ pub(crate) struct Cast {
     gone: Gone,
 }
 
-/// Is the process gone? What was about to happen in it does not happen any more.
+/// Is the process gone? Pending actions in it do not happen any more.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gone(Arc<AtomicBool>);
 
@@ -56,12 +56,11 @@ impl Cast {
     }
 }
 
-/// The agent of a scenario for a worker: the scripted model, tools and plugins, with `tools` beside them. Nothing comes from
-/// outside by itself, and a run whose calls wait is parked, whatever the scenario says about that: it is whoever drives it
-/// that waits.
+/// The agent of a scenario for a worker: the scripted model, tools and plugins, with `tools` beside them. External steps do
+/// not happen by themselves, and a run with waiting calls is parked, whatever the scenario says: its driver waits.
 ///
 /// # Errors
-/// A scenario that makes no agent.
+/// A scenario that makes no valid agent.
 pub fn agent(
     scenario: &Scenario,
     tools: &[Arc<dyn Tool>],

@@ -11,13 +11,13 @@ use tokio::time::sleep;
 use super::Cast;
 use crate::file::{Ending, Turn};
 
-/// Says turn after turn: which one comes next is the step's number, so that a run which was resumed goes on where it was.
+/// Gives turn after turn: the step's number selects the turn, so that a resumed run continues at its place.
 pub(super) struct Script {
     turns: Vec<Turn>,
     cast: Cast,
 }
 
-/// A piece of an answer, and how long the model is silent before it.
+/// A piece of an answer, and the silence before it.
 struct Piece {
     after_ms: u64,
     said: Said,
@@ -60,7 +60,7 @@ impl Model for Script {
             }
             match said {
                 Said::Event(event) => Some((event, pieces)),
-                // Without the hook: what a scenario wants to happen is no news on standard error.
+                // Without the panic hook: a scripted panic must not appear on standard error.
                 Said::Panic(message) => resume_unwind(Box::new(message)),
                 Said::Never => std::future::pending().await,
             }
@@ -96,7 +96,7 @@ fn pieces(turn: &Turn) -> Vec<Piece> {
     delays.zip(said).map(|(after_ms, said)| Piece { after_ms, said }).collect()
 }
 
-/// The text in pieces of so many characters.
+/// The text in pieces of that many characters.
 fn cut(text: &str, piece: Option<usize>) -> Vec<String> {
     let Some(piece) = piece else { return vec![text.to_owned()] };
     let characters: Vec<char> = text.chars().collect();

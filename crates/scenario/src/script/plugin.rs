@@ -1,4 +1,4 @@
-//! Plugins that do one thing.
+//! Plugins with one action each.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::tool::patched;
 use crate::Scenario;
 use crate::file::{self, At, Says, Ticket};
 
-/// The plugins of a scenario: those for what it wants approved come first.
+/// The plugins of a scenario; plugins for `approve` come first.
 pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
     let approvals = scenario.approve.iter().map(|tool| {
         let does = file::Plugin::Ask { tool: tool.clone(), times: 1, ticket: Ticket::default() };
@@ -65,7 +65,7 @@ fn is_here(at: &At, cx: &PhaseContext<'_>) -> bool {
 }
 
 impl Scripted {
-    /// What is done in any phase.
+    /// The action in any phase.
     async fn anywhere(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
         match &self.does {
             file::Plugin::EndRun { at, reason } if is_here(at, cx) => {
@@ -83,7 +83,7 @@ impl Scripted {
             file::Plugin::Fail { at, message } if is_here(at, cx) => {
                 return Err(PluginError::new(message.clone()));
             }
-            // Without the hook: what a scenario wants to happen is no news on standard error.
+            // Without the panic hook: a scripted panic must not appear on standard error.
             file::Plugin::Panic { at, message } if is_here(at, cx) => {
                 resume_unwind(Box::new(message.clone()))
             }
@@ -95,7 +95,7 @@ impl Scripted {
     fn verdict(&self, cx: &PhaseContext<'_>, call: &GateCall<'_>) -> Verdict {
         match &self.does {
             file::Plugin::Ask { tool, times, ticket } if tool == call.tool() => {
-                // Decisions are counted, and not passes: a pass that is dropped comes again. A doubt is no question of this gate.
+                // Decisions are counted, not passes: a dropped pass comes again. A doubt is no question of this gate.
                 let given = answered(call);
                 match call.decision() {
                     Some(decision) if self.supplies && !decision.result.is_null() => {
@@ -134,7 +134,7 @@ impl Scripted {
     }
 }
 
-/// How many questions of the gate or the tool of a call were answered. A doubt is no question of either.
+/// The number of answered questions of the gate or the tool of a call. A doubt is no question of either.
 fn answered(call: &GateCall<'_>) -> usize {
     let is_ours = |decision: &&&Decision| !decision.suspension_id.ends_with("/in_doubt");
     call.decisions().iter().filter(is_ours).count()

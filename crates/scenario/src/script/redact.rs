@@ -1,9 +1,9 @@
-//! Hides the values of calls from those who listen.
+//! Hides the values of calls from receivers of events.
 
 use runstate::agent::event::{Redact, Redacted, Which};
 use serde_json::{Value, json};
 
-/// Says what a value is, and of which call, in the place of the value.
+/// Replaces a value by its kind and its call.
 pub(super) struct Hides;
 
 impl Redact for Hides {

@@ -1,43 +1,44 @@
-//! What the model was asked.
+//! The record of model requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runstate::agent::{History, InferenceRequest, Message};
 use serde_json::{Map, Value};
 
-/// What the model was asked, once.
+/// One request to the model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Asked {
     /// The step.
     pub step: u32,
-    /// When, in milliseconds since the scenario began.
+    /// The time, in milliseconds since the scenario began.
     pub at_ms: u64,
     /// The system prompt.
     pub system: Option<String>,
-    /// The names of the tools that were offered.
+    /// The names of the offered tools.
     pub tools: Vec<String>,
     /// The parameters.
     pub parameters: Map<String, Value>,
-    /// How many messages it has from the start that the request before had as well.
+    /// The number of initial messages that the previous request had as well.
     pub same: usize,
-    /// The messages behind those, as the model reads them.
+    /// The further messages, as the model reads them.
     pub messages: Vec<Message>,
 }
 
 impl Asked {
-    /// How many messages the request had.
+    /// The number of messages of the request.
     pub fn len(&self) -> usize {
         self.same + self.messages.len()
     }
 
-    /// Did it have none?
+    /// Is the request without messages?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What the model was asked, in order. Clones share it. What it holds grows with what was said, and not with each request: of each
+/// The requests to the model, in order. Clones share it. Its size grows with the conversation, not with each request: each
+/// entry has the messages that the previous one lacked.
 /// there is what the one before had not.
 #[derive(Debug, Clone, Default)]
 pub struct Requests(Arc<Mutex<Inner>>);
@@ -50,7 +51,7 @@ struct Inner {
 }
 
 impl Requests {
-    /// All of it so far.
+    /// All requests so far.
     pub fn all(&self) -> Vec<Asked> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).all.clone()
     }
@@ -73,7 +74,7 @@ impl Requests {
     }
 }
 
-/// Are they equal? Most are one message, which need not be read.
+/// Are they equal? Most share their memory, and need no comparison.
 fn is_same(one: &Message, other: &Message) -> bool {
     match (one, other) {
         (Message::User(one), Message::User(other)) => Arc::ptr_eq(one, other) || one == other,

@@ -1,4 +1,4 @@
-//! A tool that does what it is told to do.
+//! A scripted tool.
 
 use std::panic::resume_unwind;
 use std::time::Duration;
@@ -30,10 +30,10 @@ impl Scripted {
         Scripted { spec, script: script.clone(), cast }
     }
 
-    /// What an execution of the call does; the last behaviour stands for all further ones.
+    /// The behaviour of an execution of the call; the last behaviour is used for all further ones.
     fn behaviour(&self, call: &str, attempt: u32) -> Behaviour {
         let behaviours = self.script.calls.get(call).unwrap_or(&self.script.does);
-        // What a crash interrupted goes on where it was, also as another attempt.
+        // An interrupted execution continues at its place, also as another attempt.
         let nth = self.cast.asks.of_tool(call).unwrap_or((attempt as usize).saturating_sub(1));
         behaviours.get(nth).or_else(|| behaviours.last()).cloned().unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl Scripted {
                 ToolResult::Pending(ticket.suspension(self.spec.name(), self.cast.clock.now_ms()))
             }
             Gives::Error(error) => ToolResult::Error(error),
-            // Without the hook: what a scenario wants to happen is no news on standard error.
+            // Without the panic hook: a scripted panic must not appear on standard error.
             Gives::Panic(message) => resume_unwind(Box::new(message)),
             Gives::Nothing => unreachable!("a tool that gives nothing is still waited for"),
         }
@@ -112,7 +112,7 @@ async fn wait(ms: u64) {
     }
 }
 
-/// Which execution this is, from the idempotency key: the same after a crash.
+/// The number of this execution, from the idempotency key: unchanged by a crash.
 fn attempt(cx: &ToolContext) -> u32 {
     let key = cx.idempotency_key();
     key.rsplit('/').next().and_then(|attempt| attempt.parse().ok()).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! What was said, and what the model read of it.
+//! Messages, and their part in model requests.
 
 use runstate::agent::{Message, ResultContent};
 
@@ -29,7 +29,7 @@ pub(super) fn line(message: &Message) -> String {
     }
 }
 
-/// The requests, each with the messages that are not those of the request before.
+/// The requests, each with the messages that the previous request lacked.
 pub(super) fn asked(requests: &[Asked]) -> Vec<String> {
     let mut lines = Vec::new();
     for request in requests {

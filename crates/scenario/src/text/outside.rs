@@ -1,4 +1,4 @@
-//! What came from outside, and what became of it.
+//! External inputs and their replies.
 
 use runstate::decision::DecisionAction;
 

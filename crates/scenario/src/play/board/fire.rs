@@ -1,4 +1,4 @@
-//! Things that come from outside happen.
+//! Execution of external steps.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use super::{Board, Flying};
 use crate::file::{Act, Decision, RUN, When};
 
 impl Board {
-    /// Lets happen what is due.
+    /// Executes the steps that are due.
     pub(super) fn fire_due(&self) {
         let now_ms = self.clock.now_ms();
         while let Some(pending) = self.take_first(|pending| pending.due_ms.is_some_and(|due| due <= now_ms)) {
@@ -22,14 +22,14 @@ impl Board {
         }
     }
 
-    /// Lets happen what comes with this commit; says whether the process is gone now.
+    /// Executes the steps at this commit; returns whether the process is gone.
     pub(in crate::play) fn fire_at_commit(&self, is_now: impl Fn(&When) -> bool) -> bool {
         while let Some(pending) = self.take_first(|pending| is_now(&pending.step.when)) {
             self.fire(pending);
         }
         let is_gone = self.is_crashed();
         if is_gone {
-            // What comes in the instant of its death still came to it.
+            // A reply at the time of its death still arrived.
             self.hear_now();
             self.fire_due();
         }
@@ -40,7 +40,7 @@ impl Board {
         let steps = &mut self.lock().outside.steps;
         let mut first: Option<usize> = None;
         for (at, pending) in steps.iter().enumerate().filter(|(_, pending)| wanted(pending)) {
-            // Of two, the one that is due earlier; else the one that stands first.
+            // Of two steps the earlier one; at equal times, the first in the file.
             if first.is_none_or(|first| pending.due_ms < steps[first].due_ms) {
                 first = Some(at);
             }
@@ -114,7 +114,7 @@ impl Board {
                 what: What::Decision(Box::new(incoming.clone())),
                 replied: None,
             }));
-            // There may be none: whoever was asked may have said nothing.
+            // The batch may be empty: a person may have given no answer.
             let numbers = first..inner.outside.sent.len();
             inner.outside.awaited.extend(numbers.clone().last().zip(awaited));
             numbers
@@ -131,12 +131,12 @@ impl Board {
         }));
     }
 
-    /// Gives decisions that were accepted elsewhere: nobody here waits for what becomes of them.
+    /// Gives decisions that were accepted elsewhere: their replies are not awaited here.
     pub(in crate::play) fn post(&self, batch: Vec<Incoming>) {
         self.lock().woken = true;
         let handle = self.handle.clone();
         self.fly(Box::pin(async move {
-            // A run that is gone reads them from where they were accepted.
+            // A run that is gone reads them from the store.
             handle.post(batch).await.ok();
             Vec::new()
         }));
@@ -165,7 +165,7 @@ impl Board {
         }));
     }
 
-    /// It is on its way before anything else happens: the first poll sends, the rest waits for the reply.
+    /// Sends it before anything else happens: the first poll sends, the rest waits for the reply.
     fn fly(&self, mut reply: Flying) {
         match Pin::new(&mut reply).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(replies) => self.hear(replies),
@@ -177,7 +177,7 @@ impl Board {
 /// An answer to a suspension, as a decision.
 pub(super) fn answer(ready: super::Ready, suspension: &Suspension) -> Incoming {
     let (super::Ready { answer, .. }, id) = (ready, &suspension.id);
-    // A scenario is a script, and no person that agrees with another one.
+    // A scenario is a script, not a second person.
     let scenario = || (!suspension.distinct_actors).then(|| "scenario".to_owned());
     let action: DecisionAction = answer.action.into();
     let mut incoming = Incoming::new(format!("{id}/decision"), answer.call, action).on(id);

@@ -1,4 +1,4 @@
-//! What became of what was sent.
+//! Replies to external inputs.
 
 use super::super::played::Replied;
 use super::Board;
@@ -18,7 +18,7 @@ impl Board {
                 }
                 sent
             };
-            // What was accepted was told when it was, with its event.
+            // An accepted input was reported when it was accepted, with its event.
             if !sent.is_accepted() {
                 self.tell(&sent);
             }

@@ -1,4 +1,4 @@
-//! What comes from outside, and when.
+//! External inputs and their times.
 
 mod fire;
 mod hear;
@@ -27,13 +27,13 @@ use outside::Pending;
 pub(super) use outside::Outside;
 pub use outside::Ready;
 
-/// Who is told what became of what came from outside.
+/// The receiver of replies to external inputs.
 pub type Told = Arc<dyn Fn(&Sent) + Send + Sync>;
 
-/// A reply that is on its way, and the numbers of what was sent.
+/// A pending reply, and the numbers of the sent inputs.
 type Flying = Pin<Box<dyn Future<Output = Vec<(usize, Replied)>> + Send>>;
 
-/// What comes from outside while one process drives the run. What happened before, in a process that crashed, it takes over.
+/// The external inputs while one process drives the run. It takes over the inputs of an earlier, crashed process.
 pub(super) struct Board {
     inner: Mutex<Inner>,
     changed: Notify,
@@ -57,19 +57,19 @@ struct Inner {
     flying: Vec<Flying>,
     /// Does the run wait for decisions?
     waiting: bool,
-    /// When the next of what it waits for lapses.
+    /// The time of the next expiry among the questions.
     lapses_ms: Option<u64>,
-    /// Does somebody else look at a run that waits before anything lapses?
+    /// Does another component check a waiting run before a question expires?
     leaves_lapses: bool,
-    /// Is there something for a run that is parked?
+    /// Is there an input for a parked run?
     woken: bool,
     /// Is the loop dropped?
     dropped: bool,
-    /// What the user wrote to a run that is parked.
+    /// The message of the user for a parked run.
     message: Option<String>,
-    /// What was asked and is not committed, and so not shown.
+    /// Questions that are not committed, and so not shown.
     asked: Vec<(String, Suspension)>,
-    /// The digest of the question that each call asked last.
+    /// The digest of the last question of each call.
     digests: HashMap<String, String>,
 }
 
@@ -105,12 +105,12 @@ impl Board {
         }
     }
 
-    /// Gives back what outlives the process.
+    /// Returns the data that outlives the process.
     pub(super) fn into_outside(self) -> Outside {
         self.inner.into_inner().unwrap_or_else(PoisonError::into_inner).outside
     }
 
-    /// The same, where somebody still looks at the board.
+    /// As `into_outside`, while others still hold the board.
     pub(super) fn take_outside(&self) -> Outside {
         std::mem::take(&mut self.lock().outside)
     }
@@ -124,7 +124,7 @@ impl Board {
         self.lock().outside.answers.clone()
     }
 
-    /// Looks at a run that waits since an earlier process.
+    /// Reads a run that waits since an earlier process.
     pub(super) fn look_at(&self, state: &RunState) {
         let answers = {
             let mut inner = self.lock();
@@ -138,12 +138,12 @@ impl Board {
         }
     }
 
-    /// Ends rather than to wait until something lapses.
+    /// Ends instead of waiting for an expiry.
     pub(super) fn leave_lapses(&self) {
         self.lock().leaves_lapses = true;
     }
 
-    /// Counts a try of a commit; says which it is, from 1.
+    /// Counts a try of a commit and returns its number, from 1.
     pub(super) fn count_commit(&self) -> u32 {
         let commits = &mut self.lock().outside.commits;
         *commits += 1;
@@ -154,7 +154,7 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the next thing that comes or is heard, and lets it happen.
+    /// Waits for the next step or reply, and executes it.
     pub(super) async fn turn(&self) {
         let next = self.next_due_ms();
         let due = async {
@@ -189,7 +189,7 @@ impl Board {
         Poll::Ready(())
     }
 
-    /// Hears the replies that are there, without waiting.
+    /// Takes the replies that are ready, without waiting.
     pub(super) fn hear_now(&self) {
         let mut cx = Context::from_waker(std::task::Waker::noop());
         while self.poll_replies(&mut cx).is_ready() {}
@@ -210,7 +210,7 @@ impl Board {
         poll_fn(|_| if was_dropped() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
-    /// A loop begins: what was dropped before is no news to it.
+    /// A loop begins: an earlier drop does not affect it.
     pub(super) fn loop_begins(&self) {
         let now_ms = self.clock.now_ms();
         let is_late = |pending: &Pending| {
@@ -226,7 +226,7 @@ impl Board {
         self.gone.is()
     }
 
-    /// Waits until the loop or its process is to end at a time, and lets that happen.
+    /// Waits for the time at which the loop or its process ends, and ends it.
     pub(super) async fn cut(&self) {
         let cuts = |pending: &Pending| match pending.step.when {
             When::AtMs(_) => matches!(pending.step.act, Act::Drop | Act::Crash | Act::CrashFor(_)),
@@ -242,7 +242,7 @@ impl Board {
         }
     }
 
-    /// Waits until the run waits and nothing can come any more that would let it go on.
+    /// Waits until the run waits and no input can resume it.
     pub(super) async fn stuck(&self) {
         poll_fn(|_| if self.is_stuck() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
@@ -256,7 +256,7 @@ impl Board {
             && inner.outside.steps.iter().all(|pending| pending.due_ms.is_none())
     }
 
-    /// What lets a run go on that is parked: waits for it while there is something to wait for.
+    /// The next input for a parked run: waits for it while one is possible.
     pub(super) async fn woken(&self) -> Option<Woken> {
         loop {
             // A process that is gone waits for nothing.
@@ -298,10 +298,10 @@ impl Board {
     }
 }
 
-/// What lets a run go on that is parked.
+/// An input for a parked run.
 pub(super) enum Woken {
-    /// Something may be there for it.
+    /// A possible change.
     Look,
-    /// The user wrote.
+    /// A message of the user.
     Message(String),
 }

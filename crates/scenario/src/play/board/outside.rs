@@ -1,4 +1,4 @@
-//! What comes from outside, and what is kept of it.
+//! External inputs and their stored state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,44 +11,44 @@ use super::super::played::Sent;
 use crate::Scenario;
 use crate::file::{Act, Answer, Decision, Given, Question, Reply, Step, When};
 
-/// What outlives a crash.
+/// The data that outlives a crash.
 #[derive(Debug, Default)]
 pub(in crate::play) struct Outside {
     pub(super) steps: Vec<Pending>,
     pub(super) answers: Vec<Ready>,
-    /// The calls that asked for a result, which the answer that is ready has not.
+    /// The calls that asked for a result that the prepared answer lacks.
     pub(super) asked_for_result: BTreeSet<String>,
     pub(in crate::play) sent: Vec<Sent>,
-    /// How many of those were sent to processes that are gone: they are not answered any more.
+    /// The number of inputs sent to processes that are gone: they get no reply any more.
     pub(super) sent_before: usize,
     pub(in crate::play) events: Vec<Arc<AgentEvent>>,
     /// Tries of commits, in all processes.
     pub(in crate::play) commits: u32,
-    /// Is the run cancelled, by somebody who says so to each process?
+    /// Is the run cancelled by a source that repeats it to each process?
     pub(super) is_cancelled: bool,
-    /// How long after the end of this process the next one begins, in milliseconds.
+    /// The delay between the end of this process and the start of the next one, in milliseconds.
     pub(in crate::play) away_ms: u64,
-    /// What people reply to calls that ask.
+    /// The replies to calls that ask.
     pub(super) replies: Vec<Reply>,
-    /// The places of those that were given.
+    /// The places of the given replies.
     pub(super) replied: BTreeSet<usize>,
-    /// Steps that came too late for what they would have changed.
+    /// Steps that came too late for their effect.
     pub(super) late: Vec<String>,
     /// Resumptions that were due while the run did not wait.
     pub(super) resumed: Vec<String>,
     /// The tries of commits that fail.
     fails: Vec<u32>,
-    /// Decisions that are on their way, by the number of the last of those that were given together.
+    /// Pending decisions, by the number of the last one of their batch.
     pub(super) awaited: BTreeMap<usize, Awaited>,
 }
 
-/// Decisions that are on their way.
+/// Pending decisions.
 #[derive(Debug)]
 pub(super) struct Awaited {
     pub(super) decisions: Vec<Decision>,
-    /// Are they given again where the process is gone?
+    /// Are they given again if the process is gone?
     pub(super) insists: bool,
-    /// What is given once they are answered.
+    /// The decisions that follow once they are answered.
     pub(super) then: Vec<Given>,
 }
 
@@ -57,28 +57,28 @@ pub(super) struct Awaited {
 pub struct Ready {
     /// The answer.
     pub answer: Answer,
-    /// Does it come from the command that drives the run, and not from its scenario?
+    /// Does it come from the command that drives the run, not from its scenario?
     pub is_of_command: bool,
 }
 
 impl Ready {
-    /// As a scenario's own decision is ready.
+    /// An answer of the scenario itself.
     pub fn in_scenario(answer: Answer) -> Self {
         Ready { answer, is_of_command: false }
     }
 }
 
-/// A step that has not come yet.
+/// A pending step.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Its place in the scenario; none for what a reply gives.
+    /// Its place in the scenario; `None` for a step of a reply.
     pub(super) place: Option<usize>,
     pub(super) step: Step,
-    /// How many of the events that it waits for there were.
+    /// The number of matching events so far.
     pub(super) seen: u32,
-    /// When it comes, once that is known.
+    /// Its time, once it is known.
     pub(super) due_ms: Option<u64>,
-    /// What is given once it was answered.
+    /// The decisions that follow once it is answered.
     pub(super) then: Vec<Given>,
 }
 
@@ -100,7 +100,7 @@ impl Outside {
         }
     }
 
-    /// What the scenario says of the outside that never came about.
+    /// The external steps of the scenario that never happened.
     pub(in crate::play) fn missed(&self) -> Vec<String> {
         let steps = self.steps.iter().map(Pending::to_string);
         let answers = self.answers.iter().map(|Ready { answer: Answer { call, .. }, .. }| {
@@ -124,14 +124,14 @@ impl Outside {
         late.chain(steps).chain(answers).chain(replies).collect()
     }
 
-    /// With these answers, and no others.
+    /// With these answers alone.
     pub(in crate::play) fn answered_by(mut self, answers: Vec<Ready>) -> Self {
         self.answers = answers;
         self
     }
 
-    /// Leaves out what was due before: a process that goes on with a run does not live through it again. A crash is the end
-    /// of the process that it was written for; the time of the next one may begin before it, at the last commit.
+    /// Omits earlier steps: a process that continues a run does not repeat them. A crash ends the process that it was
+    /// written for; the time of the next one may begin before it, at the last commit.
     pub(in crate::play) fn going_on_at(mut self, now_ms: u64) -> Self {
         self.steps.retain(|pending| match pending.step.when {
             _ if matches!(pending.step.act, Act::Crash | Act::CrashFor(_)) => false,

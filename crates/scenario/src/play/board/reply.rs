@@ -1,4 +1,4 @@
-//! People reply to a call that asks.
+//! Replies to a call that asks.
 
 use runstate::agent::RunState;
 use runstate::decision::Suspension;
@@ -8,13 +8,13 @@ use super::{Board, Inner};
 use crate::file::{Act, Given, Question, Step, When};
 use crate::script::IN_DOUBT;
 
-/// How long it takes until somebody hears that a process is gone, in milliseconds.
+/// The delay until the end of a process is noticed, in milliseconds.
 const HEARS_AFTER_MS: u64 = 1;
 
 impl Board {
-    /// Replies to what a call asks now.
+    /// Replies to the current question of a call.
     pub(super) fn reply(&self, call: &str, suspension: &Suspension) {
-        // What was answered before it asked is heard before: what is given then comes first.
+        // Replies to earlier decisions are taken first, since they precede the decisions that follow them.
         self.hear_now();
         let now_ms = self.clock.now_ms();
         let (nth, before) = (self.asks.of(call), self.asks.before(call, &suspension.id));
@@ -36,7 +36,7 @@ impl Board {
         self.changed.notify_one();
     }
 
-    /// A process takes over: what was on its way to the one before it is given again, and what waits is replied to anew.
+    /// A process takes over: pending inputs of the previous one are given again, and waiting questions get new replies.
     pub(in crate::play) fn take_over(&self, state: &RunState) {
         let now_ms = self.clock.now_ms();
         {
@@ -57,14 +57,14 @@ impl Board {
 }
 
 impl Inner {
-    /// Decisions are answered, or will never be, since who had them is gone.
+    /// Continues after decisions that were answered, or that never will be, since their process is gone.
     pub(super) fn go_on(&mut self, awaited: Awaited, is_gone: bool, now_ms: u64) {
         let Awaited { decisions, insists, then } = awaited;
         let again = (is_gone && insists).then_some(Given { after_ms: HEARS_AFTER_MS, decide: decisions });
         self.give_later(again.into_iter().chain(then).collect(), now_ms);
     }
 
-    /// Gives the first of them later, and the others when those before them are answered.
+    /// Gives the first of them later, and the others when the earlier ones are answered.
     pub(super) fn give_later(&mut self, gives: Vec<Given>, now_ms: u64) {
         let mut gives = gives.into_iter();
         let Some(Given { after_ms, decide }) = gives.next() else { return };

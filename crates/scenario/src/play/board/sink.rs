@@ -1,4 +1,4 @@
-//! Events, and what comes from outside because of them.
+//! Events, and the external steps that they cause.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl EventSink for Board {
                     false => self.reply(&asked.0, &asked.1),
                 }
             }
-            // People are shown what is committed.
+            // A question is shown once it is committed.
             EventKind::Checkpoint { .. } => {
                 let shown = std::mem::take(&mut self.lock().asked);
                 shown.iter().for_each(|(call, suspension)| self.reply(call, suspension));
@@ -81,14 +81,14 @@ impl Inner {
         self.lapses_ms = next.filter(|_| !self.leaves_lapses);
     }
 
-    /// What people have ready for what waits now; each answer is given once.
+    /// The prepared answers to the current questions; each answer is given once.
     pub(super) fn answers<'w>(
         &mut self,
         waiting: impl Iterator<Item = (&'w str, &'w Suspension)>,
     ) -> Vec<Incoming> {
         let Outside { answers, asked_for_result, .. } = &mut self.outside;
         let given = waiting.filter_map(|(call, suspension)| {
-            // What a crash brings about cannot be foreseen.
+            // A question after a crash cannot be foreseen.
             let of_call = |ready: &Ready| ready.answer.call == call && suspension.action != IN_DOUBT;
             let at = answers.iter().position(of_call)?;
             if !has_what_is_asked(&answers[at].answer, suspension) {
@@ -101,7 +101,7 @@ impl Inner {
     }
 }
 
-/// Has an approval a result where the question wants one?
+/// Does an approval have a result if the question needs one?
 fn has_what_is_asked(answer: &Answer, suspension: &Suspension) -> bool {
     let wants = suspension.resume_mode != ResumeMode::ReplayToolCall || suspension.response_schema.is_some();
     answer.action == Action::Deny || answer.result.is_some() || !wants
@@ -123,7 +123,7 @@ impl Board {
         self.tell(&sent);
     }
 
-    /// Lets happen what waited for the event, at once or later.
+    /// Executes the steps that waited for the event, at once or later.
     fn fire_on(&self, event: &AgentEvent) {
         let json = {
             let inner = self.lock();
@@ -144,7 +144,7 @@ impl Board {
                 }
             }
         }
-        // A question is not shown yet when its event is told: a decision comes in the same instant, behind its commit.
+        // A question is not shown yet when its event is emitted: a decision comes at the same time, after its commit.
         let asks = matches!(event.kind, EventKind::ToolCallSuspended { .. });
         let is_now = |pending: &super::Pending| match &pending.step.when {
             When::Event(on) => {
