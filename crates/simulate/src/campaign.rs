@@ -12,21 +12,21 @@ use crate::judge::{Violation, judge, same_end};
 use crate::play::{Seen, What, play};
 use crate::situations::Situations;
 
-/// One case in so many dies at every commit point.
+/// The share of cases that also die at every commit point: one in this number.
 const SWEEP: u64 = 16;
 
-/// What a campaign found.
+/// The result of a campaign.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The cases that were generated and played.
+    /// The number of generated and played cases.
     pub cases: u64,
-    /// Runs that were played in all, those of the sweeps over commit points included.
+    /// The number of played runs, including the sweeps over commit points.
     pub plays: u64,
-    /// Which edges were taken.
+    /// The transitions that were taken.
     pub coverage: Coverage,
-    /// Which situations were met.
+    /// The situations that occurred.
     pub situations: Situations,
-    /// What failed: the first, or all.
+    /// The first failure, or all failures.
     pub failures: Vec<Failure>,
 }
 
@@ -35,15 +35,15 @@ pub struct Found {
 pub struct Failure {
     /// Its seed.
     pub seed: u64,
-    /// How many cases came before it.
+    /// The number of cases before it.
     pub after: u64,
     /// The case.
     pub case: Case,
-    /// What it broke.
+    /// The broken promises.
     pub violations: Vec<Violation>,
 }
 
-/// Plays the cases of so many seeds; ends with the first that fails, unless all failures are wanted.
+/// Plays the cases of consecutive seeds; ends with the first failure, unless all failures are wanted.
 pub fn campaign(first: u64, cases: u64, threads: usize, all_failures: bool) -> Found {
     let (next, stop) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
     let at: Vec<AtomicU64> = (0..threads.max(1)).map(|_| AtomicU64::new(OVER)).collect();
@@ -77,12 +77,13 @@ pub fn campaign(first: u64, cases: u64, threads: usize, all_failures: bool) -> F
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// In the place of a seed: the thread has none any more.
+/// In place of a seed: the thread has no seed left.
 const OVER: u64 = u64::MAX;
-/// A case takes milliseconds: one that takes so many seconds of the machine's time hangs in one instant of its own.
+/// The time limit of a case, in seconds of the machine's time. A case takes milliseconds; a slower one loops within one
+/// instant of its own time.
 const HANGS: u32 = 60;
 
-/// Ends the process, with the seed, when a case hangs without giving the time a chance to pass.
+/// Ends the process, with the seed, when a case hangs without advancing its time.
 fn watch(at: &[AtomicU64]) {
     let mut before: Vec<(u64, u32)> = vec![(OVER, 0); at.len()];
     while at.iter().any(|seed| seed.load(Ordering::Relaxed) != OVER) {
@@ -144,7 +145,7 @@ impl Found {
     }
 }
 
-/// A death before and behind each commit of the run.
+/// A death before and after each commit of the run.
 fn deaths(seen: &Seen) -> Vec<Trouble> {
     let commits = seen.entries.iter().filter(|entry| matches!(entry.what, What::CommitBegan)).count();
     (1..=u32::try_from(commits).unwrap_or(u32::MAX))
@@ -152,7 +153,7 @@ fn deaths(seen: &Seen) -> Vec<Trouble> {
         .collect()
 }
 
-/// What a case breaks; one that dies, also what is other than without the death.
+/// The broken promises of a case; for a case that dies, also the differences from the run without the death.
 pub fn broken(case: &Case) -> Vec<Violation> {
     let seen = play(case);
     let (mut violations, _) = judge(&seen);
@@ -170,7 +171,7 @@ pub fn broken(case: &Case) -> Vec<Violation> {
     violations
 }
 
-/// The smallest case found that breaks one of the same promises.
+/// The smallest found case that breaks one of these promises.
 pub fn smallest(failure: &Failure) -> Case {
     let rules: Vec<&str> = failure.violations.iter().map(|violation| violation.rule.as_str()).collect();
     shrink(&failure.case, |case| {

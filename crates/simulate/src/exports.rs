@@ -10,17 +10,17 @@ use crate::case::{Trouble, as_scenario, generate};
 /// The outcome of one seed.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Its run was exported, and the scenario comes to the same.
+    /// Its run was exported, and the scenario reproduces it.
     Same,
-    /// Its run has no scenario, and why.
+    /// Its run has no scenario, for this reason.
     Refused(&'static str),
-    /// The case is none for a store.
+    /// The case does not fit a store.
     Left(&'static str),
-    /// The scenario is not the run.
+    /// The scenario differs from the run.
     Differs(String),
 }
 
-/// Plays the case of a seed, and exports its run. Without `scripted` the answers are those of the record alone.
+/// Plays the case of a seed, and exports its run. Without `scripted` all answers come from the record.
 pub fn one(seed: u64, scripted: bool) -> Outcome {
     let case = generate(seed);
     if !case.committer {
@@ -55,9 +55,9 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
 /// The outcomes of several seeds.
 #[derive(Debug, Default)]
 pub struct Exports {
-    /// Runs with a scenario that comes to the same.
+    /// The number of runs with an equal scenario.
     pub same: u64,
-    /// Runs that were refused or left out, by reason.
+    /// The numbers of refused or omitted runs, by reason.
     pub others: BTreeMap<String, u64>,
     /// The seeds with a scenario that differs, and the first difference.
     pub differ: Vec<(u64, String)>,

@@ -1,4 +1,4 @@
-//! Random runs of agents under virtual time, judged by what the documents say.
+//! Random runs of agents under virtual time, judged by the documented behaviour.
 
 pub mod campaign;
 pub mod case;

@@ -117,7 +117,7 @@ fn main() -> ExitCode {
     report(&found, &asked, seconds)
 }
 
-/// Leaves the case as the simulation's own file and as a scenario that anybody plays, with the commands to do so.
+/// Writes the case as the simulation's own file and as a scenario, with the commands to play them.
 fn write_down(seed: u64, case: &Case) {
     let folder = std::env::temp_dir().join(format!("runstate-simulate-{seed}"));
     let made = as_scenario(case);
@@ -189,13 +189,13 @@ fn export(first: u64, asked: &Asked) -> ExitCode {
         println!("with {answers}: {} of {} runs are exported and the same", found.same, asked.runs);
         found.others.iter().for_each(|(why, count)| println!("  {count} {why}"));
         found.differ.iter().for_each(|(seed, difference)| println!("  seed {seed}: {difference}"));
-        // An order within one millisecond is not always found again; the exporter refuses such a run.
+        // An order within one millisecond is not always reproduced; the exporter refuses such a run.
         all_same &= found.differ.len() as u64 * 100 <= found.same;
     }
     if all_same { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// How many cases a scenario says wholly.
+/// Counts the cases that a scenario expresses completely.
 fn wholly(first: u64, runs: u64) -> ExitCode {
     let whole =
         (first..first + runs).filter(|seed| as_scenario(&scripted(*seed)).left_out.is_empty()).count();

@@ -1,4 +1,4 @@
-//! What a campaign came upon: a situation that is never met is a test that cannot fail.
+//! The situations of a campaign: a situation that never occurs is a test that cannot fail.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use runstate::termination::TerminationReason;
 
 use crate::play::{Ended, Seen, What};
 
-/// How often each situation was met.
+/// The number of occurrences of each situation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Situations(BTreeMap<String, u64>);
 
-/// All that must be met, each so often in 10,000 runs.
+/// The required situations, each with its minimum in 10,000 runs.
 const WANTED: &[(&str, u64)] = &[
     ("reply accepted", 5_000),
     ("reply duplicate", 200),
@@ -64,7 +64,7 @@ const WANTED: &[(&str, u64)] = &[
 ];
 
 impl Situations {
-    /// Adds what one run came upon.
+    /// Adds the situations of one run.
     pub fn add(&mut self, seen: &Seen) {
         let case = &seen.case;
         let by = if case.streamed { "stream" } else { "loop" };
@@ -82,7 +82,7 @@ impl Situations {
         }
     }
 
-    /// Adds what another campaign came upon.
+    /// Adds the situations of another campaign.
     pub fn merge(&mut self, other: &Situations) {
         for (name, count) in &other.0 {
             *self.0.entry(name.clone()).or_default() += count;
@@ -98,14 +98,14 @@ impl Situations {
         }
     }
 
-    /// Each situation and how often it was met, those that must be met with how often that is.
+    /// Each situation with its number, and its minimum if it is required.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let mut all: BTreeMap<&str, u64> = WANTED.iter().map(|(name, _)| (*name, 0)).collect();
         all.extend(self.0.iter().map(|(name, count)| (name.as_str(), *count)));
         all.into_iter().map(|(name, count)| format!("{count:>8} {name}"))
     }
 
-    /// What was met too seldom in so many runs.
+    /// The situations below their minimum in that many runs.
     pub fn too_seldom(&self, runs: u64) -> Vec<String> {
         let combinations = ["Sequential", "Parallel", "Concurrent"].into_iter().flat_map(|mode| {
             ["WaitForAll", "ContinueWhenAny"].into_iter().flat_map(move |policy| {

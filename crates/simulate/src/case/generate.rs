@@ -27,7 +27,7 @@ pub fn generate(seed: u64) -> Case {
     case
 }
 
-/// The same without tools that people must approve, for which a scenario has no word.
+/// The case of a seed without tools that people must approve, which a scenario cannot express.
 pub fn scripted(seed: u64) -> Case {
     let mut rng = Rng::with_seed(seed);
     let mut case = skeleton(seed, &mut rng);
@@ -70,7 +70,7 @@ pub fn scripted(seed: u64) -> Case {
     } else if rng.u8(..8) == 0 {
         case.troubles.push(Trouble::DropAt(rng.u64(0..100)));
     }
-    // From numbers of their own, so that the others stay what they are for each seed.
+    // A separate generator, so that the other values of each seed do not change.
     let mut rng = Rng::with_seed(seed ^ 0xc0de);
     if rng.u8(..12) == 0 {
         let pattern = pattern(rng.usize(..MANY)).to_owned();
@@ -99,7 +99,7 @@ pub fn scripted(seed: u64) -> Case {
     case
 }
 
-/// All that is asked, by gates and by tools.
+/// All questions, of gates and of tools.
 pub(super) fn all_asks(case: &mut Case) -> impl Iterator<Item = &mut Ask> {
     let gates = case.gates.iter_mut().filter_map(|gate| match &mut gate.says {
         Says::Suspend(ask) => Some(ask),
@@ -114,7 +114,7 @@ pub(super) fn all_asks(case: &mut Case) -> impl Iterator<Item = &mut Ask> {
     }))
 }
 
-/// Two steps behind each other make the same call, which a detection of loops looks for.
+/// Two consecutive steps make an equal call, for the detection of loops.
 fn repeat(rng: &mut Rng, case: &mut Case) {
     for answer in case.answers.iter_mut().take(2) {
         if let Some(call) = random(rng, &mut answer.calls) {
@@ -124,7 +124,7 @@ fn repeat(rng: &mut Rng, case: &mut Case) {
     case.stop.push(StopConditionSpec::LoopDetection { window: rng.u32(2..6) });
 }
 
-/// A tool takes so long that the time of the run is up.
+/// A tool exceeds the time limit of the run.
 fn linger(rng: &mut Rng, case: &mut Case) {
     let long = rng.u64(700..1_400);
     if let Some(answer) = random(rng, &mut case.answers)
@@ -136,8 +136,8 @@ fn linger(rng: &mut Rng, case: &mut Case) {
     case.stop.push(StopConditionSpec::Timeout { seconds: 1 });
 }
 
-/// A decision that comes in while a step ends is taken in at the top of the loop: there its commit fails, if it is the one that
-/// does.
+/// A decision that arrives at the end of a step is taken at the top of the loop. Its commit fails there, if it is the
+/// failing one.
 fn at_loop_top(rng: &mut Rng, case: &mut Case) {
     (case.streamed, case.committer, case.commit_ms) = (false, true, vec![0]);
     case.policy = SuspensionPolicy::ContinueWhenAny;
@@ -171,13 +171,13 @@ fn at_loop_top(rng: &mut Rng, case: &mut Case) {
     case.troubles = vec![Trouble::CommitFails(rng.u32(3..6))];
 }
 
-/// A case in which nothing depends on the time: its run ends the same wherever its process dies.
+/// A case that does not depend on time: its run ends equally wherever its process dies.
 pub fn calm(seed: u64) -> Case {
     let mut rng = Rng::with_seed(seed ^ 0x5eed);
     let mut case = skeleton(seed, &mut rng);
     case.committer = true;
     case.doubts_resume = true;
-    // One answer to each question, and by its name: who else answers when is a matter of time.
+    // One answer to each question, by its name: the winner of several answers depends on time.
     for reply in &mut case.replies {
         let one = reply.sends.iter().find_map(|send| match send.kind {
             Kind::Resume | Kind::ResumeUnnamed => Some(Send { kind: Kind::Resume, ..*send }),
@@ -186,20 +186,20 @@ pub fn calm(seed: u64) -> Case {
         });
         reply.sends = one.into_iter().collect();
     }
-    // Where it blocks the run, what executes beside it is given up or not, as time has it.
+    // After a block of the run, calls beside it are abandoned or finished, depending on time.
     case.gates.retain(|gate| gate.says != Says::BlockRun);
     let mut asks_nothing = true;
     for ask in all_asks(&mut case) {
         (ask.lapses_ms, ask.id, asks_nothing) = (None, None, false);
     }
-    // A condition that holds gives up what waits, if it still does then.
+    // A condition that holds gives up waiting calls, depending on time.
     if asks_nothing && case.policy == SuspensionPolicy::WaitForAll && rng.bool() {
         case.stop.push(StopConditionSpec::MaxRounds { rounds: rng.u32(1..4) });
     }
     case
 }
 
-/// A call behind one that asks, which asks too: what is decided on it while it waits for its turn is held, and for how long?
+/// A call after a suspended one asks too: a decision on it may arrive before its turn.
 fn behind(rng: &mut Rng, case: &mut Case) {
     case.mode = ExecutionMode::Sequential;
     case.when_suspended = WhenSuspended::WaitInPlace;
@@ -296,7 +296,7 @@ fn answer(rng: &mut Rng, ids: &mut Vec<String>) -> Answer {
 }
 
 fn call(rng: &mut Rng, ids: &mut Vec<String>) -> Call {
-    // Sometimes an id is used again: in the same answer it makes a twin, in a later one a second life.
+    // Sometimes an id is used again: within an answer as a twin, in a later answer as a second life.
     let id = if !ids.is_empty() && rng.u8(..7) == 0 {
         ids[rng.usize(..ids.len())].clone()
     } else {

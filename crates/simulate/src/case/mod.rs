@@ -1,4 +1,4 @@
-//! A case: everything that happens to one run, as plain data. Played again it gives the same run.
+//! A case: all inputs of one run, as plain data. Playing it again gives an equal run.
 
 mod generate;
 mod patterns;
@@ -19,50 +19,50 @@ pub use shrink::shrink;
 /// A case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// What it was made from.
+    /// The seed.
     pub seed: u64,
-    /// How the calls of a round execute.
+    /// The execution mode of the calls of a round.
     pub mode: ExecutionMode,
-    /// When the run waits.
+    /// The suspension policy.
     pub policy: SuspensionPolicy,
-    /// What it does then.
+    /// The behaviour once the run waits.
     pub when_suspended: WhenSuspended,
-    /// How often it is committed.
+    /// The durability level.
     #[serde(default)]
     pub durability: Durability,
-    /// Driven by `run_loop_stream`; else by `run_loop`.
+    /// Is it driven by `run_loop_stream`, not by `run_loop`?
     pub streamed: bool,
     /// Is there a committer?
     pub committer: bool,
-    /// How long each commit takes, in milliseconds; over and over.
+    /// The durations of commits, in milliseconds, repeated cyclically.
     pub commit_ms: Vec<u64>,
-    /// What the model answers in each step; behind them it says that it is done.
+    /// The answers of the model, by step; afterwards it ends without calls.
     pub answers: Vec<Answer>,
-    /// What plugins say at the gates of calls.
+    /// The verdicts of plugins at the gates of calls.
     pub gates: Vec<Gate>,
-    /// What a plugin does in other phases.
+    /// The actions of a plugin in other phases.
     pub acts: Vec<Act>,
     /// The stop conditions.
     pub stop: Vec<StopConditionSpec>,
-    /// What is decided when a call asks.
+    /// The decisions when a call asks.
     pub replies: Vec<OnAsk>,
-    /// Is a call in doubt executed again? Else it is given up.
+    /// Is a call in doubt executed again? Otherwise it is given up.
     pub doubts_resume: bool,
-    /// Decisions that come at a time, whether or not a call asks.
+    /// Decisions at a time, whether or not a call asks.
     pub timed: Vec<Timed>,
-    /// When the user writes, if the run waits then.
+    /// The times of messages, for a run that waits then.
     pub messages: Vec<u64>,
-    /// When the run is cancelled.
+    /// The time of the cancellation.
     pub cancel_ms: Option<u64>,
-    /// What goes wrong outside.
+    /// External faults.
     pub troubles: Vec<Trouble>,
     /// The tools whose calls people must approve.
     #[serde(default)]
     pub approvals: Vec<Needs>,
-    /// What is decided on each question of those, in order.
+    /// The decisions on each question of those tools, in order.
     #[serde(default)]
     pub approvers: Vec<Send>,
-    /// Is there a redactor between the run and those who listen?
+    /// Is there a redactor between the run and its receivers?
     #[serde(default)]
     pub veiled: bool,
 }
@@ -70,17 +70,17 @@ pub struct Case {
 /// An answer of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// How long before its first word, and between its pieces.
+    /// The delay before its first piece, and between its pieces.
     pub delay_ms: u64,
     /// Tokens.
     pub tokens: u64,
     /// Its calls.
     pub calls: Vec<Call>,
-    /// How it breaks off, if it does.
+    /// The fault that ends it early, if there is one.
     pub fault: Option<Fault>,
 }
 
-/// How a model breaks off.
+/// A fault of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
     /// It gives an error.
@@ -100,9 +100,9 @@ pub struct Call {
     pub tool: ToolName,
     /// Are its arguments no JSON?
     pub garbled: bool,
-    /// Do its arguments lack what the schema of the tool `strict` wants?
+    /// Do its arguments violate the schema of the tool `strict`?
     pub unfit: bool,
-    /// What its executions come to, one after the other; the last one again and again.
+    /// The outcomes of its executions, one after the other; the last one repeats.
     pub executions: Vec<Execution>,
 }
 
@@ -116,15 +116,15 @@ pub enum ToolName {
     Read,
     /// Must not run twice, and has a schema.
     Strict,
-    /// Is not there.
+    /// Does not exist.
     Missing,
 }
 
 impl ToolName {
-    /// Those that an agent has.
+    /// The tools of an agent.
     pub const THERE: [ToolName; 3] = [ToolName::Write, ToolName::Read, ToolName::Strict];
 
-    /// As the model calls it.
+    /// The name that the model uses.
     pub fn name(self) -> &'static str {
         match self {
             ToolName::Write => "write",
@@ -143,30 +143,30 @@ impl ToolName {
 /// An execution of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
-    /// How long it takes.
+    /// The duration.
     pub delay_ms: u64,
-    /// How often it tells how far it is.
+    /// The number of progress messages.
     pub progress: u8,
-    /// What it writes.
+    /// The written values.
     pub writes: Writes,
-    /// What comes of it.
+    /// The outcome.
     pub comes_to: ComesTo,
 }
 
-/// What an execution writes into the state of the run.
+/// The values that an execution writes into the state of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Writes {
     /// Nothing.
     Nothing,
     /// A key of its call.
     Own,
-    /// A key of the step, which the other calls of the step write too, to the same value.
+    /// A key of the step, with a value that the other calls of the step write too.
     Step,
-    /// The same key, to a value of its own.
+    /// The key of the step, with another value.
     Contradiction,
 }
 
-/// What comes of an execution.
+/// The outcome of an execution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ComesTo {
     /// An output.
@@ -181,23 +181,23 @@ pub enum ComesTo {
     Pending(Ask),
 }
 
-/// What is asked for.
+/// A question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
-    /// What a decision to resume does.
+    /// The effect of a decision to resume.
     pub mode: ResumeMode,
-    /// After how long it lapses.
+    /// The time until it expires.
     pub lapses_ms: Option<u64>,
     /// Must the decision's result fit a schema?
     pub schema: bool,
-    /// The id that its maker wants for it, which may have been given before.
+    /// The id that its maker requests, which may be taken.
     pub id: Option<String>,
-    /// Must its actor be another than those of the call's earlier decisions?
+    /// Must its actor differ from the actors of the call's earlier decisions?
     #[serde(default)]
     pub distinct: bool,
 }
 
-/// What a plugin says at the gate of a call.
+/// The verdict of a plugin at the gate of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// The first or the second plugin.
@@ -206,9 +206,9 @@ pub struct Gate {
     pub step: u32,
     /// Its place in the step.
     pub ordinal: u32,
-    /// At its first gate, or at that behind its `life`th suspension.
+    /// At the first gate of the call, or at the gate after its `life`th suspension.
     pub life: u32,
-    /// What it says.
+    /// The verdict.
     pub says: Says,
 }
 
@@ -225,14 +225,14 @@ pub enum Says {
     BlockRun,
 }
 
-/// What a plugin does in another phase.
+/// The action of a plugin in another phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Act {
     /// The phase.
     pub phase: Place,
     /// The step.
     pub step: u32,
-    /// What.
+    /// The action.
     pub does: Does,
 }
 
@@ -253,7 +253,7 @@ pub enum Place {
     StepEnd,
 }
 
-/// What a plugin does.
+/// An action of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Does {
     /// It fails.
@@ -262,7 +262,7 @@ pub enum Does {
     Panic,
     /// It ends the run.
     EndRun,
-    /// It takes this long.
+    /// It takes this time.
     Wait(u64),
     /// It offers the tool `read` alone, before an inference.
     OfferRead,
@@ -270,7 +270,7 @@ pub enum Does {
     Write,
 }
 
-/// What is decided when a call asks.
+/// The decisions when a call asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OnAsk {
     /// The step of the call.
@@ -281,24 +281,24 @@ pub struct OnAsk {
     pub life: u32,
     /// In one batch?
     pub batch: bool,
-    /// What is sent, in order.
+    /// The decisions, in order.
     pub sends: Vec<Send>,
 }
 
 /// A decision that is sent because a call asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Send {
-    /// How long after the one before it.
+    /// The delay after the previous one.
     pub after_ms: u64,
-    /// Which.
+    /// The kind.
     pub kind: Kind,
-    /// The person of that number, 0 being none; one for this question alone, where it is not said.
+    /// The number of the person; 0 is none. Default: a person for this question alone.
     #[serde(default)]
     pub actor: Option<u8>,
 }
 
 impl Send {
-    /// That decision, of a person who decides nothing else.
+    /// That decision, of a person without other decisions.
     pub fn new(after_ms: u64, kind: Kind) -> Self {
         Send { after_ms, kind, actor: None }
     }
@@ -316,29 +316,29 @@ impl Send {
 /// A kind of decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
-    /// Go on, on this suspension.
+    /// Resume, on this suspension.
     Resume,
-    /// Go on, on whichever it is.
+    /// Resume, without a suspension.
     ResumeUnnamed,
-    /// Give up.
+    /// Cancel, on this suspension.
     Cancel,
-    /// Give up, on whichever it is.
+    /// Cancel, without a suspension.
     CancelUnnamed,
-    /// The id of the one before it again.
+    /// The id of the previous decision again.
     Again,
-    /// The id of the one before it, with the other action; the first one has the id of one on the question before this one.
+    /// The id of the previous decision, with the other action; the first one has an id of the previous question.
     Reused,
     /// None: its id is empty.
     Empty,
-    /// The suspension before this one.
+    /// The previous suspension.
     Stale,
-    /// A call that there is not.
+    /// An unknown call.
     UnknownCall,
     /// Another run.
     OtherRun,
     /// Other arguments than the call's.
     OtherArguments,
-    /// A result that does not fit.
+    /// A result that violates the schema.
     Unfit,
 }
 
@@ -347,18 +347,18 @@ pub enum Kind {
 pub struct Needs {
     /// The tool.
     pub tool: ToolName,
-    /// How many people.
+    /// The number of people.
     pub people: u32,
-    /// Only calls whose number is odd, and those without one?
+    /// Only calls with an odd number, and calls without a number?
     pub odd: bool,
-    /// By a plugin behind the others; else the tool itself says so.
+    /// By a plugin after the others; otherwise the tool itself requires it.
     pub by_plugin: bool,
 }
 
 /// A decision at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// When.
+    /// The time.
     pub at_ms: u64,
     /// The call, as traces name it.
     pub call: String,
@@ -368,16 +368,16 @@ pub struct Timed {
     pub other_arguments: bool,
 }
 
-/// What goes wrong outside of the run.
+/// An external fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
     /// The process dies at this commit, from 1, before it is durable.
     CrashBeforeCommit(u32),
-    /// The process dies at this commit when it is durable, before the run knows.
+    /// The process dies at this commit once it is durable, before the run receives the result.
     CrashAfterCommit(u32),
     /// The process dies at this time.
     CrashAt(u64),
-    /// The loop is dropped at this time, and the run goes on from what is in memory.
+    /// The loop is dropped at this time, and the run continues from memory.
     DropAt(u64),
     /// This commit fails.
     CommitFails(u32),
@@ -394,7 +394,7 @@ impl Case {
         self.troubles.iter().any(|trouble| !matches!(trouble, Trouble::DropAt(_) | Trouble::CommitFails(_)))
     }
 
-    /// Is its loop dropped, by a crash or without?
+    /// Is its loop dropped, with or without a crash?
     pub fn is_cut(&self) -> bool {
         self.troubles.iter().any(|trouble| !matches!(trouble, Trouble::CommitFails(_)))
     }

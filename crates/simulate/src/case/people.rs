@@ -1,11 +1,11 @@
-//! Those who decide, drawn: several of them, and ids that are given again.
+//! Random deciders: several people, and repeated ids.
 
 use fastrand::Rng;
 
 use super::generate::{all_asks, random};
 use super::{Case, Gate, Kind, Needs, Says, Send, ToolName};
 
-/// Ids that were given are given again with other content, and some decisions have none.
+/// Used ids return with other content, and some decisions have none.
 pub(super) fn confuse(rng: &mut Rng, case: &mut Case) {
     for reply in &mut case.replies {
         if rng.u8(..3) > 0 {
@@ -16,7 +16,7 @@ pub(super) fn confuse(rng: &mut Rng, case: &mut Case) {
     }
 }
 
-/// Calls want several people, of whom some decide twice, and some say not who they are. In the end there is always one more.
+/// Calls need several people. Some decide twice, and some give no name. At the end there is always one more person.
 pub(super) fn crowd(rng: &mut Rng, case: &mut Case) {
     if let Some(gate) = random(rng, &mut case.gates)
         && let (0, Says::Suspend(first)) = (gate.life, &gate.says)
@@ -36,7 +36,7 @@ pub(super) fn crowd(rng: &mut Rng, case: &mut Case) {
     }
 }
 
-/// People must approve the calls of some tools. Some of them decide twice; in the end there is always one more.
+/// People must approve the calls of some tools. Some of them decide twice; at the end there is always one more person.
 pub(super) fn approve(rng: &mut Rng, case: &mut Case) {
     for tool in ToolName::THERE {
         if rng.bool() {

@@ -7,7 +7,7 @@ use super::Case;
 /// Tries of one shrinking.
 const TRIES: usize = 4_000;
 
-/// The smallest case found that still fails: parts are left out, delays and choices made plain, as long as `fails` says so.
+/// The smallest found case that still fails: parts are removed, delays and choices simplified, while `fails` holds.
 pub fn shrink(case: &Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     let mut best = case.clone();
     let mut tries = 0;
@@ -91,7 +91,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     all
 }
 
-/// The gates and replies of the calls behind it move up with them.
+/// The gates and replies of the later calls move up with them.
 fn drop_call(case: &mut Case, step: usize, ordinal: usize) {
     case.answers[step].calls.remove(ordinal);
     let (step, gone) =

@@ -1,4 +1,4 @@
-//! What may execute, executes: once, with what it was approved for, and what may not, never.
+//! An allowed call executes once, with its approved arguments; any other call never executes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,22 @@ use super::{Book, Judge, Moment, Step};
 use crate::case::{Act, Case, Does, Place, ToolName};
 use crate::play::{Seen, What};
 
-/// In the error of a call that people must approve, where a decision on another question gave its arguments.
+/// Part of the error of a call that people must approve, after a decision on another question replaced its arguments.
 pub(super) const REPLACED: &str = "a decision replaced its arguments";
 
-/// By what a tool executes: the model's own request, or a decision.
+/// The reason for an execution: the model's own request, or a decision.
 type Ground = Option<String>;
 
 #[derive(Default)]
 struct OfCall {
-    /// What the plugins said at the last gate, as far as they were asked.
+    /// The verdicts of the plugins that ran at the last gate.
     verdict: Option<Verdict>,
-    /// Is the gate open, and nothing was executed since?
+    /// Is the gate open, without an execution since?
     open: bool,
-    /// How often it was executed on each ground, and with which key.
+    /// The number of executions for each reason, with the key.
     executed: BTreeMap<Ground, (u32, String)>,
     arguments: Option<Value>,
-    /// Cuts when its tool last began.
+    /// The number of cuts at the last start of its tool.
     cuts: u32,
     /// The key of its execution that has no answer.
     unanswered: Option<String>,
@@ -39,9 +39,9 @@ struct OfCall {
 pub(super) struct Calls<'s> {
     case: &'s Case,
     calls: BTreeMap<String, OfCall>,
-    /// The decisions that were given under each id.
+    /// The decisions given under each id.
     sent: BTreeMap<String, Vec<Incoming>>,
-    /// The list of the run as the giver of each decision saw it.
+    /// The list of the run at the time of each decision.
     looks: Looks,
     keys: BTreeSet<String>,
 }
@@ -58,7 +58,7 @@ impl<'s> Calls<'s> {
     }
 }
 
-/// Why the call as it was asked for can never execute.
+/// Why the requested call can never execute.
 pub(super) fn is_unfit(case: &Case, key: CallKey) -> Option<&'static str> {
     let call = case.call(key.step, key.ordinal)?;
     let turn = &case.answers.get(key.step as usize - 1)?.calls;
@@ -83,7 +83,7 @@ pub(super) fn is_withheld(case: &Case, key: CallKey) -> bool {
         && case.call(key.step, key.ordinal).is_some_and(|call| call.tool != ToolName::Read)
 }
 
-/// Block run, block, suspend, set the result, allow; the first of equals. Written again.
+/// Block run, block, suspend, set the result, allow; the first of equals. An independent implementation.
 fn stronger(first: Option<Verdict>, second: &Verdict) -> Verdict {
     let rank = |verdict: &Verdict| match verdict {
         Verdict::BlockRun(_) => 0,
@@ -110,7 +110,7 @@ impl Judge for Calls<'_> {
                 EventKind::ToolCallReady { call, arguments, .. } => {
                     self.calls.entry(call.clone()).or_default().arguments = Some(arguments.clone());
                 }
-                // The library's own gate is not noted: what it asks, and what it blocks, is told.
+                // The library's own gate is not recorded: events report its questions and its blocks.
                 EventKind::ToolCallSuspended { interrupt } if interrupt.suspension.action == APPROVE => {
                     self.calls.entry(interrupt.call.clone()).or_default().open = false;
                 }
@@ -198,7 +198,7 @@ impl Calls<'_> {
         if *name != *idempotency {
             book.wrong("calls", format!("{call} executes again as {idempotency}, and was {name} before"));
         }
-        // What is in doubt and executes again is the same to those outside.
+        // A repeated execution in doubt has the key of the interrupted one.
         let doubted = decision
             .as_ref()
             .and_then(|decision| now.asked.get(&decision.suspension_id))
@@ -277,7 +277,7 @@ impl Calls<'_> {
         self.as_shown(call, arguments, decision, asked, book);
     }
 
-    /// What executes is what the giver of the decision was shown, unless the decision itself has the arguments.
+    /// An execution has the arguments that the decider was shown, unless the decision itself has arguments.
     fn as_shown(
         &self,
         call: &str,
@@ -287,7 +287,7 @@ impl Calls<'_> {
         book: &mut Book,
     ) {
         let id = &decision.decision_id;
-        // Where none was shown, the decision is on nothing that was: another promise has that.
+        // Without a shown question, another promise covers the decision.
         let Some(look) = self.looks.of(id, &decision.suspension_id) else { return };
         if decision.digest.as_ref() != Some(&look.digest) {
             book.wrong(

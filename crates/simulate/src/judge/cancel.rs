@@ -1,4 +1,4 @@
-//! A cancellation takes effect within the same instant; a commit that is under way is finished.
+//! A cancellation takes effect at once; a commit under way is finished.
 
 use runstate::agent::event::EventKind;
 use runstate::termination::TerminationReason;
@@ -8,9 +8,9 @@ use crate::play::{Ended, What};
 
 #[derive(Default)]
 pub(super) struct Cancels {
-    /// When, while a loop went on.
+    /// The time, while a loop was running.
     at_ms: Option<u64>,
-    /// Was a commit under way then?
+    /// Was a commit under way at that time?
     committing: bool,
     loops: bool,
     commits_ms: u64,
@@ -37,7 +37,7 @@ impl Judge for Cancels {
                 self.commit_began = entry.at_ms;
                 self.winding_up = matches!(
                     now.flow.as_deref(),
-                    // No edge leads from these to Cancelled (A21).
+                    // These states have no transition to Cancelled.
                     Some("AfterInference" | "CommitAssistant" | "RunEnd" | "CommitFinished")
                 );
             }

@@ -1,12 +1,12 @@
-//! A run that a death interrupted ends like one that was not.
+//! A run that a death interrupted ends like an uninterrupted run.
 
 use runstate::agent::SuspensionPolicy;
 
 use super::Violation;
 use crate::play::{Final, Seen};
 
-/// Does the run end as it does undisturbed? Where the model goes on beside calls that wait nothing is compared: a death
-/// takes time, and what the model reads, and when it is asked again, depends on it.
+/// Does the run end as without the death? With a model that continues beside waiting calls nothing is compared: a death
+/// takes time, and the content and time of the next model request depend on it.
 pub fn same_end(undisturbed: &Seen, disturbed: &Seen) -> Option<Violation> {
     let wrong = |what: String| {
         Some(Violation { rule: "crash".to_owned(), what: format!("{:?}: {what}", disturbed.case.troubles) })
@@ -20,7 +20,7 @@ pub fn same_end(undisturbed: &Seen, disturbed: &Seen) -> Option<Violation> {
     if undisturbed.case.policy == SuspensionPolicy::ContinueWhenAny {
         return None;
     }
-    // A condition that holds gives up what is in doubt.
+    // A condition that holds gives up calls in doubt.
     let doubts =
         disturbed.trace.iter().any(|event| event.lifecycle == "tool_call" && event.to == "Suspended");
     if doubts && !disturbed.case.stop.is_empty() {

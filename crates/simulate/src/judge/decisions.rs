@@ -1,4 +1,4 @@
-//! The protocol of decisions (design, section 6): a model of it, written from the text.
+//! The protocol of decisions: an independent model of the table of replies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::play::{Ended, What};
 struct Sent {
     incoming: Incoming,
     may_be: BTreeSet<Kind>,
-    /// Was it given before its process had a list? Then it is on what waits when a loop makes one.
+    /// Was it given before its process had a list? Then it is on the first list of a loop.
     early: bool,
 }
 
@@ -26,27 +26,27 @@ struct Sent {
 pub(super) struct Decisions {
     sent: BTreeMap<usize, Sent>,
     accepted: BTreeSet<String>,
-    /// The calls as of the last commit: what they asked since is not shown.
+    /// The calls as of the last commit: later questions are not shown.
     shown: BTreeMap<String, CallNow>,
-    /// The questions that were shown when a decision was given, by the id of the decision.
+    /// The shown questions at the time of a decision, by the id of the decision.
     given_on: BTreeMap<String, BTreeSet<String>>,
-    /// The decisions that were given under each id.
+    /// The decisions given under each id.
     given: Given,
-    /// The list of the run as the giver of each decision saw it.
+    /// The list of the run at the time of each decision.
     looks: Looks,
-    /// Decisions whose givers found no list, since their process came up and has committed nothing yet.
+    /// Decisions that were given without a list, after a start of the process and before its first commit.
     unseen: BTreeSet<String>,
-    /// Came the process up behind a death, and has it committed nothing yet?
+    /// Did the process start after a death, without a commit so far?
     revived: bool,
-    /// The actors of the decisions by which each call went on, as its events tell them.
+    /// The actors of the decisions that resumed each call, by its events.
     went_on_by: BTreeMap<String, BTreeSet<String>>,
-    /// What each name asks: an answer to one question must never count for another.
+    /// The question of each name: an answer to one question must never count for another.
     questions: BTreeMap<String, String>,
-    /// Is nothing committed? Then what is asked is shown at once.
+    /// Is nothing committed? Then a question is shown at once.
     is_uncommitted: bool,
-    /// Is there a list of what waits? A loop makes it, and it is there as long as the process, also while the run is parked.
+    /// Is there a list of questions? A loop makes it, and it lives as long as the process, also while the run is parked.
     listed: bool,
-    /// A loop was dropped, or a commit failed, while decisions were on their way: the first of them is not known.
+    /// Was a loop dropped, or did a commit fail, with decisions pending? Then the first of them is unknown.
     loose: bool,
 }
 
@@ -97,7 +97,7 @@ impl Judge for Decisions {
                     }
                     self.questions.insert(id, question);
                 }
-                // Told when what was committed is shown.
+                // Emitted when the committed questions are shown.
                 EventKind::Checkpoint { .. } => {
                     self.revived = false;
                     self.committed(now);
@@ -123,7 +123,7 @@ impl Decisions {
         Decisions { is_uncommitted: !case.committer, ..Decisions::default() }
     }
 
-    /// What each decision that is on its way would be answered now, and by the questions that are shown.
+    /// Records the reply that each pending decision would get now, by the shown questions.
     fn look(&mut self, now: &Moment) {
         for sent in self.sent.values_mut() {
             sent.may_be.extend(expected(&sent.incoming, &now.calls, now, &self.given));
@@ -131,7 +131,7 @@ impl Decisions {
         }
     }
 
-    /// What the calls ask now is committed, and so it is shown.
+    /// The current questions are committed, and so they are shown.
     fn committed(&mut self, now: &Moment) {
         self.shown.clone_from(&now.calls);
         let early: Vec<usize> =
@@ -139,7 +139,7 @@ impl Decisions {
         self.show(|number| early.contains(&number));
     }
 
-    /// The questions of now are shown to those that gave these decisions.
+    /// Shows the current questions to the givers of these decisions.
     fn show(&mut self, to: impl Fn(usize) -> bool) {
         let waiting = self.shown.values().filter(|call| call.status == ToolCallStatus::Suspended);
         let waiting: BTreeSet<String> = waiting.filter_map(|call| call.last_asked.clone()).collect();
@@ -153,7 +153,7 @@ impl Decisions {
         let Some(Sent { incoming, may_be, .. }) = self.sent.remove(&number) else { return };
         let id = &incoming.decision_id;
         let Some(reply) = reply else {
-            // A cut drops what is on its way; where none was made, each decision has its reply.
+            // A cut drops pending decisions; without a cut each decision has its reply.
             if !self.loose {
                 book.wrong("decisions", format!("{id} got no reply, and nothing was cut off"));
             }
@@ -176,7 +176,7 @@ impl Decisions {
         }
     }
 
-    /// A decision counts for a question that was shown when it was given, and for no other.
+    /// A decision counts for the question that was shown when it was given, and for no other.
     fn resumed(&self, call: &str, suspension: &str, decision: &str, book: &mut Book) {
         if decision.starts_with("expiry:") {
             return;
@@ -198,7 +198,7 @@ impl Decisions {
 }
 
 impl Decisions {
-    /// As many people decide as questions ask for another one each.
+    /// The number of deciding people is the number that the questions require.
     fn went_on(
         &mut self,
         call: &str,

@@ -1,4 +1,4 @@
-//! A run ends for a reason that there was, and one that there was ends it.
+//! A run ends for an existing reason, and each existing reason ends it.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use crate::play::{Ended, Seen, What};
 pub(super) struct Ends<'s> {
     case: &'s Case,
     blocked: bool,
-    /// At the first gate of a call, behind which none of its round starts.
+    /// At the first gate of a call; no call of its round starts afterwards.
     blocked_at_first: bool,
     asked_to_end: bool,
-    /// Calls that ran when the run was told to end. The tool of one is asked by the next poll, which may come later.
+    /// Calls that were executing when the end was requested. The next poll, which may come later, starts the tool of one.
     ran: BTreeSet<String>,
     failed: bool,
     conflict: bool,
@@ -49,7 +49,7 @@ impl<'s> Ends<'s> {
         }
     }
 
-    /// The condition that held at the end of a step before this one (document 003, A15).
+    /// The stop condition that held at the end of an earlier step.
     fn stopped_before(&self, step: u32) -> Option<&'static str> {
         let done = (step - 1) as usize;
         if done == 0 {
@@ -114,7 +114,7 @@ impl Judge for Ends<'_> {
                 _ => {}
             },
             What::LoopEnded(Ended::Outcome(reason))
-                // An end that was committed by a second try is not told again.
+                // An end that a second try committed is not emitted again.
                 if self.reason.as_ref().is_some_and(|told| told != reason) && !self.failed => {
                     book.wrong(
                         "ends",

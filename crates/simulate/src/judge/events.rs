@@ -1,4 +1,4 @@
-//! Events are numbered without a gap, and what they tell of activations and calls is balanced.
+//! Events are numbered without a gap, and the events of activations and calls are balanced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ impl Judge for Events {
         match &entry.what {
             What::Event(event) => self.event(event, now, book),
             What::Died { events, .. } => {
-                // A process that comes up goes on from what was stored.
+                // A new process continues from the stored number.
                 self.seq = *events;
                 self.died = true;
             }
@@ -62,7 +62,7 @@ impl Events {
             book.wrong("events", format!("event {} comes behind event {}: {event:?}", event.seq, self.seq));
         }
         self.seq = event.seq;
-        // A commit takes its time: what it makes true is of its beginning.
+        // A commit takes time: its events belong to its beginning.
         let is_of_commit = match &event.kind {
             EventKind::Checkpoint { .. }
             | EventKind::RunFinished { .. }
@@ -123,7 +123,7 @@ impl Events {
         let before = self.calls.insert(call.to_owned(), next);
         let fits = match next {
             Told::Ready => before.is_none(),
-            // A loop that is dropped between a decision and its commit does not tell of it.
+            // A loop that is dropped between a decision and its commit emits no event of it.
             Told::Suspended if now.cuts > 0 => before.is_some_and(|before| before != Told::Done),
             Told::Suspended => matches!(before, Some(Told::Ready | Told::Resumed)),
             Told::Resumed => before == Some(Told::Suspended),

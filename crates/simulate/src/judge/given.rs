@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::Moment;
 
-/// The decisions that were given, by their ids: an id may have been given with several contents.
+/// The given decisions, by their ids: an id may have been given with several contents.
 #[derive(Default)]
 pub(super) struct Given {
     said: BTreeMap<String, Vec<Incoming>>,
     told: BTreeMap<String, Told>,
 }
 
-/// A decision by which a call went on, as its event tells of it.
+/// A decision that resumed a call, as in its event.
 struct Told {
     call: String,
     suspension: String,
@@ -40,7 +40,7 @@ impl Given {
         }
     }
 
-    /// A call went on by a decision.
+    /// A decision resumed a call.
     pub(super) fn told(&mut self, kind: &EventKind) {
         let EventKind::ToolCallResumed { call, suspension_id, decision_id, action, actor, .. } = kind else {
             return;
@@ -54,20 +54,20 @@ impl Given {
         self.told.insert(decision_id.clone(), told);
     }
 
-    /// Was a decision of that id and with that action given by that actor? One of the runtime's own is given by none.
+    /// Was a decision of that id and that action given by that actor? A decision of the runtime has no giver.
     pub(super) fn is_by(&self, id: &str, action: DecisionAction, actor: Option<&str>) -> bool {
         let is_it = |one: &Incoming| one.action == action && one.actor.as_deref() == actor;
         id.starts_with("expiry:") || self.said.get(id).is_some_and(|said| said.iter().any(is_it))
     }
 
-    /// What was accepted under an id: of what was given, what the event agrees with.
+    /// The candidates for the accepted decision under an id: the given ones that agree with the event.
     fn under(&self, id: &str) -> Vec<&Incoming> {
         let told = self.told.get(id);
         let agrees = |one: &&Incoming| told.is_none_or(|told| told.agrees(one));
         self.said.get(id).into_iter().flatten().filter(agrees).collect()
     }
 
-    /// Does a decision say what was accepted under its id? None as long as that may be several things.
+    /// Does a decision repeat the accepted one of its id? `None` while several candidates remain.
     pub(super) fn repeats(&self, incoming: &Incoming) -> Option<bool> {
         let told = self.told.get(&incoming.decision_id);
         let accepted = self.under(&incoming.decision_id);
@@ -79,7 +79,7 @@ impl Given {
         }
     }
 
-    /// The result of what was accepted under an id.
+    /// The result of the accepted decision of an id.
     pub(super) fn result(&self, id: &str) -> Value {
         self.under(id).last().map(|one| one.result.clone()).unwrap_or_default()
     }
@@ -106,7 +106,7 @@ impl Given {
     }
 }
 
-/// Does a decision say the same as the one that was accepted under its id? What it leaves open is the same.
+/// Does a decision agree with the accepted one of its id? Omitted fields agree.
 fn is_same(incoming: &Incoming, accepted: &Incoming, told: Option<&Told>) -> bool {
     let on = told.map(|told| &told.suspension).or(accepted.suspension_id.as_ref());
     let is_on = match (&incoming.suspension_id, on) {
@@ -116,7 +116,7 @@ fn is_same(incoming: &Incoming, accepted: &Incoming, told: Option<&Told>) -> boo
     let names_call = incoming.call == accepted.call || told.is_some_and(|told| told.call == incoming.call);
     let is_of_digest = match (&incoming.digest, &accepted.digest) {
         (Some(digest), Some(accepted)) => digest == accepted,
-        // No question has this one.
+        // No question has this digest.
         (Some(digest), None) => digest != "0",
         (None, _) => true,
     };

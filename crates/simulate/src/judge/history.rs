@@ -1,4 +1,4 @@
-//! What the model reads: one result for each call, in order, nothing that is not durable, and no placeholder that must not be.
+//! The input of the model: one result for each call, in order, durable data alone, and no forbidden placeholder.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl Judge for Histories<'_> {
                     self.told.insert(call.clone(), outcome.clone());
                 }
             }
-            // A death may come between a commit and its events, and before the commit of an outcome that was told.
+            // A death may come between a commit and its events, and before the commit of an emitted outcome.
             What::LoopBegan { calls, .. } => {
                 let is_so = |name: &str, told: &CallOutcome| {
                     calls.iter().any(|call| call.name == name && call.status == status_of(told))
@@ -90,7 +90,7 @@ impl Histories<'_> {
         }
     }
 
-    /// Behind each answer one result for each call, in their order, and each is what was told of the call.
+    /// After each answer one result for each call, in their order, and each equals the event of the call.
     fn shape(&self, history: &[Message], over: bool, now: &Moment, book: &mut Book) {
         let mut messages = history.iter().peekable();
         let mut step = 0;
@@ -131,7 +131,7 @@ impl Histories<'_> {
     fn content(&self, key: CallKey, content: &ResultContent, now: &Moment, book: &mut Book) {
         let call = now.calls.iter().find(|(_, call)| call.key == key && key.step > 0);
         let Some((name, call)) = call.filter(|(_, call)| call.is_over()) else { return };
-        // What was told before a death may be told again by the next process.
+        // Events before a death may be repeated by the next process.
         let Some(told) = self.told.get(name) else { return };
         let same = match (told, content) {
             (

@@ -1,4 +1,4 @@
-//! What lapses is given up when its time comes, where the loop waits for just that or takes decisions in at once.
+//! An expired question is given up at its time, if the loop waits for it or takes decisions immediately.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use crate::play::{Seen, What};
 
 pub(super) struct Lapses<'s> {
     case: &'s Case,
-    /// Calls that execute again: where they do so one by one, what lapses waits for them like any decision.
+    /// Calls that execute again: in a sequential mode an expiry waits for them like any decision.
     replayed: BTreeSet<String>,
     /// Is there a loop?
     driven: bool,
-    /// Was the run told to end? Its end gives up what waits.
+    /// Was the end requested? The end gives up waiting calls.
     is_to_end: bool,
-    /// Since when the loop notices what lapses; none while it does not.
+    /// The time since the loop notices expiries; `None` while it does not.
     alert_since: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl<'s> Lapses<'s> {
         }
     }
 
-    /// Does the loop notice now what lapses (document 003, `wait_for_resume_or_cancel`; document 000, the stream)?
+    /// Does the loop notice an expiry now: in a wait in place, or in a loop that takes decisions immediately?
     fn is_alert(&self, now: &Moment) -> bool {
         if !self.driven || self.is_to_end || now.committing || now.cancelled {
             return false;
@@ -56,7 +56,7 @@ impl Judge for Lapses<'_> {
         if let Some(since) = self.alert_since {
             let suspended = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
             for (name, call) in suspended {
-                // A call that has its answer and asks again is suspended before its question is told.
+                // An answered call that asks again is suspended before its question is emitted.
                 let unanswered = call.last_asked.as_ref().filter(|id| !now.accepted.contains_key(*id));
                 let asked = unanswered.and_then(|id| now.asked.get(id));
                 let Some(lapses) = asked.and_then(|asked| asked.expires_at_ms) else { continue };

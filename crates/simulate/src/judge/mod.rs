@@ -1,6 +1,7 @@
-//! An independent judge: it knows the documents and what was seen of a case, and nothing of the driver.
+//! An independent judge: it knows the documented behaviour and the observations of a case, and nothing of the driver.
 //!
-//! Each file holds one promise. A judge goes through what happened in order, with [`Moment`], how the run stands then.
+//! Each file holds one promise. A judge processes the observations in order, with [`Moment`], the state of the run at that
+//! time.
 
 mod calls;
 mod cancel;
@@ -37,9 +38,9 @@ pub use moment::Moment;
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Which, in a word.
+    /// The promise, in a word.
     pub rule: String,
-    /// When, and how.
+    /// The time and the details.
     pub what: String,
 }
 
@@ -49,16 +50,16 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What a judge looks at next.
+/// The next observation of a judge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step<'s> {
     /// A transition.
     Moved(&'s Event<'static>),
-    /// Something else.
+    /// Any other entry.
     Entry(&'s Entry),
 }
 
-/// Where violations go.
+/// The collected violations.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     at_ms: u64,
@@ -74,14 +75,14 @@ impl Book {
 
 /// One promise, followed through a case.
 pub(crate) trait Judge {
-    /// Looks at what happened next; `now` is how the run stands behind it.
+    /// Processes the next observation; `now` is the state of the run after it.
     fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book);
 
-    /// Looks back at the whole.
+    /// Processes the complete case.
     fn end(&mut self, _seen: &Seen, _now: &Moment, _book: &mut Book) {}
 }
 
-/// Holds what was seen against the documents; gives what was broken, and the edges that were taken.
+/// Compares the observations with the documented behaviour; returns the violations and the taken transitions.
 pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
     let mut book = Book::default();
     let mut judges: Vec<Box<dyn Judge>> = vec![

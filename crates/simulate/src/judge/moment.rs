@@ -1,4 +1,4 @@
-//! How a run stands, as its transitions and events tell it.
+//! The state of a run, derived from its transitions and events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +10,20 @@ use runstate::tool_call::{CallKey, ToolCallStatus};
 use super::{Book, Step};
 use crate::play::{Ended, What};
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Default)]
 pub struct Moment {
-    /// When, in milliseconds.
+    /// The time, in milliseconds.
     pub at_ms: u64,
     /// Its status.
     pub run: Option<RunStatus>,
-    /// The state of its activation, while one goes on.
+    /// The state of its activation, while one is running.
     pub flow: Option<String>,
     /// Its calls, by their names.
     pub calls: BTreeMap<String, CallNow>,
-    /// All that was ever asked, by its id.
+    /// All questions so far, by their ids.
     pub asked: BTreeMap<String, Suspension>,
-    /// Decisions that were accepted, by what they answer.
+    /// The accepted decisions, by their suspensions.
     pub accepted: BTreeMap<String, String>,
     /// The ids of decisions that are in the store.
     pub durable: BTreeSet<String>,
@@ -33,21 +33,21 @@ pub struct Moment {
     pub committing: bool,
     /// Was the run cancelled?
     pub cancelled: bool,
-    /// How often a loop was dropped, by a death or without.
+    /// The number of dropped loops, with or without a death.
     pub cuts: u32,
     died: bool,
 }
 
-/// How a call stands.
+/// The state of a call.
 #[derive(Debug, Clone)]
 pub struct CallNow {
     /// Its place.
     pub key: CallKey,
     /// Its status.
     pub status: ToolCallStatus,
-    /// How often it asked.
+    /// The number of its questions.
     pub suspensions: u32,
-    /// What it asked last.
+    /// Its last question.
     pub last_asked: Option<String>,
 }
 
@@ -63,12 +63,12 @@ fn call_status(name: &str) -> Option<ToolCallStatus> {
 }
 
 impl Moment {
-    /// Does an activation go on?
+    /// Is an activation running?
     pub fn is_active(&self) -> bool {
         self.flow.is_some()
     }
 
-    /// What the calls say of the run (document 003, the decision table), written again.
+    /// The status that the calls derive by the decision table; an independent implementation.
     pub fn projection(&self) -> RunStatus {
         use ToolCallStatus::{Resuming, Running, Suspended};
         let any = |wanted: &[ToolCallStatus]| self.calls.values().any(|call| wanted.contains(&call.status));

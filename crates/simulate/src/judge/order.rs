@@ -1,4 +1,4 @@
-//! What executes beside what, and how long a decision waits.
+//! Executions beside each other, and the delay of a decision.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use crate::play::{Seen, What};
 
 pub(super) struct Order<'s> {
     case: &'s Case,
-    /// Decisions on their way that must be taken in at once: when they were sent, and how long decisions were held up by then.
+    /// Pending decisions that must be taken immediately: the time of sending, and the accumulated delay at that time.
     sent: BTreeMap<usize, (u64, u64)>,
-    /// How long a commit was made, or a call replayed where that is done one by one.
+    /// The accumulated time of commits, and of replays in a sequential mode.
     held_up_ms: u64,
     held_up_since: Option<u64>,
     replayed: BTreeSet<String>,
     /// The calls that asked while they executed in this activation.
     asked: Vec<runstate::tool_call::CallKey>,
-    /// The calls that a death left running. They had started, and start again behind whatever asks meanwhile.
+    /// The calls that were executing at a death. They had started, and start again after any later question.
     left_running: BTreeSet<String>,
 }
 
@@ -38,7 +38,7 @@ impl<'s> Order<'s> {
         }
     }
 
-    /// Are decisions taken in at once now (document 000, the stream; document 003, the concurrent model)?
+    /// Are decisions taken immediately now, as in a stream or in the concurrent mode?
     fn is_live(&self, now: &Moment) -> bool {
         let waits = self.case.acts.iter().any(|act| matches!(act.does, Does::Wait(_)));
         let executes = now.flow.as_deref() == Some("ToolRound") && !now.executing.is_empty();
@@ -112,7 +112,7 @@ impl Judge for Order<'_> {
                     self.asked.push(key);
                 }
             }
-            // What comes in at the very end is for the next activation and its gates.
+            // A decision at the very end is for the next activation and its gates.
             What::Event(event) if matches!(event.kind, EventKind::RunFinished { .. }) => self.sent.clear(),
             What::LoopEnded(_) | What::Died { .. } => {
                 self.sent.clear();

@@ -1,4 +1,4 @@
-//! The result of a call is what its tool, its gate or its decision gave.
+//! The result of a call comes from its tool, its gate or its decision.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, ComesTo};
 use crate::play::{OUTPUT, Seen, What};
 
-/// In the reason of a call that a crash may have cut off, and that is given up.
+/// Part of the reason of a call that a crash may have interrupted, and that is given up.
 const UNKNOWN: &str = "may have been executing";
 
-/// Where the result of a call comes from.
+/// The origin of a call's result.
 #[derive(Debug, Clone, PartialEq)]
 enum Source {
     Output(Value, Option<&'static str>),
-    /// Words that its error has.
+    /// A part of its error.
     Error(String),
     /// It asks.
     Nothing,
@@ -32,7 +32,7 @@ pub(super) struct Outcomes<'s> {
     sources: BTreeMap<String, Source>,
     keys: BTreeMap<String, CallKey>,
     given: Given,
-    /// What was decided on each suspension.
+    /// The action of each decided suspension.
     decided: BTreeMap<String, DecisionAction>,
     gate: BTreeMap<String, Verdict>,
 }
@@ -97,7 +97,7 @@ impl Judge for Outcomes<'_> {
                     self.given.told(&event.kind);
                     self.decided.insert(suspension_id.clone(), *action);
                     let asked = now.asked.get(suspension_id);
-                    // A doubt may be answered with what came of the call.
+                    // A doubt may be answered with the result of the call.
                     let is_result = asked.is_some_and(|asked| {
                         asked.resume_mode == ResumeMode::UseDecisionAsToolResult
                             || asked.action == IN_DOUBT && !self.given.result(decision_id).is_null()
@@ -125,7 +125,7 @@ impl Judge for Outcomes<'_> {
 }
 
 impl Outcomes<'_> {
-    /// Is it asked whether a call may execute again, and was that not allowed?
+    /// Is the call in doubt, and was a repetition refused?
     fn is_doubted(&self, call: &str, now: &Moment) -> bool {
         let Some(last) = now.calls.get(call).and_then(|call| call.last_asked.as_ref()) else { return false };
         now.asked.get(last).is_some_and(|asked| asked.action == IN_DOUBT)
@@ -146,11 +146,11 @@ impl Outcomes<'_> {
             (CallOutcome::Succeeded { output, warning }, Some(Source::Output(expected, warned))) => {
                 output == expected && warning.as_deref() == *warned
             }
-            // A decision whose replay a death cut off is supplied again, and is not told to be resumed again.
+            // A decision is supplied again if a death interrupted its replay, without a second resume event.
             (CallOutcome::Succeeded { output, .. }, _) => cut && self.given.has_result(output),
             (CallOutcome::Failed { error }, Some(Source::Error(words))) => error.contains(words.as_str()),
             (CallOutcome::Failed { error }, _) => {
-                // The place of a call may not be known before a plugin was asked about it, and of one that is withheld none is.
+                // The place of a call may be unknown before a plugin runs for it; a withheld call has none.
                 let withheld = key.is_none_or(|key| key.step == 0 || is_withheld(self.case, key));
                 let before = error.contains("do not fit") || withheld && error.contains("is not offered");
                 let unfit = key.and_then(|key| is_unfit(self.case, key));

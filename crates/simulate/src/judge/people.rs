@@ -1,4 +1,4 @@
-//! A tool that people must approve executes when as many of them as it needs have approved what each of them was shown.
+//! A tool with approvals executes after the required number of people have approved the arguments that each was shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, Needs};
 use crate::play::{Durable, Seen, What};
 
-/// What the questions of the library ask for. No gate and no tool of a case asks for it.
+/// The action of the library's questions. No gate and no tool of a case uses it.
 pub(super) const APPROVE: &str = "approve";
 
 /// A decision that approved a call.
 #[derive(Debug, Clone)]
 struct Approved {
     decision: String,
-    /// The question; none where the decision names its call alone, and a death kept it from being told.
+    /// The question; `None` if the decision names its call alone, and a death suppressed its event.
     suspension: Option<String>,
     actor: Option<String>,
 }
@@ -28,7 +28,7 @@ pub(super) struct People<'s> {
     case: &'s Case,
     looks: Looks,
     sent: BTreeMap<String, Incoming>,
-    /// The approvals of each call, as they are told.
+    /// The approvals of each call, by events.
     approved: BTreeMap<String, Vec<Approved>>,
 }
 
@@ -37,7 +37,7 @@ impl<'s> People<'s> {
         People { case: &seen.case, looks: Looks::default(), sent: BTreeMap::new(), approved: BTreeMap::new() }
     }
 
-    /// The approvals of a call that are in the store, as far as there is one.
+    /// The stored approvals of a call, if there is a store.
     fn approved(&self, call: &str, durable: Option<&Durable>, now: &Moment) -> Vec<Approved> {
         let mut all: Vec<Approved> = self.approved.get(call).cloned().unwrap_or_default();
         let Some(durable) = durable else { return all };
@@ -45,7 +45,7 @@ impl<'s> People<'s> {
         if now.cuts == 0 {
             return all;
         }
-        // One that was made durable in the instant of a death is never told.
+        // A decision that became durable at the time of a death has no event.
         for sent in durable.decisions.iter().filter_map(|id| self.sent.get(id)) {
             let approves = |id: &String| now.asked.get(id).is_some_and(|asked| asked.action == APPROVE);
             let is_on_it = sent.call == call && sent.suspension_id.as_ref().is_none_or(approves);
@@ -58,10 +58,10 @@ impl<'s> People<'s> {
         all
     }
 
-    /// How many people of those were shown these arguments.
+    /// The number of those people that were shown these arguments.
     fn count(&self, approved: &[Approved], people: u32, arguments: &Value) -> usize {
         let given = approved.iter().filter(|one| {
-            // A giver that was shown nothing is the business of another promise.
+            // Another promise covers a giver that was shown nothing.
             let look = one.suspension.as_ref().and_then(|id| self.looks.of(&one.decision, id));
             look.is_none_or(|look| look.arguments == *arguments)
         });

@@ -1,4 +1,4 @@
-//! The phases come in their order, RunStart and RunEnd once an activation, and nothing behind the end.
+//! The phases come in their order, RunStart and RunEnd once an activation, and no event after the end.
 
 use runstate::agent::Phase;
 use runstate::agent::event::{CallOutcome, EventKind};
@@ -8,11 +8,11 @@ use crate::play::{Ended, What};
 
 #[derive(Default)]
 pub(super) struct Phases {
-    /// Where the activation stands; none outside of one.
+    /// The position in the activation; `None` outside of one.
     at: Option<At>,
     step_open: bool,
     ended_step: u32,
-    /// The call that an execution has just brought somewhere: plugins are asked next.
+    /// The call with a new outcome: plugins run next.
     executed: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Judge for Phases {
     }
 }
 
-/// The call whose execution, or what stood in for it, is told to have come to something.
+/// The call with a new outcome, by execution or by a substitute.
 fn executed(what: &What) -> Option<&str> {
     let What::Event(event) = what else { return None };
     match &event.kind {
@@ -59,7 +59,7 @@ fn executed(what: &What) -> Option<&str> {
 }
 
 impl Phases {
-    /// Plugins are asked behind each execution, before anything else happens, also behind one that asks.
+    /// Plugins run after each execution, before any other event, also after a suspension.
     fn behind_execution(&mut self, what: &What, now: &Moment, book: &mut Book) {
         let is_asked = matches!(what, What::Phase { phase: Phase::AfterToolExecute, .. });
         if let Some(call) = self.executed.take()
@@ -94,7 +94,7 @@ impl Phases {
                         book.wrong("phases", format!("step {step} starts before the one before it ended"));
                     }
                     Phase::StepEnd => {
-                        // A step that a death cut off ends no more; one ends once.
+                        // A step that a death interrupted does not end; any other ends once.
                         if !std::mem::replace(&mut self.step_open, false) {
                             book.wrong("phases", format!("step {step} ends, and was not begun"));
                         }

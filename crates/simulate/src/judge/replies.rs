@@ -1,4 +1,4 @@
-//! The table of replies, written from the text.
+//! The table of replies; an independent implementation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) fn kind(reply: &Reply) -> Kind {
     }
 }
 
-/// The replies that the table allows, as things are now.
+/// The replies that the table permits now.
 pub(super) fn expected(
     incoming: &Incoming,
     calls: &BTreeMap<String, CallNow>,
@@ -87,7 +87,7 @@ pub(super) fn expected(
             None => return only(if asked > 0 { Kind::Stale } else { Kind::Unknown }),
         },
         None => {
-            // It was bound when it came: by now that question may be answered, and another one wait.
+            // It was bound on arrival: by now that question may be answered, and another one may wait.
             replies.extend(last_asked().filter_map(settled));
             replies.extend(now.accepted.keys().filter(|id| is_of(id, &lives)).filter_map(|id| settled(id)));
             match (lives.as_slice(), asked) {
@@ -99,7 +99,7 @@ pub(super) fn expected(
                         if replies.is_empty() {
                             replies.insert(Kind::Unknown);
                         }
-                        // One that was bound while it waited, and then was given up undecided.
+                        // It was bound to a waiting question, which was then given up undecided.
                         replies.insert(Kind::Stale);
                         return replies;
                     }

@@ -1,4 +1,4 @@
-//! The status of the run is what its calls say (A3, A4), and its calls are over when it is.
+//! The status of the run agrees with its calls, and its calls are over when it is.
 
 use runstate::agent::event::{CallOutcome, EventKind};
 use runstate::run::RunStatus;
@@ -15,7 +15,7 @@ impl Judge for Status {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Event(event) => {
-                // A wait that ends gives its calls up one by one, and then the run goes on or is over (A17, A20).
+                // The end of a wait gives its calls up one by one, and then the run continues or is over.
                 let gives_up = matches!(
                     event.kind,
                     EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { .. }, .. }
@@ -77,7 +77,7 @@ fn rule(now: &Moment, book: &mut Book) {
     }
 }
 
-/// The same for what is stored.
+/// The check for the stored run.
 fn stored(durable: &Durable, book: &mut Book) {
     let any = |wanted: &[&str]| durable.calls.values().any(|status| wanted.contains(&status.as_str()));
     let (executes, waits) = (any(&["Running", "Resuming"]), any(&["Suspended"]));

@@ -1,6 +1,6 @@
-//! A run is stopped when a condition holds at the end of a step, and only then (document 003, "Stop Conditions"; A15).
+//! A run is stopped when a condition holds at the end of a step, and only then.
 //!
-//! What the conditions count is counted here once more, from what was told and from what the case has the model say.
+//! An independent count for each condition, from events and from the script of the model.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crate::play::{Seen, What, model_says};
 
 pub(super) struct Stops<'s> {
     case: &'s Case,
-    /// Failed calls since the last that succeeded.
+    /// Failed calls since the last successful one.
     failed: u32,
-    /// The same at the beginning of the last commit, and in the store.
+    /// The count at the beginning of the last commit, and in the store.
     committing: u32,
     durable: u32,
-    /// Which conditions held at the end of the last step, and how often a loop was dropped until then.
+    /// The conditions that held at the end of the last step, with the number of dropped loops until then.
     held: Option<(u32, Vec<bool>, u32)>,
 }
 
@@ -29,12 +29,12 @@ impl<'s> Stops<'s> {
         Stops { case: &seen.case, failed: 0, committing: 0, durable: 0, held: None }
     }
 
-    /// Does a condition hold at the end of a step, at that time? None for one that is not known here.
+    /// Does a condition hold at the end of a step, at that time? `None` for an unknown condition.
     fn holds(&self, condition: &StopConditionSpec, step: u32, at_ms: u64) -> Option<bool> {
         let answers = || self.case.answers.iter().take(step as usize);
         match condition {
             StopConditionSpec::MaxRounds { rounds } => Some(step >= *rounds),
-            // The run began with the first thing that happened, at 0 ms.
+            // The run began with the first event, at 0 ms.
             StopConditionSpec::Timeout { seconds } => Some(at_ms >= *seconds * 1_000),
             StopConditionSpec::TokenBudget { max_total } => {
                 Some(answers().map(|answer| answer.tokens).sum::<u64>() >= *max_total)
@@ -50,7 +50,7 @@ impl<'s> Stops<'s> {
         }
     }
 
-    /// Is a call of the step the same as one before it, both within a window of so many calls?
+    /// Is a call of the step equal to an earlier one, both within a window of that many calls?
     fn repeats(&self, step: u32, window: u32) -> bool {
         let mut last: BTreeMap<String, usize> = BTreeMap::new();
         let mut place = 0;
@@ -68,7 +68,7 @@ impl<'s> Stops<'s> {
         false
     }
 
-    /// What held when the step ended: where the run ends anyway, a match of the text alone counts.
+    /// Records the conditions at the end of the step: if the run ends anyway, a match of the text alone counts.
     fn step_ended(&mut self, step: u32, now: &Moment) {
         let has_calls =
             self.case.answers.get(step as usize - 1).is_some_and(|answer| !answer.calls.is_empty());
@@ -84,7 +84,7 @@ impl<'s> Stops<'s> {
 
     fn finished(&self, reason: &TerminationReason, now: &Moment, book: &mut Book) {
         let Some((step, held, cuts)) = &self.held else { return };
-        // A crash between the end of a step and that of the run has the conditions asked again, elsewhere.
+        // After a crash between the end of a step and of the run, the conditions are evaluated again, elsewhere.
         if *cuts != now.cuts || now.cuts > 0 {
             return;
         }

@@ -1,4 +1,4 @@
-//! What those who listen are told in figures: what waits, what was used, which commit it was, how far a tool is.
+//! Reported figures: waiting calls, usage, commit numbers, progress of tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use super::{Book, Judge, Moment, Step};
 use crate::case::{Answer, Case};
 use crate::play::{Ended, Seen, What};
 
-/// How far the tool of a call said that it is.
+/// The reported progress of a call's tool.
 struct Progress {
-    /// The pieces that it tells.
+    /// The number of its progress messages.
     tells: u8,
     told: u8,
     answered: bool,
@@ -22,14 +22,14 @@ struct Progress {
 
 pub(super) struct Told<'s> {
     case: &'s Case,
-    /// The tokens of the answers that came.
+    /// The tokens of the received answers.
     used: u64,
-    /// The tokens that were told when the last activation ended.
+    /// The tokens at the end of the last activation.
     before: u64,
     /// The answer that is under way.
     asked: Option<&'s Answer>,
     commits: u64,
-    /// Did a commit fail? An answer that is under way then is dropped.
+    /// Did a commit fail? An answer under way is dropped then.
     refused: bool,
     progress: BTreeMap<String, Progress>,
 }
@@ -72,7 +72,7 @@ impl<'s> Told<'s> {
                     waits(waiting, now, book);
                 }
                 self.used(usage.total(), reason, now, book);
-                // An answer of a later activation is not the one that was dropped.
+                // An answer of a later activation is not the dropped one.
                 self.refused = false;
                 self.progress.clear();
             }
@@ -91,7 +91,7 @@ impl<'s> Told<'s> {
         }
     }
 
-    /// What a tool said of how far it is comes before what it came to.
+    /// The progress of a tool comes before its result.
     fn settled(&mut self, call: &str, book: &mut Book) {
         let Some(progress) = self.progress.remove(call) else { return };
         if progress.answered && progress.told < progress.tells {
@@ -100,7 +100,7 @@ impl<'s> Told<'s> {
         }
     }
 
-    /// All answers count, one that failed too: it was paid for. One that was cancelled had perhaps not said what it took.
+    /// All answers count, also failed ones, which were paid for. A cancelled answer may not have reported its usage.
     fn used(&self, total: u64, reason: &TerminationReason, now: &Moment, book: &mut Book) {
         let of_last = self.asked.map_or(0, |answer| answer.tokens);
         let is_right = match (self.asked.and_then(|answer| answer.fault), reason) {
@@ -116,7 +116,7 @@ impl<'s> Told<'s> {
     }
 }
 
-/// What is told to wait is what waits.
+/// The reported waiting calls are the waiting calls.
 fn waits(waiting: &[Interrupt], now: &Moment, book: &mut Book) {
     let told: BTreeSet<(&str, &str)> =
         waiting.iter().map(|it| (it.call.as_str(), it.suspension.id.as_str())).collect();

@@ -10,12 +10,12 @@ use crate::play::{Ended, Seen, What};
 
 static RULES: LazyLock<Rulebook> = LazyLock::new(|| Rulebook::of(runstate::lifecycles().iter().copied()));
 
-/// What is stored outlives a death; the rest does not.
+/// Stored machines survive a death; others do not.
 fn is_stored(event: &Event<'_>) -> bool {
     matches!(&*event.lifecycle, "run" | "tool_call")
 }
 
-/// Checks the trace as one, with what a death undid left out; gives the edges that were taken.
+/// Checks the trace as one, without the transitions that a death undid; returns the taken transitions.
 pub(super) fn check(seen: &Seen, book: &mut Book) -> Coverage {
     let mut deaths = Vec::new();
     for entry in &seen.entries {
@@ -46,7 +46,7 @@ pub(super) fn check(seen: &Seen, book: &mut Book) -> Coverage {
         .entries
         .iter()
         .any(|entry| matches!(entry.what, What::LoopEnded(Ended::Dropped { .. }) | What::Wrong(_)));
-    // A round that was cancelled or that failed leaves what it executed unfinished (A24).
+    // A cancelled or failed round leaves its executions unfinished.
     let gated_and_left = seen.case.mode == ExecutionMode::Sequential
         || seen
             .entries
@@ -61,7 +61,7 @@ pub(super) fn check(seen: &Seen, book: &mut Book) -> Coverage {
             "run" => !over,
             "tool_call" => unfinished.state == "New" || !over,
             "run_flow" => cut,
-            // All gates come first (A25): what does not start behind them is gated again, by another execution.
+            // All gates come first: a call that does not start afterwards is gated again, by another execution.
             "tool_execution" if unfinished.state == "BeforeToolExecute" => cut || abandons || gated_and_left,
             _ => cut || abandons,
         };

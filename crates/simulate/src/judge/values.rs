@@ -1,4 +1,4 @@
-//! What calls write is there at the end, once, and what failed calls write is not.
+//! Values written by calls exist at the end, once; values of failed calls do not.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Values<'s> {
     own: BTreeMap<String, Vec<serde_json::Value>>,
     step: Option<u32>,
     conflicts: bool,
-    /// What a plugin wrote last.
+    /// The last value of a plugin.
     acted: Option<u32>,
 }
 
@@ -62,7 +62,7 @@ impl Judge for Values<'_> {
             )
         );
         for (name, value) in end.values.iter().filter(|(name, _)| name.starts_with("own/")) {
-            // A death may have come before the last one was kept.
+            // A death may have come before the last value was stored.
             let written = self.own.get(name);
             let fits =
                 written.is_some_and(|all| all.last() == Some(value) || now.cuts > 0 && all.contains(value));

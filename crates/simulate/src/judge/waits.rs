@@ -1,4 +1,4 @@
-//! When a run waits for the calls that ask, and when the model goes on without them (A1; document 000, the run's start).
+//! When a run waits for suspended calls, and when the model continues without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +15,18 @@ pub(super) struct Waits {
     policy: SuspensionPolicy,
     /// Is there a committer?
     is_kept: bool,
-    /// The step, and which step each call is of.
+    /// The step, and the step of each call.
     at_step: u32,
     steps: BTreeMap<String, u32>,
-    /// Calls that asked since the activation began, and before it went into its loop.
+    /// Calls that asked since the activation began, and before it entered its loop.
     anew: BTreeSet<String>,
-    /// Why the run should have waited, where it goes on. One that is to end does not wait.
+    /// Why the run should have waited, if it continues. An ending run does not wait.
     should_wait: Option<String>,
-    /// Has a call moved since the last step ended? Else the model would learn nothing new.
+    /// Has a call moved since the last step ended? Otherwise the model has nothing new to read.
     moved: bool,
     /// Messages that the run took while it waited in place.
     taken: usize,
-    /// Did a commit fail? Then it goes on like one that was cut off.
+    /// Did a commit fail? Then the run continues like an interrupted one.
     failed: bool,
 }
 
@@ -45,7 +45,7 @@ impl Waits {
         }
     }
 
-    /// What there is to wait for at the start of an activation, or behind its round.
+    /// The calls to wait for at the start of an activation, or after its round.
     fn to_wait_for(&self, at_start: bool, now: &Moment) -> Option<String> {
         let status = |name: &str| now.calls.get(name).map(|call| call.status);
         let waits = |name: &str| status(name) == Some(ToolCallStatus::Suspended);
@@ -83,7 +83,7 @@ impl Waits {
 }
 
 impl Waits {
-    /// An answer without calls is the end, or a wait until a call has moved, also where a crash came between.
+    /// An answer without calls is the end, or a wait until a call has moved, also after a crash in between.
     fn asked_again(&mut self, what: &What, book: &mut Book) {
         match what {
             What::Event(event) => match &event.kind {
@@ -93,7 +93,7 @@ impl Waits {
                 | EventKind::ToolCallDone { .. } => self.moved = true,
                 _ => {}
             },
-            // An answer that is lost is asked for again.
+            // A lost answer is requested again.
             What::CommitEnded { trigger: Trigger::AssistantTurnCommitted, made: true, .. } => {
                 self.moved = false;
             }
@@ -124,7 +124,7 @@ impl Judge for Waits {
     fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
         match step {
             Step::Entry(entry) => self.asked_again(&entry.what, book),
-            // Durable before it is told, where the process died between.
+            // Durable without an event, if the process died in between.
             Step::Moved(event) if event.lifecycle == "tool_call" => self.moved = true,
             Step::Moved(_) => {}
         }

@@ -22,19 +22,19 @@ use super::world::{RUN, Sink, World, calls_of};
 use super::{model, plugin, send, tool, veil};
 use crate::case::{Case, ToolName, Trouble};
 
-/// Loops of one case. A run that needs more goes in circles.
+/// The maximum of loops of one case. A run that needs more does not progress.
 const MOST_LOOPS: usize = 240;
-/// A parked run that nobody decided for so long is cancelled.
+/// A parked run without a decision for this time is cancelled.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A loop that takes so long hangs.
+/// A loop of this duration hangs.
 const HANGS: Duration = Duration::from_secs(600);
-/// What the user writes.
+/// The message of the user.
 const NEVER_MIND: &str = "never mind";
 
 /// Plays a case.
 ///
 /// # Panics
-/// When tokio has no runtime to give.
+/// If tokio cannot make a runtime.
 pub fn play(case: &Case) -> Seen {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime of one thread").block_on(async {
@@ -44,11 +44,11 @@ pub fn play(case: &Case) -> Seen {
     })
 }
 
-/// How a loop came to its end, and what comes next.
+/// The end of a loop, and the next action.
 enum Next {
     /// It waits.
     Parked,
-    /// It was dropped, and goes on in memory.
+    /// It was dropped, and continues in memory.
     Again,
     /// The process died.
     Revive,
@@ -56,9 +56,9 @@ enum Next {
     Over,
 }
 
-/// What becomes of a run that waits.
+/// The next action for a waiting run.
 enum Parked {
-    /// It goes on.
+    /// It continues.
     Goes(Input),
     /// The process died.
     Died,
@@ -115,7 +115,7 @@ impl Play {
                 world.token.cancel();
             });
         }
-        // Where nobody decides, somebody loses patience.
+        // Without a decision, patience ends.
         let world = Arc::clone(&self.world);
         tokio::spawn(async move {
             tokio::time::sleep(PATIENCE * 5).await;
@@ -168,7 +168,7 @@ impl Play {
         Some((state, decisions, input))
     }
 
-    /// The run as a new process finds it.
+    /// The run as a new process restores it.
     fn revive(&mut self) -> Option<(RunState, Input)> {
         let Some(store) = self.store.as_ref().filter(|store| !store.is_empty()) else {
             let state = RunState::watched(RUN, &self.world.recorder);
@@ -190,14 +190,14 @@ impl Play {
 
     async fn one_loop(&mut self, state: &mut RunState, decisions: &mut Inbox, input: Input) -> Next {
         if state.run().status() == RunStatus::Done {
-            // A run that was brought back over answers what is asked of it.
+            // A restored finished run answers decisions.
             run_loop(&self.agent, state, Input::Resume, Io::new().inbox(decisions)).await.ok();
             return Next::Over;
         }
         let message = input != Input::Resume;
         let (calls, status) = (calls_of(state), state.run().status());
         self.world.note(What::LoopBegan { life: self.life, message, calls, status });
-        // A time that has passed strikes nothing any more.
+        // A time in the past has no effect.
         let now = Instant::now();
         self.drops.retain(|at| *at > now);
         self.deaths.retain(|at| *at > now);
@@ -231,7 +231,7 @@ impl Play {
                 Next::Over
             }
             Err(alive) => {
-                // One that was dropped while it committed its end is over in memory and not in the store.
+                // A loop dropped during the commit of its end is over in memory and not in the store.
                 let alive = alive && state.run().status() != RunStatus::Done;
                 self.world.note(What::LoopEnded(Ended::Dropped { alive }));
                 if alive { Next::Again } else { Next::Revive }
@@ -292,7 +292,7 @@ impl Play {
         cancel_run(&self.agent, state, io).await
     }
 
-    /// What becomes of a run that is parked.
+    /// Waits for an input to a parked run.
     async fn parked(&mut self, state: &mut RunState, decisions: &mut Inbox) -> Parked {
         let now = Instant::now();
         self.deaths.retain(|at| *at > now);
@@ -330,7 +330,7 @@ impl Play {
     }
 
     async fn finish(&self, state: &RunState) -> Option<Final> {
-        // The inbox lives: what was given to the run is answered now, without another loop over it.
+        // The inbox is alive: decisions given to the run are answered now, without another loop.
         for _ in 0..64 {
             tokio::task::yield_now().await;
         }
@@ -365,7 +365,7 @@ impl Play {
     }
 }
 
-/// What was stored is what is there, and comes back as that.
+/// Checks that the stored run equals the run in memory, and is restored as such.
 fn compare(world: &World, store: &Store, state: &RunState) {
     if store.is_behind() {
         return;

@@ -1,4 +1,4 @@
-//! What was seen of a case.
+//! The observations of a case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,36 +15,36 @@ use serde_json::Value;
 
 use crate::case::Case;
 
-/// All that was seen.
+/// All observations.
 #[derive(Debug)]
 pub struct Seen {
     /// The case.
     pub case: Case,
-    /// What happened outside of the machines, in order.
+    /// The entries outside of the machines, in order.
     pub entries: Vec<Entry>,
     /// The transitions of all machines, in order.
     pub trace: Vec<Event<'static>>,
-    /// How the run stood at the end.
+    /// The final state of the run.
     pub end: Option<Final>,
 }
 
-/// Something that happened.
+/// An observation.
 #[derive(Debug)]
 pub struct Entry {
-    /// When.
+    /// The time.
     pub at_ms: u64,
-    /// How many transitions came before it.
+    /// The number of earlier transitions.
     pub trace: u64,
-    /// What.
+    /// The observation.
     pub what: What,
 }
 
-/// What happened.
+/// The kinds of observations.
 #[derive(Debug)]
 pub enum What {
     /// A loop began.
     LoopBegan {
-        /// How many processes died before it.
+        /// The number of earlier process deaths.
         life: u32,
         /// With a message?
         message: bool,
@@ -55,11 +55,11 @@ pub enum What {
     },
     /// A loop ended.
     LoopEnded(Ended),
-    /// The process died: what is not durable is gone.
+    /// The process died: data that is not durable is lost.
     Died {
-        /// Transitions behind this one, of machines that are stored, are gone.
+        /// Later transitions of stored machines are lost.
         keep: u64,
-        /// How many events the store knows of.
+        /// The number of stored events.
         events: u64,
     },
     /// An event.
@@ -68,9 +68,9 @@ pub enum What {
     Asked {
         /// The step.
         step: u32,
-        /// What it reads.
+        /// Its messages.
         history: History,
-        /// Are there messages among them that are not durable?
+        /// Are all of them durable?
         durable: bool,
     },
     /// A plugin was asked in a phase.
@@ -80,7 +80,7 @@ pub enum What {
         /// The step.
         step: u32,
     },
-    /// Did a plugin do something there that ends the run?
+    /// Did a plugin request the end there?
     Acted {
         /// Does it fail?
         fails: bool,
@@ -98,9 +98,9 @@ pub enum What {
         key: CallKey,
         /// The plugin.
         plugin: u8,
-        /// The decision that lets it go on.
+        /// The decision that resumes it.
         decision: Option<Decision>,
-        /// What the plugin said.
+        /// The verdict of the plugin.
         verdict: Verdict,
     },
     /// A tool began.
@@ -109,22 +109,22 @@ pub enum What {
         call: String,
         /// Its place.
         key: CallKey,
-        /// Which of its executions the case has for it.
+        /// The number of the execution in the case.
         nth: usize,
-        /// The key by which an outside service knows it again.
+        /// The key by which an external service recognises it.
         idempotency: String,
-        /// What it was called with.
+        /// The arguments.
         arguments: Value,
-        /// The decision that let it go on.
+        /// The decision that resumed it.
         decision: Option<Decision>,
-        /// What the store had then.
+        /// The stored data at that time.
         durable: Option<Durable>,
     },
     /// A tool answered.
     Answered {
         /// The call.
         call: String,
-        /// Which of its executions.
+        /// The number of the execution.
         nth: usize,
     },
     /// A tool was dropped.
@@ -136,11 +136,11 @@ pub enum What {
     CommitBegan,
     /// It ended.
     CommitEnded {
-        /// What made it due.
+        /// The trigger.
         trigger: Trigger,
         /// Was it made?
         made: bool,
-        /// What the store has now.
+        /// The stored data now.
         durable: Durable,
     },
     /// A decision was sent.
@@ -149,10 +149,10 @@ pub enum What {
         number: usize,
         /// The decision.
         incoming: Incoming,
-        /// The list of the handle that it is given to, as its giver finds it.
+        /// The list of the handle at the time of the decision.
         shown: Arc<[Look]>,
     },
-    /// It was replied to; none where nobody was there any more.
+    /// A decision was answered; `None` if no process remained.
     Replied {
         /// Its number.
         number: usize,
@@ -161,15 +161,15 @@ pub enum What {
         /// Is it in the store?
         durable: bool,
     },
-    /// A run that waits in place took what the user wrote.
+    /// A run that waits in place took a message of the user.
     Taken,
     /// The run was cancelled.
     Cancelled,
-    /// Something that is wrong in itself.
+    /// An internal contradiction.
     Wrong(String),
 }
 
-/// A question as holders of a handle find it.
+/// A question as holders of a handle see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Look {
     /// The suspension.
@@ -180,21 +180,21 @@ pub struct Look {
     pub arguments: Value,
 }
 
-/// How a loop ended.
+/// The end of a loop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     /// With an outcome.
     Outcome(TerminationReason),
     /// Its end was not committed.
     Unfinished,
-    /// It was dropped; is the state still there?
+    /// It was dropped; does the state still exist?
     Dropped {
-        /// Else the process died.
+        /// Otherwise the process died.
         alive: bool,
     },
 }
 
-/// What the store has.
+/// The stored data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Durable {
     /// The status of the run.
@@ -203,7 +203,7 @@ pub struct Durable {
     pub calls: Arc<BTreeMap<String, String>>,
     /// The ids of the decisions.
     pub decisions: Arc<BTreeSet<String>>,
-    /// How many messages.
+    /// The number of messages.
     pub messages: usize,
     /// Is there a store?
     pub kept: bool,
@@ -216,27 +216,27 @@ pub struct CallSeen {
     pub name: String,
     /// Its place.
     pub key: CallKey,
-    /// How it stands.
+    /// Its status.
     pub status: ToolCallStatus,
-    /// How often it asked.
+    /// The number of its questions.
     pub suspensions: u32,
-    /// What it waits on.
+    /// Its current question.
     pub waits_on: Option<String>,
 }
 
-/// How a run stood at the end.
+/// The final state of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Final {
     /// Its status.
     pub status: RunStatus,
-    /// Why it is over.
+    /// The reason for its end.
     pub reason: Option<TerminationReason>,
     /// Its calls.
     pub calls: Vec<CallSeen>,
-    /// What was said.
+    /// The messages.
     pub history: Vec<Message>,
     /// The steps.
     pub steps: u32,
-    /// What its keys have.
+    /// The values of its keys.
     pub values: BTreeMap<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! Plays a case under virtual time, and writes down what was seen.
+//! Plays a case under virtual time, and records the observations.
 
 mod drive;
 mod log;

@@ -1,4 +1,4 @@
-//! A model that says what the case has for each step.
+//! A model that gives the answers of the case.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl Model for Scripted {
     }
 }
 
-/// What it says; nothing where it panics.
+/// The pieces of the answer; `None` for a panic.
 fn pieces(step: u32, answer: Option<&Answer>) -> Vec<Option<ModelEvent>> {
     let mut pieces = vec![Some(ModelEvent::Text(format!("step {step}")))];
     let Some(answer) = answer else {
@@ -66,12 +66,12 @@ fn arguments(step: u32, ordinal: u32, call: &Call) -> String {
     }
 }
 
-/// What it says for the arguments of a call; as an error what is no JSON.
+/// The arguments of a call as the model sends them; an error for text that is no JSON.
 pub fn model_says(step: u32, ordinal: u32, call: &Call) -> Result<Map<String, Value>, String> {
     if call.garbled {
         return Err("{\"n\":".to_owned());
     }
-    // Calls of `read` repeat each other, so that the detection of loops has something to find.
+    // Calls of `read` repeat, so that the detection of loops finds some.
     let n = if call.tool.is_repeatable() { 1 } else { step * 10 + ordinal };
     let field = if call.unfit { "m" } else { "n" };
     Ok(Map::from_iter([(field.to_owned(), n.into())]))

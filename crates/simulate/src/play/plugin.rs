@@ -1,4 +1,4 @@
-//! Plugins that say and do what the case has for them.
+//! Plugins with the verdicts and actions of the case.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const ACTED: Key<u64> = Key::run("acted").persistent();
 
 pub(super) struct Scripted {
     pub(super) world: Arc<World>,
-    /// The first one also writes down that it was asked.
+    /// The first one also records that it ran.
     pub(super) number: u8,
 }
 

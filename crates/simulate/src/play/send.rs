@@ -1,4 +1,4 @@
-//! Those who decide.
+//! Deciders.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::log::What;
 use super::world::World;
 use crate::case::{Kind, Send, Timed};
 
-/// How often a decision is given again whose run was gone.
+/// The number of repetitions of a decision to a run that was gone.
 const AGAIN: u8 = 4;
 
-/// Sends what the case has for what a call asked; without any, to go on.
+/// Sends the decisions of the case for a question of a call; without any, a decision to resume.
 pub(super) fn on_ask(
     world: &Arc<World>,
     call: &str,
@@ -35,7 +35,7 @@ pub(super) fn on_ask(
     give(world, call, suspension, digest, sends, batch);
 }
 
-/// Sends what the case has for a question of the library, before a tool that people must approve.
+/// Sends the decisions of the case for a question of the library, before a tool that people must approve.
 pub(super) fn on_approval(world: &Arc<World>, call: &str, suspension: &Suspension, digest: Option<&str>) {
     let resume = [Send::new(5, Kind::Resume)];
     let approvers = &world.case.approvers;
@@ -131,7 +131,7 @@ pub(super) fn on_doubt(world: &Arc<World>, call: &str, suspension: &Suspension) 
     });
 }
 
-/// Sends a decision at its time, whatever the call does then.
+/// Sends a decision at its time, independent of the call.
 pub(super) fn at_time(world: &Arc<World>, place: usize, timed: &Timed) {
     let action = if timed.resumes { DecisionAction::Resume } else { DecisionAction::Cancel };
     let decision = Incoming::new(format!("timed/{place}"), &timed.call, action)
@@ -144,7 +144,7 @@ pub(super) fn at_time(world: &Arc<World>, place: usize, timed: &Timed) {
     });
 }
 
-/// Gives decisions to the run, as long as there is one, and writes down what became of them.
+/// Gives decisions to the run, while there is one, and records the replies.
 async fn deliver(world: &Arc<World>, batch: Vec<Incoming>) {
     for _ in 0..AGAIN {
         let Some(handle) = world.handle() else { return };

@@ -1,4 +1,4 @@
-//! A store that fails, and dies, where the case says.
+//! A store that fails, and dies, at the commits of the case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,20 +18,20 @@ use crate::case::Trouble;
 pub(super) struct Store {
     world: Arc<World>,
     memory: MemoryCommitter,
-    /// Commits that were tried.
+    /// The number of commit tries.
     tried: u32,
     durable: Durable,
-    /// Transitions that came before the last commit that was made.
+    /// The number of transitions before the last successful commit.
     pub(super) kept: u64,
-    /// The events that the stored run has told.
+    /// The number of events of the stored run.
     pub(super) events: u64,
-    /// The calls that its events tell to be over.
+    /// The calls that its events report as done.
     done: BTreeSet<String>,
-    /// May the process die in it? Not where the player commits an end by itself.
+    /// May the process die in it? Not where the player itself commits an end.
     pub(super) mortal: bool,
-    /// Was a commit begun that was not made?
+    /// Was a commit begun and not made?
     behind: bool,
-    /// Is the sum of what was stored held against the run each time?
+    /// Is the sum of the commits compared with the run each time?
     thorough: bool,
 }
 
@@ -59,7 +59,7 @@ impl Store {
         self.memory.restore()
     }
 
-    /// Is there more in memory than in the store, because a commit failed or was dropped?
+    /// Does memory have more than the store, because a commit failed or was dropped?
     pub(super) fn is_behind(&self) -> bool {
         self.behind
     }
@@ -68,7 +68,7 @@ impl Store {
         self.memory.size() == 0
     }
 
-    /// Is what the commits add up to the run as it is? Beside the number of the commit, which is one behind before it is made.
+    /// Do the commits add up to the current run? The number of the commit is one lower before it is made.
     pub(super) fn compare(&self, state: &RunState) {
         if self.behind {
             return;
@@ -101,7 +101,7 @@ impl Store {
         }
     }
 
-    /// Do the events of a commit follow on the stored events, up to the number that it stores?
+    /// Do the events of a commit follow the stored events, up to the stored number?
     fn follow_on(&mut self, trigger: Trigger, delta: &Delta<'_>, stored: Option<u64>) {
         let mut last = self.events;
         for event in delta.events() {
@@ -130,7 +130,7 @@ impl Store {
         }
     }
 
-    /// Takes in what a bundle says: the JSON behind its checksum.
+    /// Reads a bundle: the JSON after its checksum.
     fn learn(&mut self, bundle: &Value) {
         let (machines, delta) = (&bundle["machines"], &bundle["content"]);
         let mut calls = (*self.durable.calls).clone();
@@ -152,7 +152,7 @@ impl Store {
             }
         }
         self.durable = Durable {
-            // What did not change is not in it.
+            // A bundle omits unchanged parts.
             run: machines["run"]["status"].as_str().unwrap_or(&self.durable.run).to_owned(),
             calls: Arc::new(calls),
             decisions: Arc::new(decisions),
@@ -173,7 +173,7 @@ fn without_version(stored: &StoredRun) -> Value {
     if let Value::Object(fields) = &mut value {
         fields.remove("version");
         fields.remove("digest");
-        // Results are stored in the order in which they came, and read in that of their calls.
+        // Results are stored in order of arrival, and read in the order of their calls.
         if let Some(Value::Array(messages)) = fields.get_mut("messages") {
             messages.sort_by_cached_key(ToString::to_string);
         }
@@ -181,7 +181,7 @@ fn without_version(stored: &StoredRun) -> Value {
     value
 }
 
-/// Of an empty store, before its first commit.
+/// The data of an empty store, before its first commit.
 pub(super) fn nothing_stored() -> Durable {
     Durable {
         run: String::new(),

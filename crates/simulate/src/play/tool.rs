@@ -1,4 +1,4 @@
-//! Tools that come to what the case says, and a book of all that they did.
+//! Tools with the outcomes of the case, and a record of their executions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::log::What;
 use super::world::World;
 use crate::case::{Ask, ComesTo, Needs, ToolName, Writes};
 
-/// The field of an output that says which execution it is of.
+/// The field of an output with the number of the execution.
 pub const OUTPUT: &str = "execution";
 
 pub(super) struct Scripted {
@@ -39,7 +39,7 @@ impl Scripted {
     }
 }
 
-/// Those that a case wants from people.
+/// The approvals that a case requires.
 pub(super) fn approval(needs: &Needs) -> Approval {
     let approval = match needs.odd {
         true => Approval::when(|arguments| arguments["n"].as_u64().is_none_or(|n| n % 2 == 1)),
@@ -48,7 +48,7 @@ pub(super) fn approval(needs: &Needs) -> Approval {
     approval.by(needs.people)
 }
 
-/// Notes a tool that is dropped before it answers.
+/// Records a tool that is dropped before it answers.
 struct Watched<'w> {
     world: &'w World,
     call: String,
@@ -140,7 +140,7 @@ pub(super) fn suspension(ask: &Ask, action: &str, key: CallKey, now_ms: u64) -> 
     suspension
 }
 
-/// A schema is the name of a field that must be there.
+/// A schema is the name of a required field.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked;
 

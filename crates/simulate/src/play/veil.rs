@@ -1,16 +1,16 @@
-//! A redactor whose work shows: what leaves the runtime without it is noticed, and what leaves with it is read again.
+//! A redactor with visible marks: unmarked values are detected, and marked values are restored.
 
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt, Redact, Redacted, Which};
 use runstate::decision::Suspension;
 use runstate::termination::{StoppedReason, TerminationReason};
 use serde_json::{Value, json};
 
-/// Before a text that was hidden.
+/// The prefix of a hidden text.
 const VEILED: &str = "veiled: ";
-/// Beside a value that was hidden.
+/// The field of a hidden value.
 const VEIL: &str = "veil";
 
-/// Hides each value behind a mark that says what it is and whose.
+/// Hides each value behind a mark with its kind and its owner.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Veil;
 
@@ -35,10 +35,10 @@ fn mark(which: Which, call: &str) -> String {
     format!("{which:?} of {call}")
 }
 
-/// The event as it would be without the redactor.
+/// The event without redaction.
 ///
 /// # Errors
-/// Says what of it left as it was, or hidden as something that it is not.
+/// The part that was not redacted, or that was redacted as another kind.
 pub(super) fn unveil(event: &AgentEvent) -> Result<AgentEvent, String> {
     let mut event = event.clone();
     match &mut event.kind {
@@ -85,7 +85,7 @@ fn asked(interrupt: &mut Interrupt) -> Result<(), String> {
     suspension(&interrupt.call, &mut interrupt.suspension)
 }
 
-/// What a call waits for, as it would be without the redactor.
+/// The question of a call, without redaction.
 ///
 /// # Errors
 /// As [`unveil`].
@@ -94,7 +94,7 @@ pub(super) fn suspension(call: &str, suspension: &mut Suspension) -> Result<(), 
     value(&mut suspension.parameters, Which::Suspension, call)
 }
 
-/// The arguments of a call that waits, as they would be without the redactor.
+/// The arguments of a waiting call, without redaction.
 ///
 /// # Errors
 /// As [`unveil`].

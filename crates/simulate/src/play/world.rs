@@ -1,4 +1,4 @@
-//! What is outside of the run, and survives it.
+//! The environment of the run, which survives it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use crate::case::Case;
 /// The run's id.
 pub const RUN: &str = "r1";
 
-/// More of it than any case needs: a run that tells so much goes in circles.
+/// More entries than any case needs: a run beyond it does not progress.
 const MOST_ENTRIES: usize = 6_000;
 
 pub(super) struct World {
@@ -38,18 +38,18 @@ pub(super) struct World {
 #[derive(Default)]
 struct Outside {
     entries: Vec<Entry>,
-    /// What each call asked, in order.
+    /// The questions of each call, in order.
     asked: HashMap<String, Vec<Suspension>>,
-    /// What was asked and is not committed: people are not shown it.
+    /// Uncommitted questions: they are not shown.
     unshown: Vec<Interrupt>,
     handle: Option<DecisionHandle>,
     durable: Durable,
     sent: usize,
     /// Calls of `decide` that have not returned.
     unanswered: usize,
-    /// Did the process die, and the loop does not know yet?
+    /// Did the process die, without the loop noticing yet?
     dead: bool,
-    /// Is the run parked, and no loop there that is written to?
+    /// Is the run parked, without a loop for messages?
     parked: bool,
 }
 
@@ -114,7 +114,7 @@ impl World {
         self.lock().handle = handle;
     }
 
-    /// The process dies now: nothing begins in it any more.
+    /// The process dies now: no new work begins in it.
     pub(super) fn die(&self) {
         self.lock().dead = true;
         self.death.notify_one();
@@ -148,8 +148,8 @@ impl World {
         outside.sent
     }
 
-    /// How often a gate or the tool of a call asked, and how often its tool did. What the runtime asked because of a crash
-    /// does not count, so that the case goes on where it was.
+    /// The number of questions of a call's gate and tool, and of its tool alone. Questions of the runtime after a crash do
+    /// not count, so that the case continues at its place.
     pub(super) fn lives(&self, call: &str) -> (u32, usize) {
         let outside = self.lock();
         let asked = outside.asked.get(call).map(Vec::as_slice).unwrap_or_default();
@@ -157,7 +157,7 @@ impl World {
         (u32::try_from(by("tool") + by("gate")).unwrap_or(u32::MAX), by("tool"))
     }
 
-    /// The suspension that a call asked with before that one.
+    /// The previous suspension of the call.
     pub(super) fn asked_before(&self, call: &str, than: &Suspension) -> Option<String> {
         let outside = self.lock();
         let asked = outside.asked.get(call)?;
@@ -165,7 +165,7 @@ impl World {
         asked.get(at.checked_sub(1)?).map(|suspension| suspension.id.clone())
     }
 
-    /// A process comes up with the state that was stored: what calls asked since then was never asked.
+    /// A process starts with the stored state: later questions of calls were never asked.
     pub(super) fn revive(self: &Arc<Self>, state: &RunState) {
         {
             let mut outside = self.lock();
@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    /// The questions that wait, as holders of this handle find them.
+    /// The waiting questions, as holders of this handle see them.
     pub(super) fn looks(&self, handle: &DecisionHandle) -> Arc<[Look]> {
         handle.pending().iter().map(|pending| self.look(pending)).collect()
     }
@@ -208,7 +208,7 @@ impl World {
         }
     }
 
-    /// What was asked is committed now.
+    /// Shows the questions that are committed now.
     fn show(self: &Arc<Self>) {
         let shown = std::mem::take(&mut self.lock().unshown);
         for interrupt in shown {
@@ -220,13 +220,13 @@ impl World {
         match key_of(suspension) {
             Some(key) => send::on_ask(self, call, key, self.lives(call).0, suspension, digest),
             None if suspension.action == "approve" => send::on_approval(self, call, suspension, digest),
-            // The runtime itself asks: the case says for all of them what is decided.
+            // The runtime itself asks: the case has one decision for all doubts.
             None => send::on_doubt(self, call, suspension),
         }
     }
 }
 
-/// Where the call stands that asks, as its asker wrote down.
+/// The place of the asking call, as recorded by its gate or tool.
 fn key_of(suspension: &Suspension) -> Option<runstate::tool_call::CallKey> {
     serde_json::from_value(suspension.parameters.get("key")?.clone()).ok()
 }
@@ -235,7 +235,7 @@ fn since(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Writes events down, and decides where a call asks.
+/// Records events, and decides when a call asks.
 pub(super) struct Sink(pub(super) Arc<World>);
 
 impl EventSink for Sink {
@@ -265,7 +265,7 @@ impl EventSink for Sink {
 }
 
 impl Sink {
-    /// Those who hold a handle see what waits, when it is told.
+    /// Checks that holders of a handle see the waiting questions when they are reported.
     fn listed(&self, waiting: &[Interrupt]) {
         let Some(handle) = self.0.handle() else { return };
         let mut listed = Vec::new();

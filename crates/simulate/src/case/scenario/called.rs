@@ -25,7 +25,7 @@ impl Called<'_> {
     }
 }
 
-/// All calls, in order. An id that is used again names the call's next life.
+/// All calls, in order. A repeated id names the call's next life.
 pub(super) fn all(case: &Case) -> Vec<Called<'_>> {
     let mut lives: BTreeMap<&str, u32> = BTreeMap::new();
     calls_of(case)
@@ -38,7 +38,7 @@ pub(super) fn all(case: &Case) -> Vec<Called<'_>> {
         .collect()
 }
 
-/// As the model asks for it.
+/// The call as a request of the model.
 pub(super) fn request(step: u32, ordinal: u32, call: &Call) -> Request {
     let mut request = Request::new(&call.id, call.tool.name());
     match model_says(step, ordinal, call) {
@@ -48,7 +48,7 @@ pub(super) fn request(step: u32, ordinal: u32, call: &Call) -> Request {
     request
 }
 
-/// The tools, each with what the executions of its calls do.
+/// The tools, each with the behaviour of its executions.
 pub(super) fn tools(case: &Case, calls: &[Called<'_>]) -> BTreeMap<String, Tool> {
     let offers = case.acts.iter().any(|act| act.does == Does::OfferRead);
     let mut used: BTreeSet<ToolName> = calls.iter().map(|call| call.call.tool).collect();
@@ -102,7 +102,7 @@ pub(super) fn patch(key: String, scope: Scope, value: u64) -> Patch {
     Patch { key, scope, persistent: true, value: Some(json!(value)) }
 }
 
-/// What is asked for.
+/// The question.
 pub(super) fn ticket(ask: &Ask, action: &str, key: CallKey) -> Ticket {
     Ticket {
         id: ask.id.clone(),

@@ -1,7 +1,7 @@
-//! A case as a scenario file, which anybody plays with `runstate run`.
+//! A case as a scenario file, for `runstate run`.
 //!
-//! The scenario says by what is in its file what the simulation says by its code: what tools answer, what plugins say at the
-//! gates of calls, what people decide as soon as a call asks, what goes wrong outside.
+//! The scenario expresses in its file the inputs that the simulation has in code: results of tools, verdicts of plugins at
+//! the gates of calls, decisions as soon as a call asks, and external faults.
 
 mod called;
 mod people;
@@ -13,7 +13,7 @@ use runstate_scenario::file::{Act, Commits, Driver, Step, Turn, When};
 use super::{Answer, Case, ComesTo, Fault, Says, Trouble};
 use called::Called;
 
-/// When somebody loses patience with a run that nobody decides for, as in the simulation.
+/// The time after which a run without decisions is cancelled, as in the simulation.
 const PATIENCE_MS: u64 = 300_000;
 
 /// A case as a scenario.
@@ -21,12 +21,12 @@ const PATIENCE_MS: u64 = 300_000;
 pub struct AsScenario {
     /// The scenario.
     pub scenario: Scenario,
-    /// What of the case it does not say; nothing, where it says all.
+    /// The parts of the case that it omits; empty for a complete scenario.
     pub left_out: Vec<String>,
 }
 
 impl AsScenario {
-    /// The file: JSON, which is YAML too, below a word on where it comes from.
+    /// The file: JSON, which is YAML too, below a comment on its origin.
     pub fn to_file(&self) -> String {
         let about = self.scenario.about.as_deref().unwrap_or_default();
         format!("# {about}\n{}\n", self.scenario.to_json())
@@ -88,7 +88,7 @@ fn turn(step: u32, answer: &Answer) -> Turn {
     }
 }
 
-/// How often the model may be asked behind its answers: once, and once more for each thing that lets a run go on.
+/// The number of further model requests after its answers: one, and one for each input that resumes a run.
 fn spare_turns(case: &Case) -> usize {
     let asks = case.answers.iter().flat_map(|answer| &answer.calls).flat_map(|call| &call.executions);
     let asks = asks.filter(|execution| matches!(execution.comes_to, ComesTo::Pending(_))).count();
@@ -116,7 +116,7 @@ fn outside(case: &Case, left_out: &mut Vec<String>) -> Vec<Step> {
     let mut steps: Vec<Step> = people::at_times(case);
     let at = |at_ms: u64, act: Act| Step::new(When::AtMs(at_ms), act);
     steps.extend(case.messages.iter().map(|at_ms| at(*at_ms, Act::Write("never mind".to_owned()))));
-    // Who cancels a run wants it to be over, whichever process drives it.
+    // A cancellation is repeated to each process.
     let cancel = |at_ms| Step { insists: true, ..at(at_ms, Act::Cancel) };
     steps.extend(case.cancel_ms.map(cancel));
     for trouble in &case.troubles {
@@ -134,7 +134,7 @@ fn outside(case: &Case, left_out: &mut Vec<String>) -> Vec<Step> {
         };
         steps.push(step);
     }
-    // A run that nobody decides for would wait for ever.
+    // A run without decisions would wait for ever.
     if spare_turns(case) > 0 {
         steps.push(cancel(PATIENCE_MS));
     }

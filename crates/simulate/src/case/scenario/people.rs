@@ -1,4 +1,4 @@
-//! Those who decide.
+//! Deciders.
 
 use runstate_scenario::file::{Act, Action, Decision, Given, Question, Reply, Step, When};
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::super::{Case, ComesTo, Kind, OnAsk, Says, Send, Timed};
 use super::called::Called;
 use super::find;
 
-/// What is decided when a call asks; to go on, where the case has nothing for it.
+/// The decisions when a call asks; to resume, if the case has none.
 pub(super) fn replies(case: &Case, calls: &[Called<'_>]) -> Vec<Reply> {
     let asking: Vec<&Called<'_>> = calls.iter().filter(|call| asks(case, call)).collect();
     let planned = case.replies.iter().filter_map(|reply| {
@@ -83,7 +83,7 @@ fn turned(action: Action) -> Action {
     }
 }
 
-/// What is decided on calls in doubt.
+/// The decisions on calls in doubt.
 fn doubts(case: &Case) -> Reply {
     let action = if case.doubts_resume { Action::Approve } else { Action::Deny };
     let decision =
@@ -91,7 +91,7 @@ fn doubts(case: &Case) -> Reply {
     Reply { to: Question::Doubt, gives: vec![Given { after_ms: 3, decide: vec![decision] }] }
 }
 
-/// What is decided at a time, whatever the call does then.
+/// The decisions at a time, independent of the call.
 pub(super) fn at_times(case: &Case) -> Vec<Step> {
     let step = |(place, timed): (usize, &Timed)| {
         let action = if timed.resumes { Action::Approve } else { Action::Deny };

@@ -1,4 +1,4 @@
-//! What plugins say and do.
+//! Verdicts and actions of plugins.
 
 use runstate::agent::keys::Scope;
 use runstate::termination::TerminationReason;
@@ -10,7 +10,7 @@ use super::super::{Act, Case, Does, Gate, Place, Says};
 use super::called::{Called, patch, ticket};
 use super::find;
 
-/// Those of the first of the simulation's two plugins, then those of the second: of equal verdicts the first counts.
+/// The plugins of the simulation's first plugin, then of its second: the first of equal verdicts wins.
 pub(super) fn all(case: &Case, calls: &[Called<'_>]) -> Vec<Plugin> {
     let mut gates: Vec<&Gate> = case.gates.iter().collect();
     gates.sort_by_key(|gate| (gate.plugin, gate.step, gate.ordinal, gate.life));
@@ -48,7 +48,7 @@ fn act(act: &Act) -> Option<Plugin> {
         Does::EndRun => Plugin::EndRun { at, reason: TerminationReason::BehaviorRequested },
         Does::Wait(ms) => Plugin::Wait { at, ms },
         Does::Write => Plugin::Set { at, patch: patch("acted".to_owned(), Scope::Run, u64::from(act.step)) },
-        // Tools are offered with a request, and at no other place.
+        // Tools are offered with a request alone.
         Does::OfferRead if act.phase != Place::BeforeInference => return None,
         Does::OfferRead => Plugin::Offer { tools: vec!["read".to_owned()], step: Some(act.step) },
     })
