@@ -8,13 +8,13 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Absent {
-    /// Its binaries are not there.
+    /// Its binaries are not installed.
     NotInstalled,
-    /// A small disk was asked for, and may not be mounted here.
+    /// A small disk was requested, and may not be mounted here.
     NoSmallDisk,
-    /// It was started, and is not ready; with the end of what it said.
+    /// It was started, and is not ready; with the end of its output.
     NotReady(String),
-    /// The operating system refused something.
+    /// The operating system returned an error.
     Io(io::Error),
 }
 

@@ -1,8 +1,8 @@
-//! Where the server's binaries are.
+//! The location of the server's binaries.
 
 use std::path::{Path, PathBuf};
 
-/// The folder that has initdb and postgres: in `PATH`, or where Debian puts them, the newest first.
+/// The folder with initdb and postgres: in `PATH`, or in Debian's folders, the newest first.
 pub(crate) fn binaries() -> Option<PathBuf> {
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut debian: Vec<PathBuf> = debian.map(|entry| entry.path().join("bin")).collect();

@@ -1,8 +1,8 @@
-//! A PostgreSQL server of a test's own, made of the binaries that are installed: in a temporary folder, on loopback, not as
-//! root, and gone with whoever started it.
+//! A private PostgreSQL server for a test, from the installed binaries: in a temporary folder, on loopback, not as root. It
+//! ends with the process that started it.
 //!
-//! A keeper, a shell script that reads from this process, makes the cluster, starts and stops the server by its process id,
-//! and ends it when its input does: also where this process is killed.
+//! A keeper, a shell script that reads from this process, makes the cluster, and starts and stops the server by its process
+//! id. It ends the server at the end of its input, also if this process is killed.
 //!
 //! ```
 //! use runstate_postgres_server::{Absent, Server, Setup};

@@ -13,37 +13,37 @@ use crate::binaries::binaries;
 use crate::user::{User, as_user};
 use crate::{Absent, Setup};
 
-/// So many ports are tried.
+/// The number of ports to try.
 const PORTS: usize = 3;
 
 const KEEP: &str = include_str!("keep.sh");
 
-/// A server, which ends with this value, or with this process, however that ends.
+/// A server, which ends with this value, or with this process, however the process ends.
 #[derive(Debug)]
 pub struct Server {
     keeper: Mutex<Keeper>,
     port: u16,
-    /// It goes last: the keeper removes it too, but not what it has mounted.
+    /// The last field to drop: the keeper removes the folder too, but not its mounts.
     folder: TempDir,
 }
 
 #[derive(Debug)]
 struct Keeper {
     process: Child,
-    /// What the keeper waits on: it is closed when this process is gone.
+    /// The input of the keeper: it is closed when this process ends.
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
 }
 
 impl Server {
-    /// Starts one, on a free port.
+    /// Starts a server on a free port.
     ///
     /// # Errors
-    /// [`Absent`], which says what to do where that is known.
+    /// [`Absent`], with a remedy if one is known.
     pub fn start(setup: Setup) -> Result<Server, Absent> {
         for _ in 1..PORTS {
             match Self::start_once(&setup) {
-                // Somebody took the port between the look and the start.
+                // Another process took the port between the check and the start.
                 Err(Absent::NotReady(said)) if said.contains("could not bind") => {}
                 started => return started,
             }
@@ -80,7 +80,7 @@ impl Server {
     /// Starts the server again, after it was stopped.
     ///
     /// # Errors
-    /// When it does not start, with the end of what it said.
+    /// If it does not start, with the end of its output.
     pub fn again(&self) -> io::Result<()> {
         self.told("start", "ready")
     }
@@ -89,7 +89,7 @@ impl Server {
     /// to the next start.
     ///
     /// # Errors
-    /// When its keeper does not answer.
+    /// If its keeper does not answer.
     pub fn stop(&self, signal: &str) -> io::Result<()> {
         self.told(&format!("stop {signal}"), "stopped")
     }
@@ -114,7 +114,7 @@ impl Server {
         Ok(said.trim().to_owned())
     }
 
-    /// Where it is: its data are in `data`, its files beside them.
+    /// Its folder: its data are in `data`, its files beside them.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -124,19 +124,19 @@ impl Server {
         self.port
     }
 
-    /// All that it said.
+    /// Its complete output.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// The end of what it said.
+    /// The end of its output.
     pub fn last_words(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    /// The address of one of its databases, as the user `postgres`; the database of that name is there from the beginning.
+    /// The address of one of its databases, as the user `postgres`; the database of that name exists from the beginning.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}?sslmode=disable", self.port)
     }
@@ -145,7 +145,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // It ends when its input does.
+        // The keeper ends at the end of its input.
         keeper.to = None;
         keeper.process.wait().ok();
     }
@@ -156,7 +156,7 @@ fn may_mount() -> bool {
     tried.is_ok_and(|done| done.status.success())
 }
 
-/// Puts what the server needs in its folder, and gives all of it to its user.
+/// Writes the server's files into its folder, and gives all of them to its user.
 fn fill(folder: &Path, setup: &Setup, user: Option<User>) -> io::Result<()> {
     let mut made = vec![folder.to_owned()];
     if setup.has_small_disk {
@@ -177,7 +177,7 @@ fn fill(folder: &Path, setup: &Setup, user: Option<User>) -> io::Result<()> {
     Ok(())
 }
 
-/// A shell of that user, which has its small disk where one is asked for.
+/// A shell of that user, with its small disk if one is requested.
 fn shell(folder: &Path, setup: &Setup, user: Option<User>) -> Command {
     let shell = as_user(user, Path::new("/bin/sh"));
     let (true, Some(User { uid, gid })) = (setup.has_small_disk, user) else { return shell };

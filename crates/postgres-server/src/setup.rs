@@ -1,6 +1,6 @@
-//! How a server is set up.
+//! The settings of a server.
 
-/// How a server is set up: with room for two hundred connections, trusting everybody on loopback.
+/// The settings of a server: two hundred connections, and trust for every user on loopback.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
     pub(crate) settings: Vec<String>,
@@ -9,27 +9,27 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// As it comes.
+    /// The default settings.
     pub fn new() -> Self {
         Setup::default()
     }
 
-    /// With a setting more, as `name=value`.
+    /// Adds a setting, as `name=value`.
     #[must_use]
     pub fn setting(mut self, setting: impl Into<String>) -> Self {
         self.settings.push(setting.into());
         self
     }
 
-    /// With a file in its folder, from which it is started: settings name it by its name, or by `../NAME` where they begin
-    /// in the folder of its data. The user that runs the server owns it, and nobody else may read it.
+    /// Adds a file in the start folder of the server: settings name it by its name, or by `../NAME` if they are relative to
+    /// the folder of its data. The user of the server owns it, and no other user may read it.
     #[must_use]
     pub fn file(mut self, name: impl Into<String>, content: impl Into<String>) -> Self {
         self.files.push((name.into(), content.into()));
         self
     }
 
-    /// With a disk of six megabytes in its folder `small`, which is gone with its processes.
+    /// Adds a disk of six megabytes in its folder `small`, which ends with its processes.
     #[must_use]
     pub fn small_disk(mut self) -> Self {
         self.has_small_disk = true;

@@ -1,4 +1,4 @@
-//! Who runs the server: it refuses to run as root.
+//! The user of the server: it refuses to run as root.
 
 use std::io;
 use std::path::Path;
@@ -12,10 +12,10 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// The user that runs the server where this is root: `postgres`, or else `nobody`. None where this is no root.
+    /// The user of the server if this process is root: `postgres`, or else `nobody`. `None` without root.
     ///
     /// # Errors
-    /// There is neither of them.
+    /// Neither user exists.
     pub(crate) fn unprivileged() -> io::Result<Option<User>> {
         if id(&["-u"])? != Some(0) {
             return Ok(None);
@@ -29,7 +29,7 @@ impl User {
     }
 }
 
-/// A program, to be run as that user, or as this one.
+/// A program that runs as that user, or as this one.
 pub(crate) fn as_user(user: Option<User>, program: &Path) -> Command {
     let Some(User { uid, gid }) = user else { return Command::new(program) };
     let mut command = Command::new("setpriv");

@@ -1,11 +1,13 @@
 //! Limits of schemas, and of the work of checking a value.
 //!
-//! A schema of one kilobyte can ask for more work than a machine has: a chain of `$defs`, each an `anyOf` of two references to the
-//! next, doubles it with each link. So a value is walked here first, as the check would walk it, and each step is counted. The walk
-//! ends at a limit, and the check is not begun then. It takes no more steps than are counted, since nothing is evaluated.
+//! A schema of one kilobyte can require more work than a machine has: a chain of `$defs`, each an `anyOf` of two references
+//! to the next, doubles the work with each link. So a value is first traversed as the check would traverse it, and each step
+//! is counted. At a limit the traversal ends, and the check does not begin. The check takes no more steps than are counted,
+//! since the count evaluates nothing.
 //!
-//! A schema becomes a graph once, when it is compiled: its subschemas, and for each the subschemas that it applies. A reference is an
-//! edge of it, which the resolver of the validator found. The limits of the schema and the steps of a check are both read off it.
+//! A schema becomes a graph once, when it is compiled: its subschemas, and for each the subschemas that it applies. A
+//! reference is an edge, which the resolver of the validator found. The limits of the schema and the steps of a check are
+//! both computed from the graph.
 
 mod compiling;
 mod graph;
@@ -22,19 +24,20 @@ use walk::Walk;
 
 use crate::MOST_BACKTRACKS;
 
-/// The longest schema, as JSON text, in bytes.
+/// The maximum length of a schema as JSON text, in bytes.
 pub const MOST_BYTES: usize = 64 << 10;
-/// The most levels of a schema, and of references that follow one another.
+/// The maximum of levels of a schema, and of consecutive references.
 pub const MOST_DEPTH: usize = 96;
-/// The most levels of a check: a level of a value takes one for its subschema, and one for each reference and choice on the way.
+/// The maximum of levels of a check: a level of a value takes one for its subschema, and one for each reference and choice
+/// on the way.
 pub const MOST_CHECK_DEPTH: usize = 5 * MOST_DEPTH;
-/// The most steps of a check: subschemas that are applied to values, and the characters and items that a keyword looks at.
+/// The maximum of steps of a check: subschemas applied to values, and the characters and items that a keyword reads.
 pub const MOST_STEPS: usize = 200_000;
-/// The most subschemas that are compiled: one is compiled anew for each way over resources (`$id`) that leads to it, and for each
-/// `unevaluatedProperties` and `unevaluatedItems` that it is below.
+/// The maximum of compiled subschemas: a subschema is compiled again for each path over resources (`$id`) that leads to it,
+/// and for each `unevaluatedProperties` and `unevaluatedItems` above it.
 pub const MOST_COMPILED: usize = 20_000;
 
-/// More than a schema may ask for.
+/// A limit that a schema or a check exceeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Excess {
     Bytes(usize),
@@ -46,7 +49,7 @@ pub(crate) enum Excess {
 }
 
 impl Excess {
-    /// The same, where no value is checked: only the schema is too deep.
+    /// The error without a value to check: the schema alone is too deep.
     fn of_schema(self) -> Self {
         match self {
             Excess::CheckDepth(at) => Excess::Depth(at),
@@ -90,7 +93,7 @@ impl fmt::Display for Excess {
     }
 }
 
-/// A schema that is small enough, as a graph. The first node is the schema.
+/// A schema within the limits, as a graph. The first node is the schema.
 #[derive(Debug)]
 pub(crate) struct Measured {
     nodes: Vec<Node>,
@@ -99,14 +102,14 @@ pub(crate) struct Measured {
     pub(crate) matching: Matching,
 }
 
-/// The work of matching a text. One pattern decides for all of a schema.
+/// The work of matching a text. The most expensive pattern decides for the whole schema.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Matching {
     /// A step for each byte.
     Small,
-    /// A pattern is large when it is compiled: [`LARGE`] steps for each byte.
+    /// A compiled pattern is large: [`LARGE`] steps for each byte.
     Large,
-    /// A pattern goes back, and may read the text anew each time.
+    /// A pattern backtracks, and may read the text again each time.
     Back,
 }
 
@@ -122,7 +125,7 @@ struct Node {
     name: Option<String>,
     /// Steps for any value: one for it, one for each keyword, and the values of `enum` and `const`.
     steps: usize,
-    /// Steps for an object: the names that its keywords look for.
+    /// Steps for an object: the names that its keywords search.
     names: usize,
     /// Keywords that read a text, and patterns for it: one for each 64 bytes of a pattern.
     reads: usize,
@@ -130,7 +133,7 @@ struct Node {
     /// Are characters of a text counted, and the items of a list compared?
     measures: bool,
     compares: bool,
-    /// Has it `unevaluatedProperties` or `unevaluatedItems`? They apply subschemas for the same value once more.
+    /// Has it `unevaluatedProperties` or `unevaluatedItems`? They apply subschemas for the value once more.
     marks: bool,
     edges: Vec<Edge>,
 }
@@ -140,7 +143,7 @@ struct Node {
 struct Edge {
     part: Part,
     to: usize,
-    /// Is it applied once more where `unevaluatedProperties` or `unevaluatedItems` is about the same value?
+    /// Is it applied once more by `unevaluatedProperties` or `unevaluatedItems` of the value?
     again: bool,
 }
 
@@ -148,7 +151,7 @@ struct Edge {
 #[derive(Debug)]
 enum Part {
     Same,
-    /// The same, by a reference.
+    /// The value itself, by a reference.
     Refers(Reference),
     Field(String),
     /// Fields by a pattern, which counts as in [`Node::patterns`].
@@ -189,7 +192,7 @@ impl Measured {
     /// Counts the steps of checking a value.
     ///
     /// # Errors
-    /// More of them than a check may take.
+    /// The count exceeds the limit of a check.
     pub(crate) fn walk(&self, value: &Value) -> Result<(), Excess> {
         Walk::over(self).apply(0, value, 0)
     }
@@ -217,7 +220,7 @@ fn levels(value: &Value, depth: usize) -> Result<(), Excess> {
     }
 }
 
-/// Values in a value. A text and a name count once more for each 64 bytes.
+/// The number of values in a value. A text and a name count once more for each 64 bytes.
 fn size(value: &Value) -> usize {
     let (mut count, mut open) = (0, vec![value]);
     while let Some(next) = open.pop() {
@@ -241,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// A subschema that no reference leads to is no part of the graph, so that names cost nothing in a check.
+    /// A subschema without a reference is no part of the graph, so names cost nothing in a check.
     #[test]
     fn a_graph_has_what_references_lead_to() {
         let named = |name: usize| (format!("d{name}"), json!({ "$anchor": format!("n{name}") }));

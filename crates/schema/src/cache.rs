@@ -1,4 +1,4 @@
-//! Schemas that were compiled.
+//! Compiled schemas.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::Checked;
 use crate::budget::MOST_BYTES;
 
-/// How many compiled schemas are kept. A tool has one, and a ticket may bring one of its own each time.
+/// The maximum of kept schemas. A tool has one, and a ticket may bring another one each time.
 const MOST: usize = 256;
-/// The most bytes of their texts. What is compiled of a text is larger, and is not counted.
+/// The maximum of bytes of their texts. A compiled schema is larger than its text, and is not counted.
 const MOST_OF_ALL: usize = 4 << 20;
 
 type Compiled = Result<Arc<Checked>, String>;
 
-/// Compiled schemas by their text. It is emptied when it is full: those in use come back at the cost of compiling them once.
+/// Compiled schemas by their text. A full cache is emptied: schemas in use return at the cost of one compilation.
 #[derive(Default)]
 pub(super) struct Cache(Mutex<Kept>);
 
@@ -38,7 +38,7 @@ impl Cache {
             return known.clone();
         }
         let compiled = compile(schema, text.len()).map(Arc::new);
-        // One that is too long is not kept.
+        // A schema above the limit is not kept.
         if text.len() > MOST_BYTES {
             return compiled;
         }
@@ -47,7 +47,7 @@ impl Cache {
             *kept = Kept::default();
         }
         let bytes = text.len();
-        // Another thread may have compiled the same.
+        // Another thread may have compiled it.
         if kept.schemas.insert(text, compiled.clone()).is_none() {
             kept.bytes += bytes;
         }
@@ -55,7 +55,7 @@ impl Cache {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        // What is kept is whole whenever the lock is free.
+        // The content is complete whenever the lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         crate::compile(schema, bytes)
     }
 
-    /// Also one that is refused: a tool or a ticket may bring it again and again.
+    /// Also a refused schema: a tool or a ticket may bring it repeatedly.
     #[test]
     fn a_schema_is_compiled_once() {
         let (cache, none) = (Cache::default(), json!({ "$ref": "#" }));

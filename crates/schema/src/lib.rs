@@ -26,27 +26,27 @@ use serde_json::Value;
 use budget::{Matching, Measured};
 use cache::Cache;
 
-/// The most mistakes that are told of one value.
+/// The maximum of reported errors of one value.
 const MOST_MISTAKES: usize = 8;
-/// The longest that a mistake is told, in characters: it quotes the value.
+/// The maximum length of an error message, in characters: it quotes the value.
 const LONGEST: usize = 300;
 
 /// Checks values against JSON Schemas, of the draft that a schema names, or else of 2020-12.
 ///
-/// Each schema is compiled once, and the last few hundred are kept. A schema that refers to another document is refused: nothing
-/// is read from the network or from files.
+/// Each schema is compiled once, and the last few hundred are kept. A schema that refers to another document is refused: no
+/// schema is read from the network or from files.
 ///
-/// A schema has limits, and so has a check: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_COMPILED`], [`MOST_CHECK_DEPTH`],
-/// [`MOST_STEPS`]. A schema or a check beyond one is refused before the work is begun. A pattern is matched in linear time. One with
-/// look-around or a back-reference may go back 10,000 times, and makes each text and name count with its square for all patterns of
-/// the schema.
+/// A schema and a check have limits: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_COMPILED`], [`MOST_CHECK_DEPTH`],
+/// [`MOST_STEPS`]. A schema or a check beyond a limit is refused before the work begins. A pattern is matched in linear
+/// time. A pattern with look-around or a back-reference may backtrack 10,000 times, and makes each text and name count with
+/// its square for all patterns of the schema.
 #[derive(Debug, Default)]
 pub struct JsonSchemas {
     compiled: Cache,
 }
 
 impl JsonSchemas {
-    /// With nothing compiled yet.
+    /// A checker without compiled schemas.
     pub fn new() -> Self {
         Self::default()
     }
@@ -54,7 +54,7 @@ impl JsonSchemas {
     /// Can the schema be compiled?
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error of the schema.
     pub fn accepts(&self, schema: &Value) -> Result<(), String> {
         self.compiled.get(schema, compile).map(|_| ())
     }
@@ -83,19 +83,19 @@ impl SchemaCheck for JsonSchemas {
     }
 }
 
-/// A schema that was compiled, and the measure of its checks.
+/// A compiled schema, and the measure of its checks.
 #[derive(Debug)]
 struct Checked {
     validator: Validator,
     measured: Measured,
 }
 
-/// How often a pattern may go back, which only one with look-around or a back-reference does.
+/// The maximum of backtracking steps of a pattern with look-around or a back-reference.
 const MOST_BACKTRACKS: usize = 10_000;
-/// The most bytes of a compiled pattern, and those from which on it is large.
+/// The maximum of bytes of a compiled pattern, and the threshold of a large one.
 const MOST_PATTERN_BYTES: usize = 1 << 18;
 const LARGE_PATTERN_BYTES: usize = 1 << 14;
-/// The most bytes of all compiled patterns of a schema.
+/// The maximum of bytes of all compiled patterns of a schema.
 const MOST_PATTERNS_BYTES: usize = 1 << 24;
 
 fn compile(schema: &Value, bytes: usize) -> Result<Checked, String> {
@@ -104,7 +104,7 @@ fn compile(schema: &Value, bytes: usize) -> Result<Checked, String> {
     let most = MOST_PATTERN_BYTES.min(MOST_PATTERNS_BYTES / measured.patterns.max(1));
     let linear = |most| build(schema, PatternOptions::regex().size_limit(most));
     let mut compiled = linear(most.min(LARGE_PATTERN_BYTES));
-    // Only patterns may be what was refused there, and is taken here.
+    // A pattern may be the reason of the refusal there, and is accepted here.
     if compiled.is_err() && measured.patterns > 0 {
         measured.matching = Matching::Large;
         compiled = linear(most).or_else(|_| {
@@ -128,7 +128,7 @@ fn build<E>(schema: &Value, patterns: PatternOptions<E>) -> Result<Validator, Va
     jsonschema::options().offline().with_pattern_options(patterns).build(schema)
 }
 
-/// A mistake and its place in the value.
+/// An error and its place in the value.
 fn tell(mistake: &ValidationError<'_>) -> String {
     let (place, what) = (mistake.instance_path().to_string(), mistake.to_string());
     let mut told = if place.is_empty() { what } else { format!("{place}: {what}") };

@@ -1,4 +1,4 @@
-//! Faults, sown to show that the judge finds them.
+//! Faults, injected to show that the judge finds them.
 
 mod faulty;
 
@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub use faulty::Faulty;
 pub(crate) use faulty::OTHER_QUESTION;
 
-/// What is wrong on purpose.
+/// An injected fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// A commit is acknowledged, and written a little later.
@@ -19,11 +19,11 @@ pub enum Fault {
     TraceLost,
     /// A commit drops its last event of the run.
     EventLost,
-    /// A commit drops the values that changed.
+    /// A commit drops the changed values.
     ValueLost,
-    /// A decision is kept without its result.
+    /// A decision is stored without its result.
     ResultLost,
-    /// A decision is kept without who made it.
+    /// A decision is stored without its actor.
     ActorLost,
     /// A message to a run is acknowledged and not stored.
     SentLost,
@@ -31,34 +31,34 @@ pub enum Fault {
     SentChanged,
     /// A commit is made in two parts, one after the other.
     Torn,
-    /// A commit of somebody whose run was taken is made all the same.
+    /// A commit of a worker that lost its lease succeeds.
     FenceIgnored,
-    /// A decision is accepted and not kept.
+    /// A decision is accepted and not stored.
     DecisionLost,
     /// A second decision on a suspension is accepted.
     SecondAccepted,
-    /// A person approves again where another one is asked for.
+    /// A person approves again where a second person is required.
     SamePersonTwice,
     /// A decision for another question is accepted.
     OtherQuestion,
-    /// A run that is created is kept a little later.
+    /// A created run is stored a little later.
     RunLost,
-    /// A tool that must not run twice is said to be repeatable.
+    /// A tool that must not run twice is declared repeatable.
     SaidRepeatable,
     /// A declined call is resumed.
     DeclineTurned,
-    /// A wish to cancel is not told.
+    /// A cancellation is not reported.
     CancelUntold,
-    /// A question that lapsed is not told.
+    /// An expired question is not reported.
     LapseUntold,
     /// A run that a kill interrupted is not claimed again.
     LeaseForEver,
-    /// Renewals do not arrive. It does no harm: the fence alone keeps a run in one hand.
+    /// Renewals do not arrive. This is harmless: the fencing token alone keeps one writer for each run.
     Unrenewed,
 }
 
 impl Fault {
-    /// All of them that do harm.
+    /// All harmful faults.
     pub const ALL: [Fault; 21] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,

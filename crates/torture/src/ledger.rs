@@ -1,4 +1,4 @@
-//! What happened outside of all stores: a file to which every process appends, and which no kill can take back.
+//! The external record: a file to which every process appends, and which survives each kill.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub enum Entry {
     /// A tool is about to have its effect.
     Began(Execution),
-    /// It had it.
+    /// The tool had its effect.
     Ended(Execution),
     /// A store acknowledged a commit.
     Committed(Made),
@@ -26,9 +26,9 @@ pub enum Entry {
         run: String,
         /// The commit's number.
         version: u64,
-        /// The lease it was made under.
+        /// The fencing token of its lease.
         fence: u64,
-        /// Why: `fenced`, or what the store said.
+        /// The reason: `fenced`, or the error of the store.
         why: String,
         /// The driver.
         by: String,
@@ -37,7 +37,7 @@ pub enum Entry {
     GaveBack {
         /// The run.
         run: String,
-        /// Why.
+        /// The reason.
         why: String,
         /// The driver.
         by: String,
@@ -47,9 +47,9 @@ pub enum Entry {
         /// The run.
         run: String,
     },
-    /// A message is about to be sent to the run that waits, or to its thread.
+    /// A message is about to be sent to the waiting run, or to its thread.
     Messaging {
-        /// The id of the message; its text is the same.
+        /// The id of the message, which is also its text.
         message: String,
     },
     /// A store acknowledged a message for a run that waits.
@@ -59,17 +59,17 @@ pub enum Entry {
         /// The id of the message.
         message: String,
     },
-    /// A store acknowledged the wish to cancel a run.
+    /// A store acknowledged the cancellation of a run.
     Cancelled {
         /// The run.
         run: String,
-        /// Its version behind that, and the highest if nobody knows: a commit of a higher one was made later, whenever that is
-        /// noted.
+        /// Its version at that time, and the highest number if it is unknown: a commit of a higher version was made later,
+        /// whenever its entry is written.
         version: u64,
     },
     /// A decision is about to be sent.
     Sent(Sent),
-    /// What was said to it.
+    /// The reply to a decision.
     Replied {
         /// The decision.
         sent: Sent,
@@ -91,24 +91,24 @@ pub struct Execution {
     pub by: String,
 }
 
-/// A commit that was acknowledged, with the digests of the rows it added.
+/// An acknowledged commit, with the digests of the rows it added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// The run.
     pub run: String,
     /// Its number.
     pub version: u64,
-    /// The lease it was made under.
+    /// The fencing token of its lease.
     pub fence: u64,
     /// The messages, by number.
     pub messages: Vec<(u64, u64)>,
     /// The events of the trace, by number.
     pub trace: Vec<(u64, u64)>,
-    /// The events of the run, by the number of the first that each stands for.
+    /// The events of the run, by the number of the first that each row stands for.
     pub events: Vec<(u64, u64)>,
-    /// The machines of calls that are new or moved, by the call's name.
+    /// The machines of new or moved calls, by the call's name.
     pub calls: Vec<(String, u64)>,
-    /// The values that changed, by scope and key; none where one was removed.
+    /// The changed values, by scope and key; `None` for a removed one.
     pub values: Vec<(String, String, Option<u64>)>,
     /// The decisions it took.
     pub decisions: Vec<String>,
@@ -116,7 +116,7 @@ pub struct Made {
     pub by: String,
 }
 
-/// A decision on its way.
+/// A pending decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Its id.
@@ -127,26 +127,26 @@ pub struct Sent {
     pub call: String,
     /// The suspension.
     pub suspension: String,
-    /// Go on, or give the call up.
+    /// Resume or cancel.
     pub action: DecisionAction,
-    /// Who gives it.
+    /// The actor.
     pub actor: Option<String>,
-    /// Does it approve where another actor than those of the earlier decisions on the call is asked for?
+    /// Does it approve a question that requires another actor than the earlier decisions on the call?
     pub wants_another: bool,
-    /// The digest of what else it says: the result, who decided, and about which arguments.
+    /// The digest of its other content: the result, the actor, and the arguments.
     pub said: u64,
 }
 
-/// The digest of what a decision says beside its action.
+/// The digest of a decision's content beside its action.
 pub fn digest_of_decision(result: &Value, actor: Option<&str>, digest: Option<&str>) -> u64 {
     digest_of(&json!([result, actor, digest]))
 }
 
-/// The digest of a row of JSON. However a store writes it, the same value has the same.
+/// The digest of a row of JSON. Equal values have equal digests, in any form of writing.
 pub fn digest(json: &str) -> u64 {
     match serde_json::from_str::<Value>(json) {
         Ok(value) => digest_of(&value),
-        // Not JSON: it is no other row's digest, in all likelihood.
+        // Not JSON: in all likelihood no other row has this digest.
         Err(_) => digest_of(&Value::from(json)),
     }
 }
@@ -158,7 +158,7 @@ pub fn digest_of(value: &Value) -> u64 {
     hasher.finish()
 }
 
-/// The ledger, open for more.
+/// The ledger, open for appending.
 #[derive(Debug, Clone)]
 pub struct Ledger(Arc<Mutex<File>>);
 
@@ -166,31 +166,31 @@ impl Ledger {
     /// Opens the file, and makes it if there is none.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn open(path: &Path) -> io::Result<Ledger> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         Ok(Ledger(Arc::new(Mutex::new(file))))
     }
 
-    /// Appends a line. A kill takes nothing back of what was written: only a power cut would.
+    /// Appends a line. It survives a kill, but not a power cut.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn note(&self, entry: &Entry) -> io::Result<()> {
-        // A line that a kill cut off has no end: the next one begins with it.
+        // A line that a kill interrupted has no end: the next one begins with a line end.
         let line = format!("\n{}\n", serde_json::to_string(entry)?);
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // One write: lines of several processes do not mix.
         file.write_all(line.as_bytes())
     }
 
-    /// The same, and it is on the disk.
+    /// As `note`, with a sync to the disk.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub async fn note_durably(&self, entry: Entry) -> io::Result<()> {
         let ledger = self.clone();
-        // Off the threads that renew leases.
+        // Outside of the threads that renew leases.
         let noted = tokio::task::spawn_blocking(move || {
             ledger.note(&entry)?;
             ledger.0.lock().unwrap_or_else(PoisonError::into_inner).sync_data()
@@ -199,19 +199,19 @@ impl Ledger {
     }
 }
 
-/// What a ledger holds.
+/// The content of a ledger.
 #[derive(Debug, Clone, Default)]
 pub struct Entries {
-    /// In the order in which they were written.
+    /// In the order of writing.
     pub all: Vec<Entry>,
-    /// Lines that a kill cut off.
+    /// Lines that a kill interrupted.
     pub torn: usize,
 }
 
 /// Reads a ledger.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub fn read(path: &Path) -> io::Result<Entries> {
     let mut entries = Entries::default();
     let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();

@@ -1,4 +1,4 @@
-//! Processes that drive durable runs are killed at random, and what is left is judged (the design's "Durability").
+//! Processes that drive durable runs are killed at random, and a judge checks the stored results.
 
 pub mod drive;
 pub mod fault;

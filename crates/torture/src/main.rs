@@ -1,5 +1,5 @@
-//! `runstate-torture kill sqlite: --times 300 --seed 1`: drivers of durable runs are killed at random, and what is left is
-//! judged.
+//! `runstate-torture kill sqlite: --times 300 --seed 1`: drivers of durable runs are killed at random, and a judge checks
+//! the stored results.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -94,7 +94,7 @@ fn run() -> Result<ExitCode, Failure> {
 async fn driver(asked: &Asked, store: &str, ledger: &str, name: &str) -> Result<ExitCode, Failure> {
     let drain = CancellationToken::new();
     let parent_is_gone = drain.clone();
-    // It ends when its standard input does: none outlives its parent.
+    // The driver ends at the end of its standard input: none outlives its parent.
     std::thread::spawn(move || {
         let mut rest = Vec::new();
         std::io::stdin().read_to_end(&mut rest).ok();
@@ -112,7 +112,7 @@ async fn driver(asked: &Asked, store: &str, ledger: &str, name: &str) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// A place of its own for what is killed.
+/// A private folder or database for a campaign.
 struct Place {
     store: String,
     folder: TempDir,
@@ -131,7 +131,7 @@ impl Place {
         Ok(Place { store, folder, server })
     }
 
-    /// Says where to look for what is wrong.
+    /// Keeps the place and prints its path, to inspect an error.
     fn keep(self) {
         println!("the ledger is in {}, the store was {}", self.folder.keep().display(), self.store);
         if let Some(server) = self.server {
@@ -151,7 +151,7 @@ async fn killed(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::FAILURE)
 }
 
-/// A fault is tried with several seeds: a kill that shows it may not come with the first.
+/// A fault is tried with several seeds: the first one may not show it.
 const SEEDS: u64 = 3;
 
 async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {

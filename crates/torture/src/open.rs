@@ -9,7 +9,7 @@ use runstate_sqlite::SqliteStore;
 /// Opens `sqlite:PATH`, `file:FOLDER` or `postgres://…`.
 ///
 /// # Errors
-/// Those of the store, and an address of no store.
+/// Errors of the store, and an address of no store.
 pub async fn open(address: &str) -> Result<Arc<dyn RunStore>, StoreError> {
     match address.split_once(':') {
         Some(("sqlite", path)) => Ok(Arc::new(SqliteStore::open(path)?)),

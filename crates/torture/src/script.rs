@@ -1,13 +1,13 @@
-//! What a run does: a script, drawn from a seed, that a model and tools follow.
+//! The script of a run, from a seed, for its model and its tools.
 
 use fastrand::Rng;
 use runstate::agent::ExecutionMode;
 use serde::{Deserialize, Serialize};
 
-/// What a run does, step by step.
+/// The script of a run, step by step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Script {
-    /// How the calls of a step are executed.
+    /// The execution mode of the calls of a step.
     pub mode: ExecutionMode,
     /// One answer of the model each.
     pub steps: Vec<Step>,
@@ -16,26 +16,26 @@ pub struct Script {
 /// An answer of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// How long the model takes.
+    /// The delay of the model.
     pub think_ms: u64,
-    /// What it asks for.
+    /// Its calls.
     pub calls: Vec<Call>,
 }
 
 /// A call that the model asks for; these are its arguments too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The id that the model gives it. Now and then two calls of a run have the same.
+    /// The id that the model gives it. Now and then two calls of a run share one.
     pub id: String,
     /// The tool.
     pub tool: ToolName,
-    /// How long the tool takes.
+    /// The duration of the tool.
     pub ms: u64,
     /// The tool fails.
     pub fails: bool,
-    /// Who asks a person, if anybody does.
+    /// The part that asks a person, if any does.
     pub asks: Asks,
-    /// How long the question stands; none for ever.
+    /// The time until the question expires; `None` for no expiry.
     pub stands_ms: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ pub enum ToolName {
 }
 
 impl ToolName {
-    /// As the model says it.
+    /// The name that the model uses.
     pub fn name(self) -> &'static str {
         match self {
             ToolName::Once => "once",
@@ -59,11 +59,11 @@ impl ToolName {
     }
 }
 
-/// Who asks a person about a call.
+/// The part that asks a person about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asks {
-    /// Nobody.
+    /// No part.
     Nobody,
     /// The gate, before the tool executes.
     Gate,
@@ -76,7 +76,7 @@ pub enum Asks {
 }
 
 impl Script {
-    /// Draws one.
+    /// A random script.
     pub fn draw(rng: &mut Rng) -> Script {
         let modes = [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent];
         let steps = rng.usize(1..=4);

@@ -8,12 +8,12 @@ use super::{Excess, MOST_CHECK_DEPTH, MOST_COMPILED, Measured, Node, Part, Refer
 pub(super) struct Compiling<'m> {
     nodes: &'m [Node],
     count: usize,
-    /// Subschemas and names that are being compiled.
+    /// Subschemas and names under compilation.
     marked: Vec<usize>,
     named: Vec<usize>,
     /// Each scope is a resource that was left, after an outer scope. The outermost is 0.
     scopes: HashMap<(usize, usize), usize>,
-    /// Names that were compiled, by the scope.
+    /// Compiled names, by scope.
     seen: HashSet<(usize, usize)>,
 }
 
@@ -29,8 +29,8 @@ impl<'m> Compiling<'m> {
         }
     }
 
-    /// Walks all that is compiled for a subschema. One that is marked is compiled for `unevaluatedProperties` or `unevaluatedItems`
-    /// too, with all subschemas for the same value.
+    /// Traverses everything that is compiled for a subschema. A marked subschema is compiled for `unevaluatedProperties` or
+    /// `unevaluatedItems` too, with all subschemas for its value.
     pub(super) fn compile(
         &mut self,
         node: usize,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Edge, Excess, Matching, Measured, Node, Part, Reference, size};
 
-/// Keywords with schemas for the same value.
+/// Keywords with schemas for the value itself.
 const SAME: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
 /// Keywords with schemas by names.
@@ -16,22 +16,22 @@ const BY_NAME: [&str; 4] = ["properties", "patternProperties", "dependentSchemas
 /// Keywords with schemas that `unevaluatedProperties` and `unevaluatedItems` apply once more.
 const AGAIN: [&str; 7] =
     ["allOf", "anyOf", "oneOf", "if", "contains", "unevaluatedProperties", "unevaluatedItems"];
-/// The key of all that a `$recursiveRef` may lead to, among dynamic names.
+/// The key of all targets of a `$recursiveRef`, among dynamic names.
 const RECURSIVE: &str = "$recursiveAnchor";
 
 /// Reads a schema as a graph.
 pub(super) struct Reader<'s> {
     nodes: Vec<Node>,
     patterns: usize,
-    /// Subschemas with keywords that are still to be read.
+    /// Subschemas with unread keywords.
     open: Vec<(usize, &'s Value, Resolver<'s>, Draft)>,
     /// Nodes by their subschema and the base of its references.
     known: HashMap<(*const Value, usize), usize>,
     bases: HashMap<Arc<Uri<String>>, usize>,
     names: HashMap<Arc<Uri<String>>, usize>,
-    /// The values of the schema. A reference that leads elsewhere is refused.
+    /// The values of the schema. A reference to another target is refused.
     own: HashSet<*const Value>,
-    /// Subschemas by the name that makes them dynamic, and a node for all that have the name.
+    /// Subschemas by the name that makes them dynamic, and a node for all subschemas of the name.
     dynamic: HashMap<&'s str, Vec<&'s Value>>,
     choices: HashMap<&'s str, usize>,
     root: Resolver<'s>,
@@ -136,7 +136,7 @@ impl<'s> Reader<'s> {
                 self.patterns += 1;
             }
             "unevaluatedProperties" | "unevaluatedItems" => node.marks = true,
-            // One that is empty is passed over.
+            // An empty one is skipped.
             "$ref" | "$dynamicRef" | "$recursiveRef" => {
                 if let Some(text) = with.as_str().filter(|text| !text.is_empty()) {
                     let reference = self.reference(text, resolver)?;
@@ -200,7 +200,7 @@ impl<'s> Reader<'s> {
         let name = match target["$dynamicAnchor"].as_str() {
             _ if keyword == "$recursiveRef" && target["$recursiveAnchor"] == true => RECURSIVE,
             Some(name) if fragment == Some(name) => {
-                // The outermost resource that has the name is meant, and none is outside of the schema's own.
+                // The outermost resource with the name is the target, and no resource lies outside of the schema's own.
                 let outermost = self.root.lookup(&format!("#{name}")).ok();
                 if let Some(outermost) = outermost.filter(|found| found.contents()["$dynamicAnchor"] == *name)
                 {
@@ -210,7 +210,7 @@ impl<'s> Reader<'s> {
             }
             _ => return Ok(self.resolved(found, text)),
         };
-        // Any of those that have it may be meant.
+        // Any subschema with the name may be the target.
         if let Some(choice) = self.choices.get(name) {
             return Ok(*choice);
         }

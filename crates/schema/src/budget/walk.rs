@@ -10,7 +10,7 @@ use super::{Edge, Excess, MOST_CHECK_DEPTH, MOST_DEPTH, MOST_STEPS, Measured, No
 pub(super) struct Walk<'m> {
     measured: &'m Measured,
     steps: usize,
-    /// The last reference that was followed.
+    /// The last followed reference.
     at: &'m str,
 }
 
@@ -30,7 +30,7 @@ impl<'m> Walk<'m> {
         if depth > MOST_CHECK_DEPTH { Err(Excess::CheckDepth(self.at.to_owned())) } else { Ok(node) }
     }
 
-    /// Walks the check of a value.
+    /// Counts the check of a value.
     pub(super) fn apply(&mut self, node: usize, value: &Value, depth: usize) -> Result<(), Excess> {
         let entered = self.enter(node, depth)?;
         self.count(entered.steps)?;
@@ -50,7 +50,7 @@ impl<'m> Walk<'m> {
         if entered.marks { self.mark(node, value, depth + 1) } else { Ok(()) }
     }
 
-    /// Walks the second round for `unevaluatedProperties` and `unevaluatedItems`.
+    /// Counts the second round for `unevaluatedProperties` and `unevaluatedItems`.
     fn mark(&mut self, node: usize, value: &Value, depth: usize) -> Result<(), Excess> {
         let entered = self.enter(node, depth)?;
         self.count(1 + entered.edges.len())?;
@@ -69,7 +69,7 @@ impl<'m> Walk<'m> {
         Ok(())
     }
 
-    /// Walks the checks of the values that an edge is about.
+    /// Counts the checks of the values of an edge.
     fn follow(&mut self, edge: &'m Edge, value: &Value, depth: usize) -> Result<(), Excess> {
         let to = edge.to;
         match (&edge.part, value) {
@@ -98,7 +98,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Holds the longest chain of subschemas, over references too, against the limit: they are compiled one in another.
+    /// Checks the longest chain of subschemas, over references too, against the limit: they are compiled recursively.
     pub(super) fn chain(
         &mut self,
         node: usize,
@@ -109,7 +109,7 @@ impl<'m> Walk<'m> {
         if depth > MOST_DEPTH {
             return Err(Excess::Depth(self.at.to_owned()));
         }
-        // One that is seen again less deep, or on its own way, leads no deeper than before.
+        // A node that is seen again at a lower depth, or on its own path, leads no deeper than before.
         if seen.get(&node).is_some_and(|seen| *seen >= depth) {
             return Ok(());
         }
@@ -122,8 +122,8 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// Steps of comparing items. They are compared by their hashes, which are the same for lists in lists that differ by brackets alone:
-/// each of those is compared with each.
+/// Steps of comparing items. They are compared by their hashes, which are equal for nested lists that differ by brackets
+/// alone: each of those is compared with each.
 fn comparing(items: &[Value]) -> usize {
     let alike = items.iter().filter(|item| has_lists_in_lists(item)).count();
     items.iter().map(size).fold(1 + alike * alike, usize::saturating_add)

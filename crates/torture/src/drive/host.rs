@@ -1,4 +1,4 @@
-//! What a driver drives runs with: a model that follows the run's script, tools that write into the ledger, a gate that asks.
+//! The agent of a driver: a model that follows the run's script, tools that write into the ledger, a gate that asks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::tools::Act;
 use crate::ledger::{Entry, Ledger};
 use crate::script::{Asks, Call, Script, Step, ToolName};
 
-/// What a run begins with.
+/// The first message of a run.
 pub const MESSAGE: &str = "go";
 
 /// Drives runs whose spec is a [`Script`].
@@ -31,7 +31,7 @@ pub struct Scripts {
 }
 
 impl Scripts {
-    /// With this ledger, under this name, by this clock; with tools of which all say that they may run twice, or with honest ones.
+    /// An executor with this ledger, under this name; its tools are all declared repeatable, or declared truthfully.
     pub fn new(ledger: Ledger, by: &str, clock: Ahead, all_repeatable: bool) -> Self {
         Scripts { ledger, by: by.into(), clock, all_repeatable }
     }
@@ -60,12 +60,12 @@ impl Host for Scripts {
 
     fn ended(&self, run: &str, ended: &Ended) {
         let (run, why, by) = (run.to_owned(), ended.to_string(), self.by.to_string());
-        // What is not noted is not counted; nothing is judged by it.
+        // A missing entry is not counted; no check depends on it.
         self.ledger.note(&Entry::GaveBack { run, why, by }).ok();
     }
 }
 
-/// Answers with the calls of its step; once there are none, with a text.
+/// Answers with the calls of its step, and with a text after the last step.
 struct Scripted(Vec<Step>);
 
 impl Model for Scripted {
@@ -92,7 +92,7 @@ impl Model for Scripted {
     }
 }
 
-/// Asks before calls that say so.
+/// Asks before calls with that setting.
 struct Gate(Ahead);
 
 #[async_trait]
@@ -125,13 +125,13 @@ impl Plugin for Gate {
     }
 }
 
-/// Asks two people before calls that say so.
+/// Asks two people before calls with that setting.
 fn two_people() -> Approvals {
     let two = || Approval::when(|arguments| arguments["asks"] == "two_people").by(2);
     Approvals::new().tool(ToolName::Once.name(), two()).tool(ToolName::Again.name(), two())
 }
 
-/// What is asked about a call.
+/// The question about a call.
 pub(super) fn question(call: &Call, clock: &Ahead) -> Suspension {
     let asked = Suspension::ask("approve", "may it?");
     match call.stands_ms {

@@ -1,4 +1,4 @@
-//! A driver: a process that works on a store until it is killed, or told to stop.
+//! A driver: a process that works on a store until it is killed or stopped.
 
 mod ahead;
 mod host;
@@ -20,7 +20,7 @@ use crate::fault::{Fault, Faulty};
 use crate::ledger::Ledger;
 use crate::open::open;
 
-/// What a driver is started with.
+/// The settings of a driver.
 #[derive(Debug, Clone)]
 pub struct Driver {
     /// The address of the store.
@@ -29,21 +29,21 @@ pub struct Driver {
     pub ledger: PathBuf,
     /// Its name.
     pub name: String,
-    /// How long its leases are.
+    /// The duration of its leases.
     pub lease: Duration,
     /// How far the clock of its machine is ahead.
     pub ahead: Duration,
-    /// What is wrong with it.
+    /// The injected fault.
     pub fault: Option<Fault>,
 }
 
-/// Drives what is in the store until `drain` is cancelled.
+/// Drives the runs of the store until `drain` is cancelled.
 ///
 /// # Errors
-/// Those of the store and of the ledger.
+/// Errors of the store and of the ledger.
 ///
 /// # Cancel safety
-/// Dropped, it is as if it was killed.
+/// A dropped driver behaves like a killed one.
 pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), StoreError> {
     let Driver { store, ledger, name, lease, ahead, fault } = driver;
     let clock = Ahead::by(ahead);
@@ -57,7 +57,7 @@ pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), Store
         .poll(Duration::from_millis(20))
         .put_off(Duration::from_millis(100))
         .at_once(8)
-        // Here it is the workers that are killed, again and again.
+        // In this test the workers are killed repeatedly.
         .set_aside_after(u32::MAX)
         .run(&host, drain)
         .await

@@ -13,7 +13,7 @@ use super::host::question;
 use crate::ledger::{Entry, Execution, Ledger};
 use crate::script::{Asks, Call, ToolName};
 
-/// Writes before its effect and behind it; takes as long as its arguments say.
+/// Writes before and after its effect; its arguments give its duration.
 pub(super) struct Act {
     spec: ToolSpec,
     ledger: Ledger,
@@ -65,7 +65,7 @@ impl Tool for Act {
         if call.asks == Asks::Tool && cx.decision().is_none() {
             return ToolResult::Pending(question(&call, &self.clock));
         }
-        // Each call keeps one of its own: what the calls of a round write must not contradict each other.
+        // Each call writes its own key: the values of a round's calls must not contradict each other.
         let kept = Key::<String>::named(cx.call(), Scope::Run).persistent();
         if let Err(error) = cx.set(&kept, &key) {
             return ToolResult::Error(error.to_string());

@@ -1,4 +1,4 @@
-//! A store that writes down what was acknowledged.
+//! A store that records acknowledgements.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use runstate::store::{Commit, Lease, RunStore, StoreError, Wrapper};
 
 use crate::ledger::{Entry, Ledger, Made, digest};
 
-/// Writes into the ledger which commits a store acknowledged, and which it refused.
+/// Writes the acknowledged and the refused commits of a store into the ledger.
 #[derive(Debug)]
 pub struct Witness {
     inner: Arc<dyn RunStore>,

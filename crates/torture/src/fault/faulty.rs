@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::Fault;
 
-/// Does what another store does, but for the fault.
+/// Forwards to another store, except for the fault.
 #[derive(Debug)]
 pub struct Faulty {
     inner: Arc<dyn RunStore>,
@@ -23,10 +23,10 @@ pub struct Faulty {
     count: AtomicU64,
 }
 
-/// The digest of a decision that was meant for another question: none has it.
+/// The digest of a decision on another question: no question has it.
 pub(crate) const OTHER_QUESTION: &str = "sha256:0";
 
-/// How much later what was acknowledged is written.
+/// The delay of an acknowledged write.
 const LATER: Duration = Duration::from_millis(15);
 
 impl Faulty {
@@ -38,12 +38,12 @@ impl Faulty {
         }
     }
 
-    /// Each so many times.
+    /// True once in that many calls.
     fn now_and_then(&self, times: u64) -> bool {
         self.count.fetch_add(1, Ordering::Relaxed) % times == times - 1
     }
 
-    /// The last who commits wins.
+    /// The last committer wins.
     async fn force(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let mut lease = lease.clone();
         let mut commit = commit.clone();
@@ -97,7 +97,7 @@ impl Wrapper for Faulty {
                 let (inner, lease) = (Arc::clone(&self.inner), lease.clone());
                 tokio::spawn(async move {
                     tokio::time::sleep(LATER).await;
-                    // Nobody is there any more to hear of an error.
+                    // No caller remains to receive an error.
                     inner.commit(&lease, &commit).await.ok();
                 });
                 return Ok(());
@@ -163,7 +163,7 @@ impl Wrapper for Faulty {
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let mut found = self.inner.approvals(query).await?;
-        // One that is looked for by its suspension is to be decided now.
+        // A question that is searched by its suspension is about to be decided.
         if let About::Suspension(_) = query.about {
             for approval in &mut found {
                 match self.fault {

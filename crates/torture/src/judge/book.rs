@@ -1,4 +1,4 @@
-//! What the ledger says, found by run and by call.
+//! The ledger, indexed by run and by call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,15 +6,15 @@ use runstate::decision::DecisionAction;
 
 use crate::ledger::{Entries, Entry, Made, Sent};
 
-/// What the ledger says.
+/// The entries of the ledger.
 #[derive(Debug, Default)]
 pub(super) struct Book<'e> {
     pub(super) created: Vec<&'e str>,
-    /// The version of each run that somebody wanted cancelled, behind the wish.
+    /// The version of each cancelled run at its cancellation.
     cancelled: HashMap<&'e str, u64>,
     /// By run and call, in order.
     began: HashMap<&'e str, HashMap<&'e str, Vec<Began<'e>>>>,
-    /// Where the decision of that id was sent first.
+    /// The first place at which the decision of that id was sent.
     sent: HashMap<&'e str, usize>,
     ended: HashSet<&'e str>,
     commits: HashMap<&'e str, Vec<&'e Made>>,
@@ -23,7 +23,7 @@ pub(super) struct Book<'e> {
     /// By suspension.
     accepted: HashMap<&'e str, Vec<&'e Sent>>,
     pub(super) executions: usize,
-    /// Messages that were about to be sent.
+    /// Messages before their sending.
     messaging: HashSet<&'e str>,
     /// By run.
     messaged: HashMap<&'e str, Vec<&'e str>>,
@@ -32,7 +32,7 @@ pub(super) struct Book<'e> {
 /// A tool began.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Began<'e> {
-    /// Where in the ledger.
+    /// The place in the ledger.
     at: usize,
     /// Under this key.
     pub(super) key: &'e str,
@@ -65,7 +65,7 @@ impl<'e> Book<'e> {
 
     fn replied(&mut self, sent: &'e Sent, reply: &'e str) {
         self.replies.push((sent, reply));
-        // A duplicate was accepted before, if nobody heard of it either.
+        // A duplicate was accepted before, if no reply arrived then.
         if matches!(reply, "accepted" | "duplicate") {
             let accepted = self.accepted.entry(&sent.suspension).or_default();
             if !accepted.iter().any(|other| other.decision == sent.decision) {
@@ -86,38 +86,38 @@ impl<'e> Book<'e> {
         self.commits.get(run).map_or(&[], Vec::as_slice)
     }
 
-    /// Was the message about to be sent?
+    /// Was the message sent, or about to be sent?
     pub(super) fn was_sent(&self, message: &str) -> bool {
         self.messaging.contains(message)
     }
 
-    /// The messages of a run that were acknowledged.
+    /// The acknowledged messages of a run.
     pub(super) fn messaged(&self, run: &str) -> &[&'e str] {
         self.messaged.get(run).map_or(&[], Vec::as_slice)
     }
 
-    /// Did somebody want it cancelled?
+    /// Was a cancellation requested?
     pub(super) fn was_cancelled(&self, run: &str) -> bool {
         self.cancelled.contains_key(run)
     }
 
-    /// The commits of a run behind the wish to cancel it, if there was one.
+    /// The commits of a run after its cancellation, if there was one.
     pub(super) fn unheeded(&self, run: &str) -> Option<Vec<&'e Made>> {
         let wish = self.cancelled.get(run)?;
         Some(self.commits(run).iter().filter(|made| made.version > *wish).copied().collect())
     }
 
-    /// The decisions that were accepted, by suspension.
+    /// The accepted decisions, by suspension.
     pub(super) fn accepted(&self) -> impl Iterator<Item = (&'e str, &[&'e Sent])> {
         self.accepted.iter().map(|(suspension, sent)| (*suspension, sent.as_slice()))
     }
 
-    /// Those of a run.
+    /// The accepted decisions of a run.
     pub(super) fn accepted_of(&self, run: &str) -> impl Iterator<Item = &'e Sent> {
         self.accepted.values().flatten().copied().filter(move |sent| sent.run == run)
     }
 
-    /// How often somebody was told that a call goes on, or was about to be: before its tool began here, or at all.
+    /// The number of acknowledged or pending resumptions of a call: before its tool began here, or at all.
     pub(super) fn resumes(&self, run: &str, call: &str, before: Option<&Began<'_>>) -> usize {
         let of_call = self.accepted_of(run).filter(|sent| sent.call == call);
         let resumes = of_call.filter(|sent| sent.action == DecisionAction::Resume);

@@ -1,4 +1,5 @@
-//! What calls did outside, as the ledger has it, is what was allowed; and what they came to is what they did.
+//! The external effects of calls, by the ledger, are the permitted ones; and the outcomes of calls are the outcomes of their
+//! tools.
 
 use std::collections::HashSet;
 
@@ -46,8 +47,8 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
 /// The reason of a call that a message has superseded.
 const SUPERSEDED: &str = "superseded by a new message";
 
-/// A tool executes as often as it was allowed to: once, or not at all where a person is asked before; and once more for each
-/// time that somebody was told that it does. One that may run twice may repeat each of these, under the same key.
+/// A tool executes as often as permitted: once, or never before a person is asked; and once more for each acknowledged
+/// resumption. A repeatable tool may repeat each of these, under its key.
 fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<(), String> {
     let allowed = |before: Option<&Began<'_>>| {
         let resumes = book.resumes(&seen.id, name, before);
@@ -68,13 +69,13 @@ fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<
         return Ok(());
     }
     for (before, it) in began.iter().enumerate() {
-        // What allows it was sent before it begins.
+        // The permission was sent before the execution begins.
         if before >= allowed(Some(it)) {
             let times = allowed(Some(it));
             return Err(format!("{name} must not run twice: of {keys:?} {times} were allowed at the time"));
         }
     }
-    // What is durable before a tool executes: that its call started, or that it resumes.
+    // Durable before a tool executes: the start of its call, or its resume.
     let is_start = |event: &&runstate::trace::Event<'_>| {
         event.lifecycle == "tool_call"
             && event.instance == name
@@ -115,7 +116,7 @@ fn outcome(
                 false => Err(format!("{name} has the result {}, and nobody gave it", call.output())),
             }
         }
-        // Somebody said what came of an execution that was in doubt.
+        // A person supplied the result of an execution in doubt.
         AnyToolCall::Succeeded(call)
             if decisions.iter().any(|it| {
                 it.suspension_id.ends_with(IN_DOUBT) && !it.result.is_null() && it.result == *call.output()
@@ -130,11 +131,11 @@ fn outcome(
             _ => Err(format!("{name} failed, and not as it does: {}", call.error())),
         },
         AnyToolCall::Cancelled(_) if declined || run_was_cancelled => Ok(()),
-        // The message may be there although nobody was told.
+        // The message may exist although its acknowledgement was lost.
         AnyToolCall::Cancelled(call) if call.reason().starts_with(SUPERSEDED) && seen.is_messaged(book) => {
             Ok(())
         }
-        // A call that never started stays as it was.
+        // A call that never started is unchanged.
         AnyToolCall::New(_) if seen.is_messaged(book) => Ok(()),
         AnyToolCall::Cancelled(_) => Err(format!("{name} is cancelled, and nobody wanted that")),
         _ if seen.ended_as("natural_end") => Err(format!("the run is over, and {name} is {}", call.status())),

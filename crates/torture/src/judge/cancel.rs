@@ -1,4 +1,4 @@
-//! A wish to cancel that was noted is heeded, by whoever drives the run.
+//! The driver of a run honours an acknowledged cancellation.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use super::Violation;
 use super::book::Book;
 use super::run::Seen;
 
-/// Commits that a driver may make before it hears of a wish.
+/// The number of commits before a driver notices a cancellation.
 const UNHEARD: usize = 20;
 
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let Some(behind) = book.unheeded(&seen.id).filter(|_| !seen.ended_as("cancelled")) else { return };
-    // One who had the run in hand may come to its end before; who takes it in hand later reads the wish before all else.
+    // The current holder of the run may finish first; a later holder reads the cancellation before it drives.
     let leases: HashSet<u64> = behind.iter().map(|made| made.fence).collect();
     if leases.len() > 1 || behind.len() > UNHEARD {
         let what = format!(

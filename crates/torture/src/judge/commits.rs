@@ -1,4 +1,4 @@
-//! Every commit that was acknowledged is there, and one alone won each number.
+//! Every acknowledged commit exists, and one commit alone has each number.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -53,7 +53,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
             }
         }
     }
-    // A kill may have kept the acknowledgement of a later one from the ledger, which may have changed them again.
+    // A kill may have kept the acknowledgement of a later commit from the ledger, which may have changed them again.
     let is_known = |from: u64| (from..=seen.loaded.info.version).all(|version| won.contains_key(&version));
     for (name, (version, digest)) in last.calls {
         let there = seen.calls.get(name).map(|call| digest_of(&call["snapshot"]));
@@ -71,7 +71,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     }
 }
 
-/// What each row was that commits put in the place of an older one, and by which.
+/// The last replacement of each row, with its commit.
 #[derive(Default)]
 struct Last<'e> {
     calls: BTreeMap<&'e str, (u64, u64)>,

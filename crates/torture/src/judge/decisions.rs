@@ -1,4 +1,4 @@
-//! Every decision that was accepted is there, once; and there is none that nobody was told of.
+//! Every accepted decision exists once, and no unacknowledged decision exists.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::book::Book;
 use super::run::Seen;
 use crate::ledger::{Sent, digest_of_decision};
 
-/// What was said to those who decided.
+/// Checks the replies to decisions.
 pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
     for (suspension, sent) in book.accepted() {
         if sent.len() > 1 {
@@ -28,7 +28,7 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
             "not_distinct" => sent.wants_another && (sent.actor.is_none() || has_decided(book, sent)),
             _ => false,
         };
-        // What is known to be the answer is a duplicate when it comes again.
+        // A known answer is a duplicate when it comes again.
         if !is_right || (*reply != "duplicate" && *reply != "accepted" && accepted.contains(&*sent.decision))
         {
             let what = format!("{} on {} was told {reply}", sent.decision, sent.suspension);
@@ -37,16 +37,16 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
     }
 }
 
-/// Did the actor of a decision decide on its call, by another one?
+/// Did the actor of a decision decide on its call, by another decision?
 fn has_decided(book: &Book<'_>, sent: &Sent) -> bool {
     book.accepted_of(&sent.run).any(|it| it.call == sent.call && it.actor == sent.actor)
 }
 
-/// Of the decisions on a call that are to be of another person each, no two have one actor, and each has one.
+/// Of the decisions on a call that require distinct people, no two have one actor, and each has an actor.
 fn people(seen: &Seen, book: &Book<'_>, say: &mut impl FnMut(String)) {
     let all: Vec<&Sent> = book.accepted_of(&seen.id).filter(|sent| sent.wants_another).collect();
     for sent in &all {
-        // What was asked in another way may be answered by any person.
+        // Another kind of question may be answered by any person.
         let others = all.iter().filter(|it| it.call == sent.call && it.suspension != sent.suspension);
         let is_another = sent.actor.is_some() && others.clone().all(|it| it.actor != sent.actor);
         if !is_another {

@@ -1,4 +1,4 @@
-//! Events are numbered without a gap over all processes, and tell each commit and each end.
+//! Events are numbered without a gap over all processes, and report each commit and each end.
 
 use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::run::RunStatus;

@@ -1,4 +1,4 @@
-//! How much there was.
+//! The figures of a campaign.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,32 +8,32 @@ use super::IN_DOUBT;
 use super::book::Book;
 use super::run::Seen;
 
-/// How much there was.
+/// The figures of a campaign.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Runs that were created.
+    /// Created runs.
     pub runs: usize,
-    /// How they ended, or that they did not.
+    /// The ends of runs, with unfinished ones.
     pub ends: BTreeMap<String, usize>,
     /// Runs with commits under more than one lease.
     pub taken_over: usize,
-    /// Commits that were acknowledged.
+    /// Acknowledged commits.
     pub commits: usize,
-    /// Commits that were refused because the run was taken.
+    /// Commits that were refused after the run was taken.
     pub fenced: usize,
     /// Commits that were refused for another reason.
     pub refused: usize,
     /// Replies to decisions.
     pub replies: BTreeMap<String, usize>,
-    /// Suspensions that lapsed.
+    /// Expired suspensions.
     pub lapsed: usize,
-    /// Calls in doubt that a person let go on, and those that were given up.
+    /// Calls in doubt that a person resumed, and calls that were given up.
     pub doubts: (usize, usize),
-    /// Messages that superseded what a run waited for, and runs behind another one on its thread.
+    /// Messages that superseded questions, and runs that follow another one on their thread.
     pub messages: (usize, usize),
-    /// Times that a tool began.
+    /// Executions of tools.
     pub executions: usize,
-    /// Of those, the ones that were the same execution again.
+    /// Repeated executions among them.
     pub again: usize,
 }
 

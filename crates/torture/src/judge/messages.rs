@@ -1,5 +1,6 @@
-//! The message log: that of the runs before it on its thread, one question, an answer for each step, behind each answer one result for
-//! each call; and each result is what its call says. A message that superseded what the run waited for stands behind an answer, once.
+//! The message log: the log of the previous runs of its thread, one question, an answer for each step, after each answer one
+//! result for each call; each result equals the result of its call. A message that superseded a question stands after an
+//! answer, once.
 
 use std::collections::HashMap;
 

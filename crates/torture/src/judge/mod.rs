@@ -1,4 +1,4 @@
-//! Is what is left what was acknowledged, and does it agree with itself and with what happened outside?
+//! Compares the store with the acknowledgements, with itself, and with the external effects.
 
 mod book;
 mod calls;
@@ -25,11 +25,11 @@ pub use runstate::decision::IN_DOUBT;
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Which.
+    /// The promise.
     pub rule: &'static str,
-    /// In which run; empty where it is in none.
+    /// The run; empty if it is none.
     pub run: String,
-    /// How.
+    /// The details.
     pub what: String,
 }
 
@@ -45,16 +45,16 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What was found.
+/// The result of a judgement.
 #[derive(Debug, Clone, Default)]
 pub struct Judged {
-    /// How much there was.
+    /// The figures.
     pub facts: Facts,
-    /// What is wrong.
+    /// The violations.
     pub violations: Vec<Violation>,
 }
 
-/// Judges all runs of a ledger by what a store has of them.
+/// Judges all runs of a ledger by their data in a store.
 pub async fn judge(store: &dyn RunStore, entries: &Entries) -> Judged {
     let book = Book::of(entries);
     let mut judged = Judged { facts: Facts::of(&book), violations: Vec::new() };

@@ -1,4 +1,4 @@
-//! A run, as a store has it.
+//! A stored run.
 
 use runstate::agent::RunState;
 use runstate::decision::Decision;
@@ -11,29 +11,29 @@ use super::Violation;
 use super::book::Book;
 use crate::script::Script;
 
-/// A run, with all that belongs to it.
+/// A run with all its data.
 pub(super) struct Seen {
     pub(super) id: String,
     pub(super) loaded: Loaded,
     pub(super) script: Script,
-    /// As types.
+    /// The restored run.
     pub(super) state: Option<RunState>,
-    /// The run before it on its thread, as types.
+    /// The restored previous run of its thread.
     pub(super) before: Option<RunState>,
-    /// The messages as they are stored with the run, in order.
+    /// The stored messages of the run, in order.
     pub(super) messages: Vec<Value>,
     /// The message that no commit has taken.
     pub(super) message: Option<String>,
-    /// The machines of the calls as they are stored, by name.
+    /// The stored machines of the calls, by name.
     pub(super) calls: Value,
     /// The values, by scope and key.
     pub(super) values: Value,
     pub(super) rows: Vec<(u64, String)>,
     pub(super) trace: Vec<Event<'static>>,
     pub(super) events: Vec<EventRow>,
-    /// Decisions that were taken.
+    /// Taken decisions.
     pub(super) taken: Vec<Decision>,
-    /// Decisions that were not.
+    /// Untaken decisions.
     pub(super) untaken: Vec<Decision>,
 }
 
@@ -85,7 +85,7 @@ impl Seen {
         })
     }
 
-    /// Has it a message that superseded what it waited for?
+    /// Has it a message that superseded its questions?
     pub(super) fn is_messaged(&self, book: &Book<'_>) -> bool {
         let texts = self.messages.iter().filter_map(|message| message["user"].as_str());
         texts.skip(1).any(|text| book.was_sent(text))

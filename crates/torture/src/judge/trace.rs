@@ -1,4 +1,4 @@
-//! The trace: without a gap, along the diagrams, and where it ends the run and its calls stand.
+//! The trace: without a gap, along the diagrams, and ending in the states of the run and its calls.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     }
     if seen.loaded.info.status == RunStatus::Done {
         let report = checker.finish();
-        // A run that is cancelled while it waits has no flow that says so.
+        // A run that is cancelled during a wait has no flow with that end.
         if !is_complete(&report, seen.ended_as("cancelled"), seen.is_messaged(book)) {
             say(format!("it is over, and its trace is not complete: {}", report.summary()));
         }
@@ -66,8 +66,8 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     }
 }
 
-/// Has each instance ended that ends in such a run? A cancelled run starts no call that is new, and abandons the
-/// executions of its round and of its replay, with the pass that waits for it. A run that goes on with a message starts no call that was new.
+/// Has each instance ended that ends in such a run? A cancelled run starts no new call, and abandons the executions of its
+/// round and of its replay, with the pass that waits for it. A run that continues with a message starts no earlier call.
 fn is_complete(report: &Report, cancelled: bool, superseded: bool) -> bool {
     let stays = |it: &Unfinished| {
         let state = (&*it.lifecycle, &*it.state);

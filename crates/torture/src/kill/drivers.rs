@@ -1,4 +1,4 @@
-//! The processes that drive.
+//! The driver processes.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, kill_process};
 use super::Options;
 use crate::judge::Violation;
 
-/// Drivers that run. Dropped, they are killed.
+/// Running drivers. Dropping them kills them.
 #[derive(Debug)]
 pub struct Drivers {
     options: Options,
@@ -20,14 +20,14 @@ pub struct Drivers {
     violations: Vec<Violation>,
 }
 
-/// How long a driver that was told to stop may take.
+/// The time limit of a drain.
 const DRAINED: Duration = Duration::from_secs(10);
 
 impl Drivers {
-    /// Starts as many as are wanted.
+    /// Starts the requested number of drivers.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn start(options: &Options) -> io::Result<Drivers> {
         let mut drivers =
             Drivers { options: options.clone(), running: Vec::new(), started: 0, violations: Vec::new() };
@@ -38,7 +38,7 @@ impl Drivers {
         Ok(drivers)
     }
 
-    /// How many there are.
+    /// The number of drivers.
     pub fn count(&self) -> usize {
         self.running.len()
     }
@@ -59,14 +59,14 @@ impl Drivers {
         if let Some(fault) = fault {
             command.arg("--fault").arg(fault.name());
         }
-        // A driver ends when its standard input does: none outlives its parent.
+        // A driver ends at the end of its standard input: none outlives its parent.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(self.log()?).spawn()
     }
 
-    /// Kills one, wherever it is, and starts another one in its place.
+    /// Kills a driver, and starts another one in its place.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn kill(&mut self, driver: usize) -> io::Result<()> {
         if let Some(status) = self.running[driver].try_wait()? {
             self.ended_by_itself(status);
@@ -77,10 +77,10 @@ impl Drivers {
         Ok(())
     }
 
-    /// Stops one, or lets it go on.
+    /// Stops or continues a driver.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn signal(&self, driver: usize, signal: Signal) -> io::Result<()> {
         let pid = i32::try_from(self.running[driver].id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| io::Error::other("a process has a number above 0"))?;
@@ -92,7 +92,7 @@ impl Drivers {
         self.violations.push(Violation::new("drivers", String::new(), what));
     }
 
-    /// Tells all of them to stop, and waits until they did. Says what was wrong with any.
+    /// Stops all drivers, and waits for their ends. Returns the errors of each.
     pub async fn drain(mut self) -> Vec<Violation> {
         for driver in &mut self.running {
             drop(driver.stdin.take());
@@ -123,7 +123,7 @@ impl Drivers {
 impl Drop for Drivers {
     fn drop(&mut self) {
         for driver in &mut self.running {
-            // One that ended cannot be killed, and is waited for all the same.
+            // A driver that has ended cannot be killed, and is still waited for.
             driver.kill().ok();
             driver.wait().ok();
         }

@@ -1,4 +1,4 @@
-//! Runs that come in all along, and messages for their threads.
+//! The load: new runs, and messages for their threads.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::judge::Violation;
 use crate::ledger::Entry;
 use crate::script::Script;
 
-/// So many are not over at once.
+/// The maximum of unfinished runs.
 const OPEN: usize = 14;
 
-/// Makes runs, and wants one or the other cancelled, until it is told that there are enough.
+/// Makes runs, and cancels some, until enough exist.
 pub(super) async fn feed(parent: Parent, enough: CancellationToken, mut rng: Rng) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut made = 0_u32;
@@ -53,7 +53,7 @@ async fn round(
         let script = Script::draw(rng);
         let new = NewRun::new(&*run, json!(script), parent.clock.now_ms());
         match parent.store.create(&new).await {
-            // The answer of the first try was lost.
+            // The reply to the first try was lost.
             Ok(()) | Err(StoreError::Taken { .. }) => {}
             Err(error) => {
                 *made -= 1;
@@ -67,7 +67,7 @@ async fn round(
         && rng.u8(..40) == 0
         && parent.store.cancel(&run.id, "not wanted any more").await?
     {
-        // The wish is there, whether this can be read now or not.
+        // The cancellation is stored, whether the run can be read now or not.
         let version = parent.store.load(&run.id).await.map_or(u64::MAX, |loaded| loaded.info.version);
         let wish = Entry::Cancelled { run: run.id.clone(), version };
         parent.ledger.note(&wish).map_err(StoreError::failed)?;
@@ -78,10 +78,10 @@ async fn round(
 /// Messages for threads.
 #[derive(Default)]
 struct Threads {
-    /// The thread of each run that is not the first one of its own.
+    /// The thread of each run that is not the first one of its thread.
     of: HashMap<String, String>,
     sent: u32,
-    /// A message whose reply was lost: it is sent again.
+    /// A message without a reply: it is sent again.
     unsure: Option<Tried>,
 }
 
@@ -97,7 +97,7 @@ struct Tried {
 }
 
 impl Threads {
-    /// Sends a message now and then: to a thread whose last run is over, and to one whose last run waits.
+    /// Sends a message now and then: to a thread with a finished last run, and to one with a waiting last run.
     async fn round(&mut self, parent: &Parent, open: &[RunInfo], rng: &mut Rng) -> Result<(), StoreError> {
         let tried = match self.unsure.take() {
             Some(tried) => tried,
@@ -132,7 +132,7 @@ impl Threads {
         let (run, is_new) = match sent {
             Ok(Sent::Began { run }) => (run, true),
             Ok(Sent::Superseded { run }) => (run, false),
-            // It was made by the first try, whose reply was lost: a run that was begun, or a message for the one that waited.
+            // The first try made it, and its reply was lost: a new run, or a message for the waiting one.
             Ok(Sent::Duplicate) => match parent.store.is_given(&tried.run).await {
                 Ok(true) => (tried.run.clone(), true),
                 Ok(false) => return Ok(()),

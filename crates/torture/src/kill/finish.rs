@@ -1,4 +1,4 @@
-//! The end: nobody is killed any more, and all runs are to come to theirs.
+//! The end: no more kills, and all runs must end.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,13 +11,13 @@ use super::people::Demand;
 use super::{Parent, failed};
 use crate::judge::{IN_DOUBT, Violation};
 
-/// Nothing happens for so long: nothing will.
+/// Without progress for this time there will be none.
 const STILL: Duration = Duration::from_secs(8);
 const LOOK: Duration = Duration::from_millis(50);
-/// And it does not go on for ever.
+/// The maximum number of checks.
 const LOOKS: u32 = 3_600;
 
-/// First without a person for calls in doubt: all else must come to its end. Then with one.
+/// First without a person for calls in doubt: all other runs must end. Then with a person.
 pub(super) async fn finish(parent: &Parent, demand: &watch::Sender<Demand>) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (demanded, what) in [
@@ -39,7 +39,7 @@ pub(super) async fn finish(parent: &Parent, demand: &watch::Sender<Demand>) -> V
     violations
 }
 
-/// Waits until all is over that has to be; gives what is not.
+/// Waits until every run is over that must be; returns the others.
 async fn settle(parent: &Parent, demanded: Demand) -> Result<Vec<RunInfo>, StoreError> {
     let (mut still, mut last) = (Duration::ZERO, HashMap::new());
     for _ in 0..LOOKS {
@@ -64,7 +64,7 @@ async fn settle(parent: &Parent, demanded: Demand) -> Result<Vec<RunInfo>, Store
     left(parent, demanded).await
 }
 
-/// The runs that are not over, but for those that wait for a person because of a doubt, if nobody answers those.
+/// The unfinished runs, except runs that wait for a person because of a doubt, if no person answers doubts.
 async fn left(parent: &Parent, demanded: Demand) -> Result<Vec<RunInfo>, StoreError> {
     let mut left = super::watch::all(&*parent.store).await?;
     left.retain(|run| run.status != RunStatus::Done);

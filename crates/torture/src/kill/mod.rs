@@ -1,4 +1,4 @@
-//! The parent: it makes runs, decides, kills the drivers at random, and has what is left judged.
+//! The parent process: it makes runs, decides, kills the drivers at random, and starts the judge.
 
 mod drivers;
 mod feed;
@@ -29,26 +29,26 @@ use crate::ledger::{self, Ledger};
 use crate::open::open;
 use people::Demand;
 
-/// What is to be done.
+/// The settings of a campaign.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The program that drives: this one, most often.
+    /// The program of the drivers: usually this one.
     pub program: PathBuf,
     /// The address of the store; it should be new.
     pub store: String,
-    /// A folder for the ledger and what the drivers say.
+    /// A folder for the ledger and the output of the drivers.
     pub folder: PathBuf,
-    /// How often a driver is killed.
+    /// The number of kills.
     pub times: u32,
-    /// How many drivers there are at once.
+    /// The number of simultaneous drivers.
     pub drivers: usize,
-    /// How long their leases are.
+    /// The duration of their leases.
     pub lease: Duration,
-    /// How far the clocks of two drivers that follow each other are apart.
+    /// The difference between the clocks of two consecutive drivers.
     pub apart: Duration,
-    /// What is drawn is drawn from it. When the kills hit is up to the machine.
+    /// The seed of all random choices. The timing of kills depends on the machine.
     pub seed: u64,
-    /// What is wrong on purpose.
+    /// The injected fault.
     pub fault: Option<Fault>,
 }
 
@@ -80,7 +80,7 @@ impl Options {
     }
 }
 
-/// What the tasks of the parent have in common.
+/// The shared state of the parent's tasks.
 #[derive(Clone)]
 struct Parent {
     store: Arc<dyn RunStore>,
@@ -92,11 +92,11 @@ struct Parent {
 /// Kills drivers at random, lets the last ones finish, and judges.
 ///
 /// # Errors
-/// When it cannot be done: the store cannot be opened, the ledger not be written, a driver not be started. What is wrong
-/// with the runs is no error: it is in the report.
+/// If the campaign is impossible: the store cannot be opened, the ledger cannot be written, a driver cannot be started. An
+/// error of a run is no error here: it is in the report.
 ///
 /// # Cancel safety
-/// Dropped, its drivers are killed.
+/// Dropping it kills its drivers.
 pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sync>> {
     let mut rng = Rng::with_seed(options.seed);
     let store = Faulty::wrap(open(&options.store).await?, options.fault);
@@ -125,14 +125,14 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
     violations.extend(drivers.drain().await);
     drop(parent);
 
-    // What is judged is read by somebody who saw nothing of it before.
+    // A fresh reader judges, without earlier observations.
     let entries = ledger::read(&options.ledger())?;
     let judged = judge(&*open(&options.store).await?, &entries).await;
     violations.extend(judged.violations.iter().cloned());
     Ok(Report { options: options.clone(), strikes, received, entries, facts: judged.facts, violations })
 }
 
-/// Something is wrong with the parent's own requests.
+/// An error of the parent's own requests.
 fn failed(rule: &'static str, error: impl std::fmt::Display) -> Violation {
     Violation::new(rule, String::new(), error)
 }

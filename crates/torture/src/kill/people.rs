@@ -1,4 +1,4 @@
-//! Those who decide, from a process that drives nothing.
+//! Deciders, in a process that drives nothing.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use crate::fault::OTHER_QUESTION;
 use crate::judge::{IN_DOUBT, Violation};
 use crate::ledger::{Entry, Sent, digest_of_decision};
 
-/// How busy they are.
+/// The demand on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Demand {
-    /// They answer some of what is asked, some of it late, and some of it never.
+    /// They answer some questions, some of them late, and some never.
     Busy,
-    /// They answer all of it but for calls in doubt.
+    /// They answer all questions but doubts.
     NoDoubts,
-    /// They answer all of it.
+    /// They answer all questions.
     All,
 }
 
-/// What they met with.
+/// The observed replies.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) violations: Vec<Violation>,
@@ -37,7 +37,7 @@ struct People {
     parent: Parent,
     rng: Rng,
     sent: u64,
-    /// What was answered of each call, the last one last.
+    /// The answers of each call, the last one last.
     answered: HashMap<(String, String), Vec<String>>,
 }
 
@@ -71,10 +71,10 @@ impl People {
         let is_doubt = approval.suspension.action == IN_DOUBT;
         let has_lapsed = approval.is_lapsed();
         let in_100 = match demand {
-            // Who comes too late gives it up: in the end nobody does, and it is to lapse by itself.
+            // A late decision gives the question up: at the end there is none, so that the question expires by itself.
             Demand::NoDoubts | Demand::All if has_lapsed => 0,
             Demand::Busy if is_doubt => 4,
-            // Some of it is to lapse.
+            // Some questions must expire.
             _ if approval.suspension.expires_at_ms.is_some() => 2,
             Demand::Busy => 15,
             Demand::NoDoubts if is_doubt => 0,
@@ -100,13 +100,13 @@ impl People {
             2 | 3 => {
                 let turned = if action == Resume { Cancel } else { Resume };
                 let second = self.incoming("d", approval, turned);
-                // At once: which of them comes first is up to the store.
+                // Together: the store decides their order.
                 let (a, b) = tokio::join!(self.send(approval, &first), self.send(approval, &second));
                 a.and(b)?;
             }
             4 => {
                 let key = (approval.run.clone(), approval.call.clone());
-                // One that was not taken, since it was the same person's, is answered again.
+                // An answer that was refused, since it came from the same person, is answered again.
                 let is_other = |id: &&String| **id != approval.suspension.id;
                 let old = self.answered.get(&key).and_then(|old| old.iter().rev().find(is_other).cloned());
                 let id = old.unwrap_or_else(|| format!("{}/{}/never", approval.run, approval.call));
@@ -127,7 +127,7 @@ impl People {
         let mut incoming = Incoming::new(format!("{kind}-{}", self.sent), &*approval.call, action)
             .on(&*approval.suspension.id)
             .for_question(&*approval.digest);
-        // A result with the answer to a doubt says what came of it, and most do not know.
+        // An answer to a doubt with a result supplies the result of the call; most people do not know it.
         if approval.suspension.action != IN_DOUBT || self.rng.u8(..4) == 0 {
             incoming = incoming.with_result(json!({ "decided_as": self.sent }));
         }
@@ -140,7 +140,7 @@ impl People {
         incoming
     }
 
-    /// Sends it until the store says something.
+    /// Sends it until the store replies.
     async fn send(&self, approval: &Approval, incoming: &Incoming) -> Result<Reply, StoreError> {
         let sent = Sent {
             decision: incoming.decision_id.clone(),

@@ -12,10 +12,10 @@ use super::{Parent, failed};
 use crate::judge::Violation;
 use crate::ledger::digest;
 
-/// Receivers at once.
+/// The number of simultaneous receivers.
 const RECEIVERS: usize = 200;
 
-/// The events that a receiver got of a run.
+/// The events of a run that a receiver got.
 struct Got {
     run: String,
     /// First number, last number and digest of each event.
@@ -79,7 +79,7 @@ pub(super) async fn receive(parent: Parent, mut rng: Rng) -> (u64, Vec<Violation
     (received, violations)
 }
 
-/// One receiver after the other on a run that is drawn: each is cut off behind some events, and the next one begins there.
+/// One receiver after the other on a random run: each ends after some events, and the next one begins there.
 async fn follow(
     parent: Parent,
     feed: Arc<Feed>,
@@ -90,7 +90,7 @@ async fn follow(
     while !parent.stop.is_cancelled() && wrong.is_empty() {
         let run = {
             let runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
-            // The newest are first: most of them go on.
+            // The newest are first: most of them are unfinished.
             rng.choice(runs.iter().take(20)).cloned()
         };
         let Some(run) = run else {
@@ -106,7 +106,7 @@ async fn follow(
                 receiver = feed.watch(&*got.run, got.rows.last().map_or(0, |(_, last, _)| *last));
             }
             stay -= 1;
-            // At the end all runs are over: a receiver that waits on has missed something.
+            // At the end all runs are over: a receiver that still waits has missed an event.
             let late = async {
                 parent.stop.cancelled().await;
                 tokio::time::sleep(Duration::from_secs(20)).await;
@@ -130,7 +130,7 @@ async fn follow(
             }
         }
         all.push(got);
-        // A run that is over is received at once: so no receiver is at work all the time.
+        // A finished run is received at once: the pause keeps receivers from working all the time.
         tokio::time::sleep(Duration::from_millis(rng.u64(200..1_500))).await;
     }
     (all, wrong)

@@ -1,4 +1,4 @@
-//! What is told at the end.
+//! The report at the end.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use super::strike::Strikes;
 use crate::judge::{Facts, Violation};
 use crate::ledger::Entries;
 
-/// What was done, and what came of it.
+/// The result of a campaign.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// What was asked for.
+    /// The settings.
     pub options: Options,
     /// The kills.
     pub strikes: Strikes,
-    /// Events that receivers got.
+    /// The number of received events.
     pub received: u64,
     /// The ledger.
     pub entries: Entries,
-    /// How much there was.
+    /// The figures.
     pub facts: Facts,
-    /// What is wrong.
+    /// The violations.
     pub violations: Vec<Violation>,
 }
 
 impl Report {
-    /// What never happened, and should have among so many kills: what does not happen is not tested.
+    /// The required situations that never occurred: they are not tested.
     pub fn too_seldom(&self) -> Vec<&'static str> {
         let Report { strikes, facts, .. } = self;
         let reply = |word: &str| facts.replies.get(word).copied().unwrap_or(0);

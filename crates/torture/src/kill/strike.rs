@@ -1,4 +1,4 @@
-//! When drivers are killed.
+//! The schedule of kills.
 
 use std::io;
 use std::path::Path;
@@ -8,18 +8,18 @@ use fastrand::Rng;
 
 use super::{Drivers, Options, Signal};
 
-/// How many were killed, by when it was.
+/// The numbers of kills, by their time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Strikes {
-    /// While the driver started, or just had.
+    /// During or directly after the start of the driver.
     pub starting: u32,
-    /// Right after something happened.
+    /// Directly after an event.
     pub after: u32,
     /// At any time.
     pub anytime: u32,
     /// While it was stopped.
     pub stopped: u32,
-    /// Drivers that were stopped for longer than their leases, and went on.
+    /// Drivers that were stopped for longer than their leases, and continued.
     pub paused: u32,
 }
 
@@ -30,7 +30,7 @@ impl Strikes {
     }
 }
 
-/// Kills drivers until it was done so often.
+/// Kills drivers until the number is reached.
 pub(super) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut Rng) -> io::Result<Strikes> {
     let mut strikes = Strikes::default();
     let ledger = options.ledger();
@@ -40,7 +40,7 @@ pub(super) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut R
         let driver = rng.usize(..drivers.count());
         match rng.u8(..20) {
             0..4 => {
-                // This one is killed to begin anew, and its successor at once.
+                // This one is killed to start a new one, and its successor at once.
                 drivers.kill(driver)?;
                 strikes.anytime += 1;
                 if strikes.kills() < options.times {
@@ -69,7 +69,7 @@ pub(super) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut R
                 pause(options, drivers, driver, rng).await?;
                 drivers.signal(driver, Signal::CONT)?;
                 strikes.paused += 1;
-                // What it does now it should not do.
+                // Writes of the stopped driver in this time would be errors.
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -77,7 +77,7 @@ pub(super) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut R
     Ok(strikes)
 }
 
-/// Stops a driver right after something happened, for longer than its leases.
+/// Stops a driver directly after an event, for longer than its leases.
 async fn pause(options: &Options, drivers: &Drivers, driver: usize, rng: &mut Rng) -> io::Result<()> {
     grown(&options.ledger()).await;
     tokio::time::sleep(Duration::from_micros(rng.u64(0..8_000))).await;
@@ -86,7 +86,7 @@ async fn pause(options: &Options, drivers: &Drivers, driver: usize, rng: &mut Rn
     Ok(())
 }
 
-/// Waits until something more is in the ledger; not for long, since nothing may happen any more.
+/// Waits for growth of the ledger; not for long, since there may be none.
 async fn grown(ledger: &Path) {
     let length = || std::fs::metadata(ledger).map_or(0, |file| file.len());
     let before = length();

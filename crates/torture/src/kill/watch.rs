@@ -1,4 +1,4 @@
-//! Somebody who reads all along: what was seen once is never taken back.
+//! A reader during the campaign: an observed value is never taken back.
 
 use std::collections::HashMap;
 use std::time::Duration;
