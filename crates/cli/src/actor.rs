@@ -1,11 +1,11 @@
-//! The actor of decisions that are given at this machine.
+//! The actor of decisions made on this machine.
 
-/// The name that was given; without one the name of the user of the operating system, as the system has it for this process.
+/// The given name. Default: the name of the operating-system user of this process.
 pub(crate) fn actor(given: Option<&str>) -> String {
     given.map_or_else(user, str::to_owned)
 }
 
-/// A variable of the environment is no evidence: one user could be two with it.
+/// Reads no environment variable: with one, a user could be two actors.
 fn user() -> String {
     whoami::username().unwrap_or_else(|_| numbered())
 }

@@ -1,10 +1,10 @@
-//! The documented lifecycles that the library has.
+//! The documented lifecycles of the library.
 
 use runstate::kernel::Graph;
 use runstate::snapshot::{RestoreError, Snapshot};
 use runstate::{lifecycles, resume_tool_call, run, run_flow, tool_call, tool_execution};
 
-/// The one of that name.
+/// The lifecycle of that name.
 pub(crate) fn graph(name: &str) -> Option<&'static Graph> {
     lifecycles().iter().copied().find(|graph| graph.name == name)
 }
@@ -14,7 +14,7 @@ pub(crate) fn names() -> String {
     lifecycles().iter().map(|graph| graph.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Would the snapshot be read back as a type? None for a lifecycle that is not built in.
+/// Would the snapshot be restored as a type? `None` for a lifecycle that is not built in.
 pub(crate) fn restores(snapshot: &Snapshot) -> Option<Result<(), RestoreError>> {
     let identity = snapshot.lifecycle();
     // Version 0.1.0 stored the name alone.

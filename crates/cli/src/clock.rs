@@ -7,18 +7,18 @@ pub(crate) fn unix_ms() -> u64 {
     unix_clock().now_ms()
 }
 
-/// The clock of a run that is driven here. The time of a run goes on while nobody drives it: it begins at its last event or
-/// later. A machine's clock that is set back meanwhile is followed, and the trace keeps its order by itself.
+/// The clock of a run that is driven here. The time of a run continues while no process drives it: it begins at its last
+/// event or later. If the machine's clock is set back meanwhile, this clock follows it, and the trace orders its own times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RunClock {
-    /// Moved on whenever all wait for it.
+    /// Virtual time, advanced whenever every task waits.
     Played(TokioClock),
-    /// The day's time. A run that was played is ahead of it.
+    /// The time of day. A run played under virtual time is ahead of it.
     Real { clock: UnixClock, ahead_ms: u64 },
 }
 
 impl RunClock {
-    /// The day's time, for a run whose last event was at `last_ms`.
+    /// The time of day, for a run with its last event at `last_ms`.
     pub(crate) fn real(last_ms: u64) -> Self {
         let clock = unix_clock();
         RunClock::Real { clock, ahead_ms: last_ms.saturating_sub(clock.now_ms()) }

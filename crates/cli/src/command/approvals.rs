@@ -13,8 +13,8 @@ use crate::store::{Missing, StoreArgs, damaged_to_json, is_in_doubt, tell_damage
 
 /// List the calls that wait for a decision
 ///
-/// Each with what its tool would be called with: an approval is for those very arguments. A call in doubt may have executed
-/// when its run was interrupted: to approve it is to let it execute again.
+/// Each entry has the arguments of the call: an approval is for exactly these arguments. A call in doubt may have executed
+/// when its run was interrupted: its approval lets it execute again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,16 +25,16 @@ Exit codes:
   0  listed, though there may be none; what cannot be read is told on standard error
   2  there is no such run; the store, or another argument, cannot be used")]
 pub(crate) struct Args {
-    /// Those of this run alone
+    /// Only calls of this run
     #[arg(long)]
     run: Option<String>,
-    /// At most so many
+    /// Maximum number of calls
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Those behind this place: what the page before said
+    /// Only calls after this place, as named by the previous page
     #[arg(long, value_name = "RUN/CALL")]
     behind: Option<String>,
-    /// An object with approvals; next: what to give to --behind for the next page, or null; and damaged: what cannot be read
+    /// An object with approvals; next: the value of --behind for the next page, or null; and damaged: unreadable entries
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
     if let Some(run) = &args.run {
-        // One that is not there, and one for which nothing waits, are two things.
+        // An unknown run and a run without waiting calls are different results.
         opened.ask(opened.store.mail(run))?;
     }
     let about = args.run.clone().map_or(About::All, About::Run);
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     query.behind = args.behind.as_deref().map(page::call).transpose()?;
     let approvals = opened.ask(opened.store.approvals(&query))?;
     for one in approvals.iter().filter(|one| one.key().is_some()) {
-        // Fails for a run that is stored under a key: what is listed of it is no question.
+        // Fails for a run that is stored under a key: its listed question cannot be trusted.
         opened.ask(opened.store.load(&one.run))?;
     }
     let damaged = tell_damaged(&opened)?;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// A call that waits, in a few lines.
+/// A waiting call, in a few lines.
 pub(super) fn text(approval: &Approval, out: &mut Output) {
     let Approval { run, call, tool, arguments, digest, suspension, .. } = approval;
     let mut line = |line: String| out.line(&printable(&line));
@@ -117,13 +117,13 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     }
 }
 
-/// The text for a question that has lapsed.
+/// The text for an expired question.
 const LAPSED: &str = "its time is over: a worker gives the call up, and so does `runstate expire`";
 
-/// As much of a digest as a person looks at.
+/// The beginning of a digest, for people.
 fn short(digest: &str) -> &str {
     digest.get(..SHORT).unwrap_or(digest)
 }
 
-/// How much of a digest names it: its kind, and 128 bits.
+/// The length of a digest that identifies it: its kind, and 128 bits.
 pub(super) const SHORT: usize = "sha256:".len() + 32;

@@ -10,10 +10,10 @@ use crate::output::{Output, complain, printable};
 use crate::run;
 use crate::store::{Missing, StoreArgs};
 
-/// Cancel a run, in whatever process it is driven
+/// Cancel a run, driven by any process
 ///
-/// The wish is durable when this returns. Whoever drives the run ends it; one that nobody drives is ended by a worker, or by
-/// `runstate resume`. What its tools have done stays done.
+/// The cancellation is durable when this command returns. The driver of the run ends it; a run without a driver is ended by
+/// a worker, or by `runstate resume`. Effects of its tools remain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -26,7 +26,7 @@ Exit codes:
 pub(crate) struct Args {
     /// The run's id
     run: String,
-    /// Why
+    /// The reason
     #[arg(long, default_value = "somebody cancelled it")]
     reason: String,
     /// One JSON object: reply (accepted, duplicate, over), accepted, run, status, reason, cancel, holder
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let Args { run, reason, place, .. } = args;
     let opened = place.open(Missing::Refuse)?;
-    // A wish without a tag would be noted, and would stop the run that it is for.
+    // A cancellation without a tag would be stored, and would block its run.
     opened.ask(async {
         match opened.store.parts(run).await {
             Ok(parts) => parts.untagged(),
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let is_noted = opened.change(opened.store.cancel(run, reason))?;
     let info = match run::load(&opened, run) {
         Ok(loaded) => Some(loaded.info),
-        // It is noted, whatever becomes of a look at the run.
+        // The cancellation is stored, even if the run cannot be read.
         Err(failure) if is_noted => {
             let why = failure.message();
             complain(&printable(&format!("warning: where {run} stands cannot be read: {why}")));
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Err(failure) => return Err(failure),
     };
     let info = info.as_ref();
-    // It may be over by the very wish, which was heard at once.
+    // The run may already be over because of this cancellation.
     let is_over = info.is_some_and(|info| info.status == RunStatus::Done);
     let is_accepted = is_noted || !is_over;
     let holder = info.and_then(holder).filter(|_| !is_over);

@@ -16,14 +16,14 @@ use crate::rules::{Laws, RulesArgs, none_of};
 use crate::run_log::{self, CheckedLog, Told};
 use crate::run_state::{self, CheckedState};
 
-/// Hold traces, and states of governed runs, against their diagrams
+/// Check traces, and states of governed runs, against their diagrams
 ///
-/// A trace conforms, is incomplete (an instance has not ended), or violates. Of each instance the first violation is shown: its
-/// line, what happened, what was legal, and where the diagram says so. Several diagrams are named by the lifecycles whose events
-/// they hold: --diagram order=shop.md#Order --diagram payment=shop.md#Payment. However long a trace is, it is read as a stream. A RUN_STATE.json of a governed run is sound, or has entries in its history that no legal transition
-/// leads to, tools or approvals that cannot be: all of that is named. So are the lines of a RUN_LOG.jsonl or
-/// RUN_LEDGER.jsonl that tell of no legal transition, whichever program wrote it. A state and the logs that tell of its run are
-/// held against each other; a trace beside a state is held against its diagrams too.
+/// A trace conforms, is incomplete (an instance has not ended), or violates. For each instance the first violation is shown:
+/// its line, the event, the legal events, and the place in the diagram. Several diagrams are named by the lifecycles of
+/// their events: --diagram order=shop.md#Order --diagram payment=shop.md#Payment. A trace of any length is read as a stream.
+/// A RUN_STATE.json of a governed run is checked too: illegal transitions in its history, and impossible tools and approvals
+/// are named. So are illegal transitions in the lines of a RUN_LOG.jsonl or RUN_LEDGER.jsonl, from any program. A state and
+/// the logs of its run are compared with each other; a trace beside a state is also checked against its diagrams.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,35 +39,35 @@ Exit codes:
   2  a trace or another argument cannot be used: a line is no event, wherever it stands; or nothing was checked of a trace,
      of a diagram with a name, of a state beside logs")]
 pub(crate) struct Args {
-    /// The traces, as JSON lines, and files of governed runs, by their names or what is in them; `-` reads a trace from
+    /// The traces, as JSON lines, and files of governed runs, recognised by their names or contents; `-` reads a trace from
     /// standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Fail traces that have instances which have not ended
+    /// Fail traces with instances that have not ended
     #[arg(long)]
     complete: bool,
-    /// Accept that nothing is checked: a trace without events of the lifecycles that are asked for, a diagram with a name that no event came
-    /// for, a state that no log tells of
+    /// Accept inputs without a check: a trace without events of the requested lifecycles, a named diagram without events, a
+    /// state without a log
     #[arg(long)]
     allow_empty: bool,
-    /// List at most so many violations of each trace: the first one, and the first of each other instance
+    /// Maximum number of listed violations of each trace: the first one, and the first of each other instance
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     max_violations: u16,
     /// Fail traces whose time runs backwards within a run
     #[arg(long)]
     monotonic_time: bool,
-    /// Show which edges were taken, in all traces together, and which never
+    /// Show the taken and the untaken edges, over all traces
     #[arg(long)]
     coverage: bool,
-    /// Fail when fewer of the edges were taken, in all traces together
+    /// Fail when fewer of the edges were taken, over all traces
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_coverage: Option<f64>,
     /// Fail when this edge was never taken; may be given several times, and as LIFECYCLE/FROM:TO
     #[arg(long, value_name = "FROM:TO")]
     require_edge: Vec<WantedEdge>,
-    /// How to show the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(outcome.exit())
 }
 
-/// The diagrams that are named, and that no event was held against: a name that is mistyped would be green.
+/// Named diagrams without events: a mistyped name would pass.
 fn diagrams_without_events(traces: &[Checked], coverage: &Coverage, laws: &Laws) -> Vec<String> {
     let reports: Vec<&Report> = traces.iter().filter_map(|trace| trace.found.as_ref().ok()).collect();
     let is_whole = reports.len() == traces.len() && reports.iter().all(|report| report.consumed_whole);
@@ -185,10 +185,10 @@ fn check(path: &str, laws: &Laws, most: usize) -> Checked {
         .with_empty(laws)
 }
 
-/// Shows the line of a violation, with a caret at the field that is wrong.
+/// The line of a violation, with a caret at the wrong field.
 fn excerpt(path: &str, violation: &Violation) -> Option<String> {
     let field = match &violation.kind {
-        // It has shown its line already.
+        // Its line is already shown.
         ViolationKind::Garbage { .. } | ViolationKind::Cut { .. } => return None,
         ViolationKind::UnknownLifecycle { .. } => "\"lifecycle\"",
         ViolationKind::UnknownState { state, .. } | ViolationKind::CompositeState { state, .. }

@@ -17,12 +17,12 @@ use crate::output::{Output, printable};
 use crate::run;
 use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged};
 
-/// Approve a call that waits, in whatever process its run is driven
+/// Approve a waiting call, with its run driven by any process
 ///
-/// A decision is for one question. The suspension names it, and so does its digest; `runstate approvals` shows both. With --run
-/// the name of the call is enough as long as the call has asked once, and is refused after that. The first decision on a question
-/// wins, and is durable when it is accepted. The same command given again is the same decision or is refused, and never one on
-/// another question.
+/// A decision answers one question. The suspension names it, and so does its digest; `runstate approvals` shows both. With
+/// --run the name of the call is enough while the call has asked once, and is refused after that. The first decision on a
+/// question wins, and is durable when it is accepted. The same command again is the same decision or is refused; it never
+/// answers another question.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,13 +40,13 @@ Exit codes:
 pub(crate) struct Approve {
     #[command(flatten)]
     on: On,
-    /// The answer itself: where the call asks for one, its tool gets it, or is not executed at all; of a call in doubt it is
-    /// what came of it, and the tool is not executed again
+    /// The answer itself. If the call asks for one, its tool receives it, or is not executed; for a call in doubt it is the
+    /// result of the interrupted execution, and the tool is not executed again
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
 }
 
-/// Deny a call that waits: it is given up, and the model reads why
+/// Deny a waiting call: it is given up, and the model reads the reason
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -62,11 +62,11 @@ pub(crate) struct Deny {
     on: On,
 }
 
-/// What both have in common.
+/// The common arguments.
 #[derive(Debug, clap::Args)]
 struct On {
-    /// The suspension; or the call, by its name or the id that the model gave it, which needs --run or --digest. A call whose name looks
-    /// like a suspension is named by its suspension alone
+    /// The suspension; or the call, by its name or its id from the model, with --run or --digest. A call with a name like a
+    /// suspension is named by its suspension alone
     #[arg(value_name = "SUSPENSION")]
     question: String,
     /// The run of the call
@@ -75,10 +75,10 @@ struct On {
     /// The reason, for the model and the record
     #[arg(long)]
     reason: Option<String>,
-    /// The name of the person that decides, which is not checked [default: the user of the operating system]
+    /// The name of the decider, which is not verified [default: the user of the operating system]
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// The digest of the question that was seen, or its beginning as `runstate approvals` shows it: no other question is decided
+    /// The digest of the shown question, or its beginning as in `runstate approvals`: no other question is decided
     #[arg(long, value_parser = digest)]
     digest: Option<String>,
     /// One JSON object: reply, a word; why; accepted, run, call, suspension, decision
@@ -129,10 +129,10 @@ impl On {
             Some(more) => format!("{reply}; {more}"),
             None => reply.to_string(),
         };
-        // It quotes a result that does not fit, and names.
+        // The message quotes an invalid result, and names.
         let (told, _) = crate::without_secrets(told, std::env::args_os());
         if *reply == Reply::Unknown && incoming.run_id.is_none() {
-            // It may be in a run that cannot be read.
+            // The call may be in an unreadable run.
             tell_damaged(&opened)?;
         }
         if self.json {
@@ -175,7 +175,7 @@ impl On {
 }
 
 impl On {
-    /// What a reply does not say by itself: that the run is not there, and that the reason alone makes another decision.
+    /// Further reasons of a reply: an unknown run, or a decision that differs in its reason alone.
     fn more(&self, opened: &Opened, reply: &Reply, incoming: &Incoming) -> Option<String> {
         match reply {
             Reply::Unknown => {
@@ -205,7 +205,7 @@ impl On {
     }
 }
 
-/// Says who takes a decision, where that is known: it is accepted in any case.
+/// Names the process that takes the decision, if known: the decision is accepted in any case.
 fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
     let Ok(loaded) = run::load(opened, run) else { return };
     if loaded.info.status == RunStatus::Done {
@@ -221,7 +221,7 @@ fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
     }));
 }
 
-/// A digest, or enough of it that it is that of no other question.
+/// A digest, or a beginning long enough to be unique.
 fn digest(text: &str) -> Result<String, String> {
     let text = text.to_ascii_lowercase();
     let digits = text.strip_prefix("sha256:").unwrap_or("");

@@ -1,4 +1,4 @@
-//! One decision on one question, as `approve`, `deny` and `resume` give it.
+//! One decision on one question, for `approve`, `deny` and `resume`.
 
 use runstate::agent::{Incoming, Reply};
 use runstate::decision::{Decision, DecisionAction, ResumeMode};
@@ -12,7 +12,7 @@ use crate::output::printable;
 use crate::run;
 use crate::store::{Named, Opened, beside, is_in_doubt, quoted, waiting_of};
 
-/// What is said on the command line.
+/// The arguments of the command line.
 #[derive(Debug)]
 pub(super) struct Said<'a> {
     pub(super) opened: &'a Opened,
@@ -26,28 +26,27 @@ pub(super) struct Said<'a> {
     pub(super) actor: &'a str,
 }
 
-/// What became of it.
+/// The reply.
 #[derive(Debug)]
 pub(super) struct Replied {
     pub(super) reply: Reply,
     pub(super) incoming: Incoming,
-    /// The suspension that the decision was on, also where it named the call alone.
+    /// The suspension of the decision, also if the call alone was named.
     pub(super) suspension: Option<String>,
 }
 
 impl Replied {
-    /// Is it the answer, now or since before?
+    /// Is it the answer, now or earlier?
     pub(super) fn is_accepted(&self) -> bool {
         matches!(self.reply, Reply::Accepted | Reply::Duplicate)
     }
 }
 
 impl Said<'_> {
-    /// Gives the decision. What waits is shown first.
+    /// Gives the decision, after showing the question.
     ///
     /// # Errors
-    /// A call that is named without its run, several that have the name, a result that is missing or that nothing takes, and errors
-    /// of the store.
+    /// A call that is named without its run, an ambiguous name, a result that is missing or unused, and errors of the store.
     pub(super) fn give(&self, show: impl FnOnce(&Approval)) -> Result<Replied, Failure> {
         let named = Named::of(self.question);
         let found = self.meant(&named)?;
@@ -62,8 +61,8 @@ impl Said<'_> {
         let before = asked.as_ref().and_then(|asked| asked.decision.clone());
         let mut incoming = self.incoming(asked);
         let suspension = incoming.suspension_id.clone();
-        // To say the same again is no conflict; any other decision by the name of the call is bound where it arrives, and refused there
-        // if the call has asked before.
+        // A repetition is no conflict. Any other decision by the name of the call is bound on arrival, and refused there if
+        // the call has asked before.
         let is_same = before.is_some_and(|decision| decision == incoming.decision_id);
         if matches!(named, Named::Call(_)) && self.digest.is_none() && !is_same {
             incoming =
@@ -75,7 +74,7 @@ impl Said<'_> {
         Ok(Replied { reply, incoming, suspension })
     }
 
-    /// The run that is named, by itself or by the suspension.
+    /// The run, as named or as part of the suspension.
     fn run(&self, named: &Named<'_>) -> Option<String> {
         let of_suspension = || match named {
             Named::Suspension(id) => run_of_suspension(id),
@@ -84,15 +83,15 @@ impl Said<'_> {
         self.run.map(str::to_owned).or_else(of_suspension)
     }
 
-    /// The one question that is meant, if one waits.
+    /// The named question, if one waits.
     fn meant(&self, named: &Named<'_>) -> Result<Option<Approval>, Failure> {
         let mut found = waiting_of(self.opened, named, self.run)?;
         let needs_run = matches!(named, Named::Call(_)) && self.run.is_none();
         if let Some(digest) = self.digest {
-            // A question that is not of this digest is not shown: it was not the one that was seen.
+            // A question with another digest is not shown: it is not the one that was seen.
             found.retain(|one| one.digest.starts_with(digest));
         } else if needs_run {
-            // Given again it could be the answer to a call of another run.
+            // Given again, it could answer a call of another run.
             let help = match found.as_slice() {
                 [] => "`runstate approvals` lists what waits".to_owned(),
                 found => format!("say which suspension: {}", suspensions(found)),
@@ -113,7 +112,7 @@ impl Said<'_> {
             && suspension.response_schema.is_none()
             && !is_in_doubt(found);
         let (what, help) = match (self.action, self.result, suspension.resume_mode) {
-            // A decision without a result has null for one, and its tool is executed.
+            // Without a result, the result is null and the tool is executed.
             (DecisionAction::Resume, Some(Value::Null), ResumeMode::ReplayToolCall) if !takes_none => (
                 "null is no result".to_owned(),
                 "give what came of the call, such as '{}' or '\"done\"'; without --result its tool is executed",
@@ -135,11 +134,11 @@ impl Said<'_> {
         Err(Failure::new(what).with_help(help))
     }
 
-    /// What the last decision on it was for, if there was one: to say the same again is no conflict.
+    /// The question of the last decision, if there was one: a repetition is no conflict.
     fn decided(&self, named: &Named<'_>) -> Result<Option<Asked>, Failure> {
         let Some(run) = self.run(named) else { return Ok(None) };
         let opened = self.opened;
-        // Before the run: what is taken between the two is in both, and not in neither.
+        // Before the run: a decision taken in between is then in both, not in neither.
         let posted = match beside(opened.handle(), opened.store.mail(&run)) {
             Err(StoreError::NoRun { .. }) => return Ok(None),
             mail => mail.map_err(|error| opened.failure(&error))?.decisions,
@@ -153,7 +152,7 @@ impl Said<'_> {
             let of = |digest: &String| self.digest.is_some_and(|wanted| digest.starts_with(wanted));
             decision.digest.as_ref().is_some_and(of)
         };
-        // Where a digest is named, a decision on another question says nothing of this one.
+        // With a digest, a decision on another question does not count.
         let is_shown = |decision: &&Decision| self.digest.is_none() || is_of_digest(decision);
         let decided = stored.decisions().values().chain(&posted).filter(is_meant).filter(is_shown);
         let last = decided.max_by_key(|decision| decision.decided_at_ms);
@@ -184,11 +183,11 @@ impl Said<'_> {
             incoming.run_id = Some(asked.run);
             incoming.suspension_id = Some(asked.suspension);
         }
-        // Given again it is the same decision, and not another one that comes too late.
+        // A repetition is the same decision, not a late second one.
         incoming.named_by_content()
     }
 
-    /// The digest of the question that was shown: what the person says, or what is shown here.
+    /// The digest of the shown question: given by the person, or shown here.
     fn shown(&self, shown: Option<String>) -> Option<String> {
         match self.digest {
             Some(wanted) if shown.as_ref().is_none_or(|shown| !shown.starts_with(wanted)) => {
@@ -198,7 +197,7 @@ impl Said<'_> {
         }
     }
 
-    /// A decision that got no answer may be there, and the call may ask again by the time that the person does.
+    /// A decision without a reply may be stored, and the call may ask again before the person does.
     fn lost(&self, incoming: &Incoming, error: &StoreError) -> Failure {
         let failure = self.opened.of_change(error);
         match (error, &incoming.suspension_id) {
@@ -214,19 +213,19 @@ impl Said<'_> {
     }
 }
 
-/// The suspensions of calls that wait, the first ten.
+/// The suspensions of waiting calls, the first ten.
 fn suspensions(found: &[Approval]) -> String {
     let ids: Vec<String> = found.iter().take(10).map(|one| quoted(&one.suspension.id)).collect();
     printable(&ids.join(", "))
 }
 
-/// What a decision is on.
+/// The question of a decision.
 struct Asked {
     run: String,
     call: String,
     suspension: String,
     digest: Option<String>,
-    /// The decision on it, where there is one.
+    /// The decision on it, if there is one.
     decision: Option<String>,
 }
 

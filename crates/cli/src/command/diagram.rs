@@ -10,8 +10,8 @@ use crate::output::{Output, complain};
 
 /// Read a diagram: as Mermaid, for Graphviz, or as JSON for other programs
 ///
-/// A diagram is that of a built-in lifecycle, a `.mmd` file, or a block of a Markdown file. What Mermaid reads
-/// otherwise than it seems is warned about.
+/// The diagram of a built-in lifecycle, a `.mmd` file, or a block of a Markdown file. A warning names each text that Mermaid
+/// reads differently than expected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,24 +24,26 @@ Exit codes:
   0  shown, with warnings or without
   2  there is no such diagram, or it cannot be read")]
 pub(crate) struct Args {
-    /// A built-in lifecycle, a file, or a heading or number of a diagram in it; all built-in ones if left out
+    /// A built-in lifecycle, a file, or a heading or number of a diagram in it; default: all built-in ones
     #[arg(value_name = "NAME | FILE[#heading]")]
     what: Option<String>,
-    /// How to show it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
-    /// Print the fingerprint under which snapshots of the lifecycle are stored, for a migration; of several, with their names
+    /// Print the fingerprint under which snapshots of the lifecycle are stored, for a migration; several are printed with
+    /// their names
     #[arg(long, conflicts_with = "format")]
     fingerprint: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// The diagram as it is written; several as a Markdown document
+    /// The diagram as written; several as a Markdown document
     Mermaid,
     /// Graphviz's language
     Dot,
-    /// An object, or an array of several, with name, states, edges, initial, terminal and warnings, in source order; and drawn, if there are composite states or choices
+    /// An object, or an array of several, with name, states, edges, initial, terminal and warnings, in source order; and
+    /// drawn, if there are composite states or choices
     Json,
 }
 

@@ -15,12 +15,12 @@ use crate::output::{Output, complain, printable};
 
 /// Compare two diagrams, two graphs in JSON, or two traces
 ///
-/// A change of a graph is breaking (a persisted run may be stuck), for review (it may do what it could not do before), or
-/// informational. Of two traces the first difference is shown; ids, times and further fields may differ.
+/// A change of a graph is breaking (a stored run may be stuck), for review (new behaviour is possible), or informational.
+/// For two traces the first difference is shown; ids, times and further fields may differ.
 ///
-/// Whatever a changed graph allows, a run that was parked under the old one is refused until a migration says what it is under
-/// the new one: --parked makes each change that wants one a reason to fail, for CI, and each event that has another name. The names of
-/// the graphs themselves do not count.
+/// A run that was parked under the old graph is refused until a migration maps it to the new one, whatever the change
+/// permits: with --parked each change that needs a migration fails, for CI, and so does each renamed event. The names of the
+/// graphs do not count.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,19 +36,19 @@ Exit codes:
 pub(crate) struct Args {
     /// A built-in lifecycle, FILE[#heading] of a diagram, a graph in JSON, or a trace; `-` reads standard input
     old: String,
-    /// The same, to compare with
+    /// The second input, in one of these forms
     new: String,
-    /// Exit with 1 as well when runs that are parked under the old graph need a migration to the new one
+    /// Exit with 1 also if runs parked under the old graph need a migration to the new one
     #[arg(long)]
     parked: bool,
-    /// How to show the differences
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// A line for each change, the gravest first
+    /// A line for each change, the most severe first
     Text,
     /// An object with exit, and changes of graphs with whether they need a migration, or the difference of traces
     Json,
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     match (side(&args.old)?, side(&args.new)?) {
         (Side::Graph(old), Side::Graph(mut new)) => {
-            // A heading or a file may be called otherwise: that is no part of what is compared.
+            // The name of a heading or a file is not compared.
             new.name.clone_from(&old.name);
             Ok(graphs(&old, &new, args, out))
         }
@@ -91,7 +91,7 @@ fn of_two_kinds(old: &str, new: &str) -> Failure {
     Failure::new(format!("expected two graphs or two traces, got {old} and {new}"))
 }
 
-/// Reads a side: a diagram by its name, the rest by its beginning.
+/// Reads an input: a diagram by its name, others by their beginning.
 fn side(spec: &str) -> Result<Side, Failure> {
     if let Some(builtin) = diagrams::builtin_named(spec)? {
         return Ok(Side::Graph(builtin.graph()?));
@@ -119,11 +119,11 @@ fn is_trace(bytes: &[u8]) -> bool {
     (bytes.starts_with(b"{") || bytes.starts_with(b"[")) && (has(b"\"seq\"") || has(b"\"lifecycle\""))
 }
 
-/// Said of changes that need a migration.
+/// The message for changes that need a migration.
 const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: register `Migration::only_grew` \
                        if states or transitions were only added, else raise the version and register a step";
 
-/// Said where the event of a transition has another name, or its first one.
+/// The message for a renamed or added event of a transition.
 const RENAMED: &str = "an event has another name: `runstate check` refuses traces that were recorded under the old one, and events \
                        that are queued under it are not known";
 

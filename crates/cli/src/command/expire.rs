@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::store::{Missing, StoreArgs, damaged_to_json, tell_damage};
 
-/// Give up the calls whose time for a decision is over
+/// Give up the calls with an expired question
 ///
-/// A worker does this too, and no command that only reads. The time is told by the clock of the store, not by the one of this command. A
-/// call that is given up is a decision to cancel: the run goes on with it at its next turn.
+/// A worker does this too; no reading command does. The clock of the store decides, not the clock of this command. A
+/// given-up call has a decision to cancel: the run continues with it at its next turn.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -23,14 +23,14 @@ Exit codes:
   1  a run or the store keeps its calls: why is told on standard error
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
-    /// One JSON object: given_up, the number of calls; and damaged, the runs that cannot be read
+    /// One JSON object: given_up, the number of calls; and damaged, the unreadable runs
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     place: StoreArgs,
 }
 
-/// Calls that are given up together: a store makes them with one sync.
+/// The number of calls given up together, with one sync of the store.
 const TOGETHER: usize = 100;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 damaged.push(damage);
             }
         }
-        // Of what is left none can be given up.
+        // None of the rest can be given up.
         if !lapsed.has_more || lapsed.settled == 0 {
             break;
         }

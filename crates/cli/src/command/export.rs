@@ -17,8 +17,9 @@ use crate::{migrations, runs, scenario, suite, tools};
 
 /// Write a stored run as a scenario, which `runstate test` plays without its tools
 ///
-/// The scenario has the answers, the results of tools, the decisions and their times. It is played before it is written: its transitions,
-/// events, messages and decisions are those of the run, in the same order. Messages of earlier runs on its thread are not part of it.
+/// The scenario has the answers, the results of tools, the decisions and their times. It is played before it is written: its
+/// transitions, events, messages and decisions equal the run, in the same order. Messages of earlier runs on its
+/// thread are not part of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,16 +40,17 @@ pub(crate) struct Args {
     /// The file to write. The expected result is written to the .trace file beside it. Default: standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace this text wherever it stands, by one word; may be given several times. Refused where another case of the text would be left
+    /// Replace this text everywhere by one word; may be given several times. Refused if another case of the text would
+    /// remain
     #[arg(long, value_name = "TEXT")]
     redact: Vec<String>,
     #[command(flatten)]
     place: StoreArgs,
 }
 
-/// The most characters of a scenario's name.
+/// The maximum length of a scenario's name, in characters.
 const MOST_OF_A_NAME: usize = 64;
-/// Events of one query.
+/// The number of events of one query.
 const PAGE: usize = 10_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
@@ -95,7 +97,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 impl Args {
-    /// A message without the texts that are replaced in the scenario.
+    /// A message without the redacted texts.
     fn without_texts(&self, message: &str) -> String {
         self.redact
             .iter()
@@ -156,7 +158,7 @@ impl Args {
     }
 }
 
-/// A name for the scenario of a run: its id, as far as a name can be so.
+/// A scenario name from the id of a run.
 fn name(run: &str) -> String {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fitting = run.to_ascii_lowercase().chars().map(|c| if fits(c) { c } else { '-' }).collect::<String>();

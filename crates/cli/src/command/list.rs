@@ -16,7 +16,7 @@ Example:
 Exit codes:
   0  always")]
 pub(crate) struct Args {
-    /// How to show them
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -1,4 +1,4 @@
-//! The commands: each file has its arguments and what it does.
+//! The commands: each file has its arguments and its action.
 
 mod approvals;
 mod cancel;
@@ -36,7 +36,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Runs agents whose every state is a type, and holds traces against the diagrams that document them.
+/// Runs agents with a type for each state, and checks traces against the diagrams that document them.
 #[derive(Debug, Parser)]
 #[command(name = "runstate", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -82,10 +82,10 @@ enum Command {
     Stream(stream::Args),
 }
 
-/// Does what the command line says.
+/// Executes the command line.
 ///
 /// # Errors
-/// An input that cannot be used.
+/// An unusable input.
 pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args, out),

@@ -13,9 +13,9 @@ use crate::run_state::CheckedState;
 pub(super) struct Checked {
     pub(super) name: String,
     pub(super) found: Result<Report, String>,
-    /// The line of the first violation, where the file can be read again, and that of the diagram.
+    /// The line of the first violation, if the file can be read again, and the line of the diagram.
     pub(super) excerpts: Vec<String>,
-    /// Why nothing of it was checked, if nothing was.
+    /// Why nothing of it was checked, if so.
     pub(super) empty: Option<String>,
 }
 
@@ -28,15 +28,15 @@ pub(super) struct Outcome {
     pub(super) asked: Vec<(String, Option<Unmet>)>,
     pub(super) complete: bool,
     pub(super) monotonic: bool,
-    /// Of which diagrams and states nothing was checked.
+    /// The diagrams and states without a check.
     pub(super) empty: Vec<String>,
-    /// What to do about events that nothing was held against.
+    /// The remedies for events without rules.
     pub(super) helps: Vec<String>,
     pub(super) allow_empty: bool,
 }
 
 impl Checked {
-    /// Says that no event of it was held against anything, if none was.
+    /// Records that no event was checked, if so.
     pub(super) fn with_empty(mut self, laws: &Laws) -> Self {
         let report = self.found.as_ref().ok().filter(|report| report.checked() == 0);
         self.empty = report.map(|report| match &laws.only {
@@ -46,7 +46,7 @@ impl Checked {
         self
     }
 
-    /// Says what to do about a lifecycle without rules.
+    /// The remedy for a lifecycle without rules.
     pub(super) fn help(&self, laws: &Laws) -> Option<String> {
         let report = self.found.as_ref().ok()?;
         let is_unknown = |kind: &ViolationKind| matches!(kind, ViolationKind::UnknownLifecycle { .. });
@@ -64,7 +64,7 @@ impl Outcome {
         self.asked.iter().filter_map(|(_, unmet)| unmet.as_ref())
     }
 
-    /// Of what nothing was checked, where that is not accepted.
+    /// The inputs without a check, if that is not accepted.
     fn refused_as_empty(&self) -> impl Iterator<Item = String> {
         self.empty().filter(|_| !self.allow_empty).map(|why| refused(why))
     }
@@ -73,7 +73,7 @@ impl Outcome {
         self.traces.iter().filter_map(|trace| trace.empty.as_ref()).chain(&self.empty)
     }
 
-    /// Names inputs that cannot be used on standard error, each with a remedy.
+    /// Names unusable inputs on standard error, each with a remedy.
     pub(super) fn complain(&self) {
         let errors = self.traces.iter().filter_map(|trace| trace.found.as_ref().err());
         errors.for_each(|error| complain(&format!("error: {}", error.trim_end())));
@@ -81,7 +81,7 @@ impl Outcome {
         self.helps.iter().for_each(|help| complain(&format!("help: {}", printable(help))));
     }
 
-    /// The traces whose time runs backwards, where that is refused.
+    /// The traces with backward time, if that is refused.
     fn backwards(&self) -> impl Iterator<Item = String> {
         let traces = self.traces.iter().filter(|_| self.monotonic);
         traces.filter_map(|trace| {
@@ -94,12 +94,12 @@ impl Outcome {
         self.traces.iter().filter_map(|trace| self.checked(trace))
     }
 
-    /// The report on a trace of which something was checked, or nothing where that is accepted.
+    /// The report on a trace with a check, or without one if that is accepted.
     fn checked<'t>(&self, trace: &'t Checked) -> Option<&'t Report> {
         trace.found.as_ref().ok().filter(|_| trace.empty.is_none() || self.allow_empty)
     }
 
-    /// The worst of the verdicts; none when no trace was checked.
+    /// The worst of the verdicts; `None` if no trace was checked.
     fn verdict(&self) -> Option<Verdict> {
         self.reports().map(|report| report.verdict).max_by_key(|verdict| match verdict {
             Verdict::Conforms => 0,

@@ -1,34 +1,34 @@
-//! Where the next page of a list begins, as a word that can be given to `--behind`.
+//! The beginning of the next page of a list, as a value of `--behind`.
 //!
-//! It has the whole place, so that it holds when the run is gone, and also names that have slashes of their own.
+//! The value has the complete place, so that it stays valid after the run is removed, and for names with slashes.
 
 use runstate::store::{Approval, RunInfo};
 
 use crate::failure::Failure;
 
-/// Behind this run.
+/// The place after this run.
 pub(super) fn behind_run(last: &RunInfo) -> String {
     format!("{}/{}", last.created_at_ms, last.id)
 }
 
-/// The place that [`behind_run`] says.
+/// Reads a place of [`behind_run`].
 ///
 /// # Errors
-/// Anything else.
+/// Any other text.
 pub(super) fn run(word: &str) -> Result<(u64, String), Failure> {
     let place = word.split_once('/').and_then(|(at_ms, id)| Some((at_ms.parse().ok()?, id.to_owned())));
     place.ok_or_else(|| refused("MS/RUN", "runs", word))
 }
 
-/// Behind this call. The run's own slashes are written otherwise.
+/// The place after this call. Slashes of the run are escaped.
 pub(super) fn behind_call(last: &Approval) -> String {
     format!("{}/{}", last.run.replace('%', "%25").replace('/', "%2F"), last.call)
 }
 
-/// The place that [`behind_call`] says.
+/// Reads a place of [`behind_call`].
 ///
 /// # Errors
-/// Anything else.
+/// Any other text.
 pub(super) fn call(word: &str) -> Result<(String, String), Failure> {
     let place = word.split_once('/');
     let place = place.map(|(run, call)| (run.replace("%2F", "/").replace("%25", "%"), call.to_owned()));

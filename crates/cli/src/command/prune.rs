@@ -18,10 +18,10 @@ use crate::runs::{Folder, Note, Notes, work_of};
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, tell_damaged};
 
-/// Remove finished runs by age, with the folders that their tools worked in
+/// Remove finished runs by age, with the folders of their tools
 ///
-/// A run that waits or goes on is never removed, nor one that cannot be read. Of folders, those alone are removed that are below
-/// the folder of --state-dir, and that are of the very run.
+/// A run that waits or is under way is never removed, nor an unreadable one. Only folders below --state-dir that belong to
+/// the removed run are removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,21 +32,21 @@ Exit codes:
   0  removed, though there may have been none; what was left is told on standard error
   2  the store, or another argument, cannot be used; a folder cannot be removed")]
 pub(crate) struct Args {
-    /// Those that ended longer ago than this, such as 7d, 12h or 30m
+    /// Runs that ended longer ago than this, such as 7d, 12h or 30m
     #[arg(long, value_name = "TIME", value_parser = time)]
     older_than: Duration,
-    /// Say what would be removed, and remove nothing
+    /// Print the runs to be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// One JSON object: runs, which were removed, or would be; left, and why; folders that were left before; dry_run; and damaged:
-    /// what cannot be read
+    /// One JSON object: runs, which were removed, or would be; left, with reasons; folders that earlier commands left;
+    /// dry_run; and damaged: unreadable entries
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     place: StoreArgs,
 }
 
-/// Runs that are asked for together.
+/// The number of runs of one query.
 const PAGE: usize = 100;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
@@ -114,43 +114,43 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What one call of the command has in common for all runs.
+/// The common state of one invocation.
 struct Pruning<'a> {
     opened: &'a Opened,
     state_dir: &'a Path,
     now_ms: u64,
-    /// None for a dry run.
+    /// `None` for a dry run.
     notes: Option<Notes>,
     dry: RefCell<Dry>,
 }
 
-/// A dry run so far.
+/// The dry run so far.
 #[derive(Debug, Default)]
 struct Dry {
-    /// The runs that would be gone.
+    /// The runs that would be removed.
     gone: HashSet<String>,
-    /// The run behind each run, for the threads that were looked at.
+    /// The next run of each run, for the threads already read.
     behind: HashMap<String, String>,
     threads: HashSet<String>,
 }
 
-/// What became of a run.
+/// The result for a run.
 enum Became {
-    /// It is gone, or would be; and what became of its folder, if it has one and it is no dry run.
+    /// It is removed, or would be; and the result for its folder, if it has one and this is no dry run.
     Removed(Option<Folder>),
-    /// It is there, for this reason.
+    /// It stays, for this reason.
     Left(String),
-    /// Somebody else was faster.
+    /// Another process removed it first.
     Nothing,
 }
 
 impl Pruning<'_> {
-    /// Removes a run and its folder. Who looks at the run now keeps it.
+    /// Removes a run and its folder. A run in use stays.
     fn remove(&self, run: &RunInfo) -> Result<Became, Failure> {
         let Pruning { opened, state_dir, ref notes, .. } = *self;
         // A run of another program has no folder of ours.
         let loaded = match beside(opened.handle(), opened.store.load(&run.id)) {
-            // Its list says that it is over; a list is not what the run is.
+            // Its list entry says that it is over; the run itself may differ.
             Ok(loaded)
                 if run.status == RunStatus::Done
                     && loaded.stored.as_ref().is_none_or(|stored| stored.status() != "Done") =>
@@ -165,7 +165,7 @@ impl Pruning<'_> {
         };
         let Some(notes) = notes else { return self.would_remove(run, &loaded) };
         let spec = Spec::of(&loaded).ok();
-        // First, so that the folder is found again should this process end in between.
+        // First, so that the folder is found again if this process ends in between.
         let note = spec.as_ref().and_then(Spec::token);
         let note = note.map(|token| notes.write(&run.id, token)).transpose()?.flatten();
         let became = match beside(opened.handle(), opened.store.remove(&run.id)) {
@@ -184,7 +184,7 @@ impl Pruning<'_> {
             Ok(false) => Became::Nothing,
             Err(StoreError::Held { holder, left, .. }) => held(&holder, left),
             Err(StoreError::Continued { by, .. }) => continued(&by),
-            // It may be gone: the note stays.
+            // The run may be removed: the note stays.
             Err(error @ StoreError::Unavailable(_)) => {
                 return left(error).map_err(|error| opened.of_change(&error));
             }
@@ -194,7 +194,7 @@ impl Pruning<'_> {
         Ok(became)
     }
 
-    /// The answer of the store to the removal.
+    /// The reply of the store to the removal.
     fn would_remove(&self, run: &RunInfo, loaded: &Loaded) -> Result<Became, Failure> {
         if let Some(Holder { name, left, .. }) = loaded.info.holder.as_ref().filter(|it| !it.left.is_zero()) {
             return Ok(held(name, *left));
@@ -213,7 +213,7 @@ impl Pruning<'_> {
         }
     }
 
-    /// Looks at a thread from its end on, as far as it can be read.
+    /// Reads a thread from its end, as far as possible.
     fn look_at(&self, thread: &str, behind: &mut HashMap<String, String>) -> Result<(), Failure> {
         let opened = self.opened;
         let mut last = opened.ask(opened.store.last_of_thread(thread))?;
@@ -229,7 +229,7 @@ impl Pruning<'_> {
         Ok(())
     }
 
-    /// Removes the folders that earlier commands have left, of runs that this store has no more.
+    /// Removes the folders that earlier commands have left, of runs that are no longer in this store.
     fn settle(&self) -> Result<Vec<(String, Folder)>, Failure> {
         let opened = self.opened;
         let mut settled = Vec::new();
@@ -240,7 +240,7 @@ impl Pruning<'_> {
             match beside(opened.handle(), opened.store.load(note.run())) {
                 Err(StoreError::NoRun { .. }) => settled.push((note.run().to_owned(), settle(&note))),
                 Ok(_) => note.forget(),
-                // The run may be there.
+                // The run may exist.
                 Err(_) => {}
             }
         }
@@ -274,12 +274,12 @@ fn tell_left(run: &str, why: &str) {
     complain(&printable(&format!("warning: the folder of {run} is left: {why}")));
 }
 
-/// What is the matter with one run alone keeps no other.
+/// An error of one run does not affect others.
 fn left(error: StoreError) -> Result<Became, StoreError> {
     error.of_one_run().map(|damage| Became::Left(damage.to_string()))
 }
 
-/// Why a folder is left, if it is.
+/// Why a folder is left, if so.
 fn why_left(folder: Folder, note: &Note) -> Option<String> {
     match folder {
         Folder::Removed | Folder::Absent | Folder::Left => None,
@@ -320,7 +320,7 @@ mod tests {
         for run in ["fine-1", "kept-1", "refused-1"] {
             opened.ask(store.create(&NewRun::new(run, Value::Null, 1))).unwrap();
         }
-        // What is a folder cannot be read as a file, whoever asks.
+        // A folder cannot be read as a file, by any user.
         let spec = store.folder_of("refused-1").join("spec.json");
         fs::remove_file(&spec).unwrap();
         fs::create_dir(&spec).unwrap();

@@ -13,11 +13,11 @@ use crate::output::{Output, printable};
 use crate::run;
 use crate::store::{Missing, Opened, quoted};
 
-/// Go on with a run that waits for decisions, or that was killed
+/// Continue a run that waits for decisions, or that was killed
 ///
-/// The run comes back from its store as types, or not at all, and takes what was decided with `runstate approve` and
-/// `runstate deny`. A call that was executing when the run was killed is in doubt: one that only reads is executed again,
-/// about any other a person is asked. A run that somebody else has in hand is waited for until that lease is over.
+/// The run is restored from its store as types, or refused, and takes the decisions of `runstate approve` and `runstate
+/// deny`. A call that was executing when the run was killed is in doubt: a read-only call is executed again, for any other a
+/// person is asked. For a run that another process holds, this command waits until that lease is over.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,14 +35,14 @@ pub(crate) struct Args {
     /// Approve this question first, as `runstate approve` does with --run; may be given several times
     #[arg(long, value_name = "SUSPENSION")]
     approve: Vec<String>,
-    /// Deny this question first, likewise
+    /// Deny this question first, in the same way
     #[arg(long, value_name = "SUSPENSION")]
     deny: Vec<String>,
-    /// Drive nothing here: leave the run to a worker, also one that was put off or set aside since it ended its workers
+    /// Drive nothing here: leave the run to a worker, even if it was delayed, or set aside after it ended its workers
     #[arg(long, conflicts_with_all = ["ask", "real_time"])]
     detach: bool,
-    /// Go on although the store has fewer commits of the run than were made: it was restored from a backup on purpose. Calls that were
-    /// executed since are executed again
+    /// Continue although the store has fewer commits of the run than were made: it was restored from a backup on purpose.
+    /// Calls that were executed since then are executed again
     #[arg(long)]
     restored: bool,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.detach {
         return args.leave(&opened, out);
     }
-    // First, so that nothing is decided for a run that this process does not drive.
+    // First, so that no decision is made for a run that this process does not drive.
     let driven = run::take(opened, &args.run, args.how.lease, args.how.real_time)?;
     let approve = args.approve.iter().map(|question| (question, DecisionAction::Resume));
     let deny = args.deny.iter().map(|question| (question, DecisionAction::Cancel));
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 impl Args {
-    /// Gives the run back, so that a worker may take it.
+    /// Releases the run, so that a worker may take it.
     fn leave(&self, opened: &Opened, out: &mut Output) -> Result<Exit, Failure> {
         let held = run::Undriven::claim(opened, &self.run, self.how.lease)?;
         for (questions, action) in
@@ -108,7 +108,7 @@ impl Args {
         }
     }
 
-    /// Gives a decision to the store, from which the run takes it. Gives the call.
+    /// Gives a decision to the store, from which the run takes it. Returns the call.
     fn decide(
         &self,
         opened: &Opened,

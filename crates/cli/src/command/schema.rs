@@ -7,8 +7,8 @@ use crate::output::Output;
 
 /// Print a JSON Schema
 ///
-/// An editor that knows that of scenarios completes and checks them while they are written. The others are of what this command writes
-/// and reads: a line of a trace, a graph (`diagram --format json`), a report (`check --format json`).
+/// With the schema of scenarios, an editor completes and checks them. The others describe inputs and outputs of this
+/// command: a line of a trace, a graph (`diagram --format json`), a report (`check --format json`).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
 Exit codes:
   0  printed")]
 pub(crate) struct Args {
-    /// Of what
+    /// The subject of the schema
     #[arg(value_enum, default_value_t = Of::Scenario)]
     of: Of,
 }
@@ -37,7 +37,7 @@ enum Of {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
     out.text(match args.of {
-        // As the types of the scenario file give it, which a test holds.
+        // Derived from the types of the scenario file; a test compares both.
         Of::Scenario => include_str!("../../../../docs/scenario.schema.json"),
         Of::Trace => include_str!("../../../../docs/trace.schema.json"),
         Of::Graph => include_str!("../../../../docs/graph.schema.json"),

@@ -13,12 +13,12 @@ use crate::input::{self, TEXT_LIMIT, Text};
 use crate::output::{Output, printable};
 use crate::runs;
 
-/// Seal the snapshots in a state file anew, after it was changed by hand
+/// Recompute the checksums of the snapshots in a state file, after an edit by hand
 ///
-/// A snapshot carries a digest of its content, and one that does not fit is refused when it is read. Whoever changes a
-/// file by hand and answers for it seals it with this command. Every snapshot in the file is sealed, wherever it stands;
-/// one of a built-in lifecycle is first brought back as a type, and if that fails nothing is written. A snapshot of a store
-/// is taken out of its table, sealed by way of standard input, and put back.
+/// A snapshot carries a digest of its content, and a snapshot with another digest is refused when it is read. After a
+/// deliberate edit this command recomputes the digests. It covers every snapshot in the file, in any place; a snapshot of a
+/// built-in lifecycle is first restored as a type, and if that fails nothing is written. For a snapshot in a store, take it
+/// out of its table, recompute it by way of standard input, and put it back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// A snapshot that was found.
+/// A found snapshot.
 struct Sealed {
     /// Its JSON pointer.
     place: String,
@@ -71,15 +71,15 @@ struct Sealed {
     changed: bool,
 }
 
-/// Why a snapshot is not sealed: its JSON pointer, and the reason.
+/// Why a snapshot is not recomputed: its JSON pointer, and the reason.
 struct Unsound {
     place: String,
     why: String,
 }
 
-/// Goes through the document; serde_json has refused any that nests deeper than 128.
+/// Traverses the document; serde_json has refused any nesting deeper than 128.
 fn seal_all(value: &mut Value, place: String, sealed: &mut Vec<Sealed>) -> Result<(), Unsound> {
-    // No other object has these fields; so one that has them and is no snapshot is a mistake of the hand.
+    // No other object has these fields, so an object with them that is no snapshot is a manual error.
     let has = |field: &str| value.get(field).is_some() && value.get("digest").is_some();
     let seal: Option<fn(Value) -> Resealed> = match (has("__run"), has("lifecycle")) {
         (true, _) => Some(seal_run),
@@ -108,7 +108,7 @@ fn seal_all(value: &mut Value, place: String, sealed: &mut Vec<Sealed>) -> Resul
     }
 }
 
-/// What is sealed, in words what it is, and whether its seal was broken; or why it is not.
+/// The recomputed value with its description, and whether its checksum differed; or the reason of a refusal.
 type Resealed = Result<(Value, String, bool), String>;
 
 fn seal_snapshot(value: Value) -> Resealed {
@@ -123,7 +123,7 @@ fn seal_snapshot(value: Value) -> Resealed {
     Ok((json!(snapshot), what, changed))
 }
 
-/// A stored run has a seal around those of its machines.
+/// A stored run has a checksum around those of its machines.
 fn seal_run(value: Value) -> Resealed {
     let before = value.clone();
     let mut stored: StoredRun =

@@ -20,9 +20,9 @@ use crate::store::{Missing, Opened, StoreArgs, beside, quoted};
 
 /// Send a message to a thread of runs
 ///
-/// `runstate run` begins a thread, which has the id of its run. Where the last run of the thread is over, the message begins a new run: it
-/// has the scenario of the last run, the messages of the thread, and a copy of the folder as the last run left it. A last run that waits takes
-/// the message with --supersede: its questions are cancelled, and it goes on with the message.
+/// `runstate run` begins a thread, with the id of its run. If the last run of the thread is over, the message begins a new
+/// run: it has the scenario of the last run, the messages of the thread, and a copy of the folder as the last run left it. A
+/// waiting last run takes the message with --supersede: its questions are cancelled, and it continues with the message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,11 +38,11 @@ pub(crate) struct Args {
     thread: String,
     /// The message; - reads it from standard input
     message: String,
-    /// The id of the message: of two messages of a thread with one id the first is accepted, in whatever process it is sent [default: a
+    /// The id of the message: of two messages of a thread with one id the first is accepted, from any process [default: a
     /// random one]
     #[arg(long)]
     id: Option<String>,
-    /// Cancel the questions that the last run waits for
+    /// Cancel the waiting questions of the last run
     #[arg(long)]
     supersede: bool,
     /// One JSON object: reply (began, superseded, duplicate, busy), accepted, thread, run, message, status
@@ -52,13 +52,13 @@ pub(crate) struct Args {
     place: StoreArgs,
 }
 
-/// The most bytes of the id of a message.
+/// The maximum size of a message id, in bytes.
 const MOST_OF_AN_ID: usize = 1024;
 
-/// The most bytes of a message.
+/// The maximum size of a message, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// A number of a run that others have taken is tried again with the next one, so often.
+/// The number of tries with further run numbers, if others have taken one.
 const TRIES: usize = 8;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     };
     let opened = args.place.open(Missing::Refuse)?;
     let thread = args.thread(&opened)?;
-    // An id of a store is one of all threads and runs.
+    // An id of a store is shared by all threads and runs.
     let message = UserMessage::new(format!("{thread}/{id}"), text, unix_ms());
     args.check(&opened, &thread)?;
     let sent = args.send(&opened, &thread, &message)?;
@@ -131,7 +131,7 @@ impl Args {
         }
     }
 
-    /// Refuses a last run that does not come back as types: a message for it would be accepted, and never answered.
+    /// Refuses a last run that cannot be restored as types: a message for it would be accepted, and never answered.
     fn check(&self, opened: &Opened, thread: &str) -> Result<(), Failure> {
         let Some(last) = opened.ask(opened.store.last_of_thread(thread))? else { return Ok(()) };
         let loaded = match beside(opened.handle(), opened.store.load(&last)) {
@@ -147,7 +147,7 @@ impl Args {
         }
     }
 
-    /// The run that a message of the thread began or goes to; none where a run has taken it in its midst.
+    /// The run that a message of the thread began or belongs to; `None` if a run took it while running.
     fn run_of(&self, opened: &Opened, thread: &str, message: &str) -> Result<Option<String>, Failure> {
         let mut last = opened.ask(opened.store.last_of_thread(thread))?;
         let mut seen = HashSet::new();
@@ -199,7 +199,7 @@ impl Args {
             .with_help("send it again"))
     }
 
-    /// The same message again is accepted once.
+    /// A repeated message is accepted once.
     fn ask_again(&self, opened: &Opened, message: &UserMessage) -> String {
         let (thread, again) = (quoted(&self.thread), opened.again());
         let id = message.id.rsplit('/').next().unwrap_or_default();

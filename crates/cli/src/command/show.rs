@@ -19,8 +19,8 @@ use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
 ///
-/// What is the path of a file is a trace; anything else is the id of a run. Of a run there is a summary, too: where it stands,
-/// its calls, what was decided and by whom, what it waits for.
+/// The path of a file is a trace; any other word is the id of a run. For a run there is also a summary: its state, its
+/// calls, the decisions with their actors, and the waiting questions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     what: String,
     #[command(flatten)]
     rules: RulesArgs,
-    /// How to show it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// With --format timeline, show the last transitions alone
@@ -51,21 +51,21 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line for each transition, with ordinals for ids and numbers for times: the same for the same behaviour
+    /// A line for each transition, with ordinals for ids and numbers for times: equal for equal behaviour
     Text,
-    /// A table with a row for each transition: when it was, how long the state before lasted, which instance; as wide as COLUMNS says, or as
-    /// the terminal is
+    /// A table with a row for each transition: its time, the duration of the previous state, its instance; as wide as
+    /// COLUMNS or the terminal
     Timeline,
-    /// The diagram of each lifecycle, with the states that were visited and how often each edge was taken; one of --diagram as it is
-    /// written, with the states that were visited
+    /// The diagram of each lifecycle, with the visited states and the counts of taken edges; a diagram of --diagram as
+    /// written, with the visited states
     Mermaid,
-    /// An object with trace, report and events; and run, which says what the summary says
+    /// An object with trace, report and events; and run, the content of the summary
     Json,
-    /// The trace as it was recorded, an object a line
+    /// The trace as recorded, an object a line
     Jsonl,
 }
 
-/// What is shown.
+/// The shown input.
 enum Source {
     File(String),
     Run(Box<Opened>, Box<Summary>),
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// A file where there is one of that name, or a pipe; a run otherwise, whose folder may be called as it is.
+/// A file if there is one of that name, or a pipe; otherwise a run, even if a folder has its name.
 fn source(args: &Args) -> Result<Source, Failure> {
     let what = &args.what;
     let is_file = fs::metadata(what).is_ok_and(|about| !about.is_dir());
@@ -148,7 +148,7 @@ fn source(args: &Args) -> Result<Source, Failure> {
 }
 
 impl Source {
-    /// What to call it in messages.
+    /// Its name in messages.
     fn name(&self) -> String {
         match self {
             Source::File(path) => input::name_of(path),
@@ -163,10 +163,10 @@ impl Source {
         })
     }
 
-    /// Reads the trace to its end: all its events, or those of one lifecycle.
+    /// Reads the trace to its end: all events, or the events of one lifecycle.
     ///
     /// # Errors
-    /// A trace that cannot be read, or that has events of other lifecycles alone.
+    /// The trace cannot be read, or has events of other lifecycles alone.
     fn each(&self, only: Option<&str>, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
         if let Source::Run(_, summary) = self
             && summary.is_new()
@@ -189,7 +189,7 @@ impl Source {
                     with(line, &event);
                 }
                 Ok(None) => match only {
-                    // Of a run without an event the summary tells.
+                    // The summary covers a run without an event.
                     Some(only) if !is_shown => {
                         return Err(Failure::new(none_of(&self.name(), only, &others)));
                     }
@@ -201,7 +201,7 @@ impl Source {
     }
 }
 
-/// The diagram of each lifecycle that occurs: alone as it is, several as a Markdown document.
+/// The diagram of each lifecycle that occurs: a single one unchanged, several as a Markdown document.
 fn diagrams(laws: &Laws, report: &Report) -> Result<String, Failure> {
     let rules: Vec<_> =
         report.coverage.iter().filter_map(|covered| laws.book.rules(&covered.lifecycle)).collect();

@@ -7,8 +7,8 @@ use crate::stream;
 
 /// Play a stream scenario: scripted streams, on virtual time
 ///
-/// Prints each event of the session with the callbacks that it leads to, what a consumer has in the end, how the session
-/// ended, and its trace, which is held against the lifecycle's diagram. The same scenario prints the same each time.
+/// Prints each event of the session with its callbacks, the final text of a consumer, the end of the session, and its trace,
+/// which is checked against the lifecycle's diagram. Equal scenarios print equal output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -1,4 +1,4 @@
-//! What `runstate show RUN` says of a run beside its trace.
+//! The summary of `runstate show RUN`, beside its trace.
 
 use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
@@ -18,25 +18,25 @@ use crate::secrets::masked_path;
 use crate::spec::Spec;
 use crate::store::{Opened, beside, is_in_doubt, waiting, waiting_to_json};
 
-/// Where a run stands.
+/// The summary of a run.
 pub(super) struct Summary {
     loaded: Loaded,
-    /// The run as types; or why it does not come back.
+    /// The run as types; or the reason why it cannot be restored.
     state: Option<Result<RunState, String>>,
-    /// What was decided, and is not taken.
+    /// Accepted decisions that the run has not taken.
     posted: Vec<Decision>,
-    /// A message that is not taken.
+    /// A message that the run has not taken.
     message: Option<UserMessage>,
     waits: Vec<Approval>,
 }
 
 impl Summary {
-    /// That of a run of that store; none if it has no such run.
+    /// Reads a run of that store; `None` if it has no such run.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(super) fn of(opened: &Opened, run: &str) -> Result<Option<Self>, Failure> {
-        // In the order in which a decision goes through the store: what moves on between two of these is in both, and not in
+        // In the order of a decision's path through the store: a decision that moves between two of these is in both, not in
         // neither.
         let mut waits = waiting(opened, About::Run(run.to_owned()))?;
         let Some(Mail { mut decisions, message, .. }) = there(opened, opened.store.mail(run))? else {
@@ -61,18 +61,18 @@ impl Summary {
         &self.loaded.info.id
     }
 
-    /// Has nobody driven it yet? Then it has no trace.
+    /// Has no process driven it yet? Then it has no trace.
     pub(super) fn is_new(&self) -> bool {
         self.loaded.traced == 0
     }
 
-    /// What was decided: what the run has taken, and what it has not yet.
+    /// The decisions that the run has taken, and the ones that it has not.
     fn decisions(&self) -> impl Iterator<Item = (&Decision, bool)> {
         let taken = self.loaded.stored.iter().flat_map(|stored| stored.decisions().values());
         taken.map(|decision| (decision, true)).chain(self.posted.iter().map(|decision| (decision, false)))
     }
 
-    /// The last thing that the model said, if it asked for no tool with it.
+    /// The last answer of the model without a tool call.
     fn answer(&self) -> Option<&str> {
         let turn = self.state()?.own_history().iter().rev().find_map(Message::answer)?;
         (turn.calls.is_empty() && !turn.text.is_empty()).then_some(&*turn.text)
@@ -182,19 +182,19 @@ impl Summary {
     }
 }
 
-/// What there is of a run; none if there is no such run.
+/// The data of a run; `None` if there is no such run.
 fn there<T: Send>(
     opened: &Opened,
     asked: impl Future<Output = Result<T, StoreError>> + Send,
 ) -> Result<Option<T>, Failure> {
     match beside(opened.handle(), asked) {
         Err(StoreError::NoRun { .. }) => Ok(None),
-        // One that is there and cannot be read says itself what is the matter.
+        // An existing unreadable run reports its own error.
         found => found.map(Some).map_err(|error| opened.failure(&error)),
     }
 }
 
-/// What came of a call that is over, under the name that programs read it by.
+/// The result of a finished call, under its name for programs.
 fn came_of(call: &AnyToolCall) -> Option<(&'static str, Value)> {
     match call {
         AnyToolCall::Succeeded(call) => Some(("output", call.output().clone())),

@@ -11,12 +11,12 @@ use crate::rules::Laws;
 use crate::secrets;
 use crate::suite::{self, Case, Subject, Verdict};
 
-/// Play scenarios, and compare each with what is expected of it
+/// Play scenarios, and compare each with its expected trace
 ///
-/// What is expected of `NAME.yaml` stands beside it in `NAME.trace`: how the run ends, its transitions, what came from outside,
-/// what tools did and what was said, with the times. Time is virtual, so that it is the same each time and takes none. Each
-/// trace is also held against the diagrams of the lifecycles. A step, a decision or a reply of the scenario that never came about
-/// fails it.
+/// The expected result of `NAME.yaml` is `NAME.trace` beside it: the end of the run, its transitions, external inputs,
+/// effects of tools and messages, with the times. Time is virtual, so the result is always equal and takes no real time.
+/// Each trace is also checked against the diagrams of the lifecycles. A step, a decision or a reply of the scenario that
+/// never happened is a failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,21 +32,21 @@ pub(crate) struct Args {
     /// Scenarios, or folders of them
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Expect from now on what is played
+    /// Write the played result as the expected one
     #[arg(long)]
     accept: bool,
-    /// Play those alone whose path has this in it
+    /// Play only scenarios with this text in their path
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Show which edges of the diagrams were taken
+    /// Show the taken edges of the diagrams
     #[arg(long)]
     coverage: bool,
-    /// Fail below so many per cent of the edges of each lifecycle that occurs
+    /// Fail below this percentage of the edges of each lifecycle that occurs
     #[arg(long, value_name = "PERCENT", value_parser = super::check::percent)]
     min_coverage: Option<f64>,
 }
 
-/// What was found of all scenarios.
+/// The results of all scenarios.
 #[derive(Debug, Default)]
 struct Tally {
     same: usize,
@@ -59,11 +59,11 @@ struct Tally {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let laws = Laws::builtin()?;
     let mut tally = Tally::default();
-    // All folders before the first scenario is played: with --accept that would change files.
+    // All folders before the first scenario is played: with --accept a play changes files.
     let mut found = Vec::new();
     for path in &args.paths {
         let subjects = suite::find(path)?;
-        // A folder that was emptied is not as expected.
+        // An emptied folder is not the expected input.
         if subjects.is_empty() && args.paths.len() > 1 {
             let path = path.display().to_string();
             return Err(Failure::new(format!("there is no scenario in {}", secrets::masked_path(&path)))
@@ -99,7 +99,7 @@ impl Tally {
         if let Some(report) = &case.report {
             self.coverage.merge(&report.coverage);
         }
-        // A folder is looked through, and a name in it may be an address.
+        // A folder is searched, and a name in it may be an address.
         let name = printable(&secrets::masked_path(&subject.name));
         match case.verdict {
             Verdict::Same => {

@@ -1,11 +1,11 @@
-//! Spans of time as people write them.
+//! Time spans in human form.
 
 use std::time::Duration;
 
-/// A span: a number with `ms`, `s`, `m`, `h` or `d`.
+/// Parses a span: a number with `ms`, `s`, `m`, `h` or `d`.
 ///
 /// # Errors
-/// Anything else.
+/// Any other text.
 pub(super) fn time(text: &str) -> Result<Duration, String> {
     let refuse = || format!("expected a time such as 500ms, 30s, 5m, 12h or 7d, got {text:?}");
     let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(refuse)?;
@@ -21,7 +21,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     number.checked_mul(ms).filter(|ms| *ms > 0).map(Duration::from_millis).ok_or_else(refuse)
 }
 
-/// How long ago, or ahead, something is: in the one unit that says it.
+/// The distance of a time from now, in its most suitable unit.
 pub(super) fn away(now_ms: u64, at_ms: u64) -> String {
     let seconds = now_ms.abs_diff(at_ms) / 1_000;
     let span = match seconds {
@@ -33,7 +33,7 @@ pub(super) fn away(now_ms: u64, at_ms: u64) -> String {
     if at_ms > now_ms { format!("in {span}") } else { format!("{span} ago") }
 }
 
-/// How long from now on something is.
+/// The remaining time, in words.
 pub(super) fn ahead(left: Duration) -> String {
     away(0, u64::try_from(left.as_millis()).unwrap_or(u64::MAX))
 }

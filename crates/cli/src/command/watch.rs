@@ -15,10 +15,10 @@ use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
 use crate::store::{Missing, StoreArgs};
 
-/// Follow the events of a run, in whatever process it is driven
+/// Follow the events of a run, driven by any process
 ///
-/// Prints each stored event once and in order, from the first one or from --after on, and goes on until the run is over. The worker
-/// of the run may be killed and replaced meanwhile. An event is shown once it is durable. The pieces of an answer are one event.
+/// Prints each stored event once and in order, from the first one or after --after, until the run is over. The worker of the
+/// run may be killed and replaced meanwhile. An event is shown once it is durable. The pieces of an answer are one event.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,13 +33,13 @@ Exit codes:
 pub(crate) struct Args {
     /// The run's id
     run: String,
-    /// The number of the last event that is not shown
+    /// The number of the last event to skip
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     after: u64,
-    /// How to show an event
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Show the events that are stored, and wait for none
+    /// Show the stored events, without waiting for more
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]
@@ -48,15 +48,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line: its number, its kind, the call, and a word on it
+    /// A line: its number, its kind, the call, and a short text
     Text,
-    /// An object a line, as it is stored
+    /// An object a line, as stored
     Jsonl,
 }
 
-/// The pause between two attempts at a store that is away.
+/// The pause between two tries at an unreachable store.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Events of one query.
+/// The number of events of one query.
 const PAGE: usize = 10_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         loop {
             let page = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
             page.iter().for_each(|row| shown.show(row, out));
-            // A reader that went away wants no more.
+            // The reader has closed the output.
             if !out.flush() {
                 return Ok(Exit::Good);
             }
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             }
         }
         let stands = stands()?;
-        // It may have ended behind the last page.
+        // The run may have ended after the last page.
         if matches!(stands, Stands::Over(_)) && shown.end.is_none() {
             let rest = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
             rest.iter().for_each(|row| shown.show(row, out));
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 Err(error) => return Err(error),
             }
             is_away = false;
-            // A reader sees each event when it happens; one that went away wants no more.
+            // A reader sees each event when it happens; a closed output ends the command.
             if !out.flush() {
                 return Ok(false);
             }
@@ -114,12 +114,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(shown.exit(stands()?))
 }
 
-/// How a run stands, by its own word.
+/// The status of a run, by its own row.
 enum Stands {
-    /// Why it ended.
+    /// The reason for its end.
     Over(Option<String>),
     GoesOn,
-    /// A part of it cannot be read. Its events can be.
+    /// A part of it is unreadable; its events are readable.
     Unread,
 }
 
@@ -141,7 +141,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// The exit code. The run has the last word, not its events.
+    /// The exit code. The run decides, not its events.
     fn exit(self, stands: Stands) -> Exit {
         let end = match stands {
             Stands::Over(reason) => {
@@ -183,7 +183,7 @@ impl Shown {
         }
         (self.last, self.is_begun) = (row.last, true);
         let object: Option<serde_json::Map<String, Value>> = runstate::json::from_str(&row.json).ok();
-        // Its own numbers are those of its row.
+        // The numbers inside an event equal the numbers of its row.
         let is_of_row = |object: &serde_json::Map<String, Value>| {
             let number = |name: &str| object.get(name).map(Value::as_u64);
             number("seq") == Some(Some(row.seq)) && number("last").is_none_or(|last| last == Some(row.last))
@@ -200,7 +200,7 @@ impl Shown {
             self.end = Some(reason.to_string());
         }
         match self.format {
-            // On one line, however it is stored.
+            // On one line, in any stored form.
             Format::Jsonl => out.json_line(&row.json.replace(['\n', '\r'], " ")),
             Format::Text => {
                 let numbers = if row.last == row.seq {
@@ -219,7 +219,7 @@ impl Shown {
     }
 }
 
-/// The name of an event, its call, and a word on it.
+/// The name of an event, its call, and a short text.
 fn words(kind: &EventKind) -> (&'static str, &str, String) {
     match kind {
         EventKind::RunStarted { steps: 0 } => ("run started", "", String::new()),

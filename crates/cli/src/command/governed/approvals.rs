@@ -1,4 +1,4 @@
-//! `runstate governed approvals`: the questions that wait for an answer.
+//! `runstate governed approvals`: the waiting questions.
 
 use runstate::governed::Waits;
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::output::Output;
 
 /// List the questions that wait for an answer
 ///
-/// Each question with the exact action, its digest and the time by which it must be answered, in the order of the runs. Nothing is
-/// changed: a question past its time is listed until `sweep` halts its run.
+/// Each question has the exact action, its digest and its deadline, in the order of the runs. Nothing is changed: an expired
+/// question is listed until `sweep` halts its run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

@@ -13,9 +13,9 @@ use crate::output::{Output, printable};
 
 /// Answer a question of a run
 ///
-/// approve lets it go on, when it is recovered or waits in another process; reject rolls it back; escalate halts it. Where
-/// the question is about the plan, nothing has run: after reject the run stays in PLANNING until that expires. An answer
-/// that comes too late is refused, and the run is halted.
+/// approve lets the run continue, when it is recovered or waits in another process; reject rolls it back; escalate halts it.
+/// For a question about the plan, nothing has run: after reject the run stays in PLANNING until that expires. A late answer
+/// is refused, and the run is halted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -27,22 +27,22 @@ pub(super) struct Args {
     /// The name of the approver [default: the user's name]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT", default_value = "")]
     because: String,
-    /// The run, where the approval's id does not say it
+    /// The run, if the approval's id does not contain it
     #[arg(long)]
     run: Option<RunId>,
-    /// The digest of the question that was shown, or its first 16 characters and more: an answer to any other question is refused
+    /// The digest of the shown question, or at least its first 16 characters: an answer to any other question is refused
     #[arg(long)]
     digest: Option<String>,
 }
 
-/// The fewest characters of a digest: `sha256:` and nine digits.
+/// The minimum length of a digest: `sha256:` and nine digits.
 const LEAST: usize = 16;
 
 impl Args {
-    /// Fails where the run asks another question than the one that was shown.
+    /// Fails if the run asks another question than the shown one.
     fn check_shown(&self, governor: &Governor, run: &RunId, runs: &Runs) -> Result<(), Failure> {
         let approvals = runs.command("approvals");
         let Some(shown) = &self.digest else { return Ok(()) };
@@ -54,9 +54,9 @@ impl Args {
         }
         let asked = match governor.waits(run).map_err(governed::refused)? {
             Some(Waits::Approval(pending)) if pending.id == self.approval => pending.digest(),
-            // The refusal of the answer says that.
+            // The refusal of the answer states this.
             None if governor.status(run).is_ok_and(|status| status.is_rolling_back) => return Ok(()),
-            // It may ask between this look and the answer, and then by another digest.
+            // The run may ask between this check and the answer, and then with another digest.
             _ => {
                 let what = format!("{run} does not wait for {} now; nothing was decided", self.approval);
                 return Err(Failure::new(what).with_help(format!("`{approvals}` lists what waits")));
@@ -74,13 +74,13 @@ impl Args {
     }
 }
 
-/// The user's name, as the environment says it; blank where it does not, and then the answer is refused.
+/// The user's name from the environment; blank without one, and then the answer is refused.
 pub(super) fn user() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     name.unwrap_or_default()
 }
 
-/// The name of the person that decides.
+/// The name of the decider.
 fn named(by: Option<&str>) -> Result<String, Failure> {
     let name = by.map_or_else(user, str::to_owned);
     if by.is_none() && name.trim().is_empty() {
@@ -98,7 +98,7 @@ pub(super) enum Answer {
     Escalate,
 }
 
-/// Answers, where the run asks the question that was shown.
+/// Answers, if the run asks the shown question.
 pub(super) fn answer(answer: Answer, args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let Args { approval, because, .. } = args;
     let run = args.run.clone().map_or_else(|| governed::run_of(approval), Ok)?;
@@ -139,9 +139,9 @@ pub(super) fn answer(answer: Answer, args: &Args, runs: &Runs, out: &mut Output)
 
 /// Stop a run that is not over
 ///
-/// The run is halted, and its folder stays as it is; processes that its tools left running are ended. It need not wait
-/// for an answer, and its plan need not be readable. A run in VERIFYING or AUDITING is rolled back instead, as far as
-/// its plan can be read; then the exit code is 1.
+/// The run is halted, and its folder is left unchanged; remaining processes of its tools are ended. The run need not wait
+/// for an answer, and its plan need not be readable. A run in VERIFYING or AUDITING is rolled back instead, if its plan can
+/// be read; then the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -152,10 +152,10 @@ pub(super) struct HaltArgs {
     /// The name of the person [default: the user's name]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT", default_value = "")]
     because: String,
-    /// Give up a run whose state cannot be read: the state is set aside, and nothing is checked or rolled back
+    /// Give up a run with an unreadable state: the state is set aside, and nothing is checked or rolled back
     #[arg(long)]
     unreadable: bool,
 }
@@ -192,6 +192,6 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
         out.line(&format!("  {}", printable(why)));
     }
     left_to_do(&status, runs).iter().for_each(|line| out.line(line));
-    // Out of VERIFYING and AUDITING a run is rolled back alone, and that may not have been possible.
+    // A run in VERIFYING or AUDITING can only be rolled back, which may have been impossible.
     Ok(if halted == GovernedRunStatus::HaltedUnsafe { Exit::Good } else { Exit::Bad })
 }

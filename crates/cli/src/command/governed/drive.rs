@@ -25,7 +25,7 @@ pub(super) struct RunArgs {
     how: How,
 }
 
-/// Go on with a run: one that was approved, one that a crash left behind
+/// Continue a run: an approved one, or one that a crash interrupted
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -45,10 +45,10 @@ struct How {
     /// Wait for the decisions of other processes, instead of ending with exit code 3
     #[arg(long)]
     wait: bool,
-    /// Approve the plan in the user's name, where the file asks for an approval
+    /// Approve the plan in the user's name, if the file asks for an approval
     #[arg(long)]
     approve_plan: bool,
-    /// Say on standard error which command runs, and how it ended [default: where standard error is a terminal]
+    /// Report on standard error each command and its end [default: if standard error is a terminal]
     #[arg(long)]
     progress: bool,
     /// End with one JSON object: run, status, waits, why, rollback, exit, repairs, report, folder
@@ -88,7 +88,7 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
     Ok(exit)
 }
 
-/// Drives as far as the run goes, asking or waiting on the way.
+/// Drives the run as far as possible, asking or waiting on the way.
 async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed, Failure> {
     let mut repairs = Repairs::default();
     loop {
@@ -99,7 +99,7 @@ async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed,
             }
             progressed => progressed.map_err(governed::refused)?,
         };
-        // The run is taken in hand anew behind each answer, and the first time has repaired what a crash left.
+        // The run is opened again after each answer, and the first access has repaired it.
         repairs += std::mem::take(&mut progressed.repairs);
         progressed.repairs = repairs.clone();
         let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
@@ -120,10 +120,10 @@ async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed,
     }
 }
 
-/// How often a run that waits is looked at.
+/// The poll interval of a waiting run.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Waits until the run is no longer where it asks. The file alone is looked at, so that the command of a decision finds it free.
+/// Waits until the run no longer asks. The file alone is read, so that a deciding command finds the run free.
 async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<(), Failure> {
     loop {
         governor.expire(run).await.map_err(governed::refused)?;
@@ -135,10 +135,10 @@ async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) ->
     }
 }
 
-/// Asks at the terminal; says whether there was an answer.
+/// Asks at the terminal; returns whether there was an answer.
 async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<bool, Failure> {
     let by = super::decide::user();
-    // On a thread of its own, so that a signal is heard meanwhile.
+    // On a separate thread, so that signals are handled meanwhile.
     let asks = format!("{}\nApprove?", question(pending));
     let answer = tokio::task::spawn_blocking(move || ask(&asks)).await;
     let answer = answer
@@ -150,7 +150,7 @@ async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> R
         Reply::None => return Ok(false),
     };
     match done {
-        // The question expired while it was read; the run has gone on.
+        // The question expired while the terminal was read; the run has continued.
         Ok(()) | Err(GovernedError::Expired { .. }) => Ok(true),
         Err(error) => Err(governed::refused(error)),
     }
@@ -224,7 +224,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     out.line(&format!("  {}", shown.display()));
 }
 
-/// The command that approves, with the first characters of the digest of the question; none for a question without a record.
+/// The command that approves, with the first characters of the question's digest; `None` for a question without a record.
 pub(super) fn approve(pending: &PendingApproval, runs: &Runs) -> Option<String> {
     let digest = pending.digest()?;
     let digest = digest.get(..19).unwrap_or(&digest);

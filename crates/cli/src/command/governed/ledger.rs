@@ -11,18 +11,18 @@ use crate::governed::Runs;
 use crate::input;
 use crate::output::{Output, printable};
 
-/// Hold each line of a ledger against the one before
+/// Check each line of a ledger against the previous one
 ///
-/// Each line has the digest of the one before and its own; the first line that was changed, taken out or put in is named. A ledger
-/// whose end could not be read was set aside, and the next one says so in its first line: it is verified too while it is there, and so is each one before.
-/// That the end is missing is not seen here: `recover` holds the ledger against a run. With --key-file each line must be under
-/// one of the keys; without, a ledger that was written anew is not found out.
+/// Each line has the digest of the previous line and its own; the first line that was changed, removed or inserted is named.
+/// A ledger with an unreadable end was set aside, and the first line of the next ledger names it: each such file that exists
+/// is verified too. A missing end is not detected here: `recover` compares the ledger with a run. With --key-file each line
+/// must be under one of the keys; without, a completely rewritten ledger is not detected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate governed verify-ledger RUN_LEDGER.jsonl")]
 pub(super) struct Args {
-    /// The ledger; `-` reads standard input [default: that of --state-dir]
+    /// The ledger; `-` reads standard input [default: the ledger of --state-dir]
     ledger: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
         is_sound &= report.is_some();
         let Some(before) = report.and_then(|report| told(&path, &report, out)) else { break };
         seen.push(path);
-        // A ledger may name itself, or one that was looked at.
+        // A ledger may name itself, or one that was already verified.
         if before.is_file() && !seen.iter().any(|path| Path::new(path) == before) {
             let from = input::open(&before.to_string_lossy())
                 .map_err(|error| Failure::io("read", &before, &error))?;
@@ -49,7 +49,7 @@ pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
     Ok(if is_sound { Exit::Good } else { Exit::Bad })
 }
 
-/// Tells of a sound ledger. Returns the path of the one that it continues.
+/// Reports a sound ledger. Returns the path of the ledger that it continues.
 fn told(path: &str, report: &LedgerReport, out: &mut Output) -> Option<PathBuf> {
     out.line(&format!("{path}: {} lines, {} of them chained, all sound", report.lines, report.chained));
     let loose = report.lines - report.chained;
@@ -63,13 +63,13 @@ fn told(path: &str, report: &LedgerReport, out: &mut Output) -> Option<PathBuf> 
         "  note: it continues {}, of {} bytes, which could not be read on and was set aside",
         before.file, before.bytes
     )));
-    // The name is from the ledger: it is one of the same folder, and no path.
+    // The name is from the ledger: it is a file of the same folder, not a path.
     let name =
         Path::new(&before.file).file_name().filter(|name| *name == before.file.as_str() && path != "-")?;
     Some(Path::new(path).with_file_name(name))
 }
 
-/// The content of a ledger; none where a line is bad, which is named.
+/// The content of a ledger; `None` with a bad line, which is named.
 fn verified(
     path: &str,
     from: impl BufRead,

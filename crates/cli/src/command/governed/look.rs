@@ -12,23 +12,22 @@ use crate::failure::Failure;
 use crate::governed::{self, Runs};
 use crate::output::{Output, printable};
 
-/// Say where runs are
+/// Show the state of runs
 ///
-/// They are only read: a run that is past its time limit is so until `sweep`, or another command that has it in hand, takes it where its
-/// timeout leads.
+/// Runs are only read: an expired run stays in its state until `sweep`, or another command on it, applies its timeout.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate governed status RUN-TINY-20260131-120000 --json")]
 pub(super) struct StatusArgs {
-    /// One run alone
+    /// Only this run
     run: Option<RunId>,
     /// A list of JSON objects
     #[arg(long)]
     json: bool,
 }
 
-/// Take every run that is past its time limit where its timeout leads
+/// Apply the timeout to every expired run
 ///
 /// The folder of a run that was killed before it began is removed, with its copy of the plan's folder.
 #[derive(Debug, clap::Args)]
@@ -100,20 +99,20 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
     let mut written = Ok(());
     until_signal(runs, &runs.command("sweep"), async {
         for run in begun {
-            // A signal that came meanwhile is heard here, behind the lines of the runs before.
+            // A signal that arrived meanwhile is handled here, after the lines of the previous runs.
             written = written.and(out.finish());
             tokio::task::yield_now().await;
             if let Some(Some(state)) = of_many(&run, swept(&run, runs).await, &mut bad) {
                 out.line(&format!("{run}: {state}"));
             }
         }
-        // No run is left alone for want of a place for a line.
+        // A missing place for a line must not skip a run.
         written?;
         Ok(if bad { Exit::BadInput } else { Exit::Good })
     })
 }
 
-/// Takes a run that is past its time limit where its timeout leads, by its own plan. Returns where it went.
+/// Applies the timeout of an expired run, by its own plan. Returns its new state.
 async fn swept(run: &RunId, runs: &Runs) -> Result<Option<GovernedRunStatus>, Failure> {
     let status = runs.reader(run)?.status(run).map_err(governed::refused)?;
     if !status.is_expired(unix_ms()) {

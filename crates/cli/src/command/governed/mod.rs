@@ -24,9 +24,8 @@ use crate::output::{Output, complain, printable};
 
 /// Run commands that are approved where risky, verified and audited
 ///
-/// A run's files are written after every transition, and survive a crash: `recover` goes on. An approver answers from
-/// another terminal, or at this one. Every state has a time limit; `sweep` takes runs that are past it where their timeout
-/// leads.
+/// A run's files are written after every transition, and survive a crash: `recover` continues it. An approver answers from
+/// another terminal, or at this one. Every state has a time limit; `sweep` applies the timeout of expired runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -43,7 +42,7 @@ Exit codes:
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
-    /// Where runs are kept [default: runstate/governed in the user's data folder]
+    /// Folder of the runs [default: runstate/governed in the user's data folder]
     #[arg(long, value_name = "DIR", global = true)]
     state_dir: Option<PathBuf>,
     /// File with the keys that protect the state, the plan and the ledger of runs against other writers of the folder: a line
@@ -83,7 +82,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
 }
 
-/// The result for one run of many. A failure is printed, and the other runs are shown all the same.
+/// The result for one of many runs. A failure is printed, and the other runs are still shown.
 fn of_many<T>(run: &RunId, result: Result<T, Failure>, is_bad: &mut bool) -> Option<T> {
     result
         .inspect_err(|failure| {
@@ -93,7 +92,7 @@ fn of_many<T>(run: &RunId, result: Result<T, Failure>, is_bad: &mut bool) -> Opt
         .ok()
 }
 
-/// How the rollback of a run went, in a word; null for a run that is not rolled back.
+/// The result of a run's rollback, in a word; null for a run that is not rolled back.
 fn rollback(status: &RunStatus) -> Option<&'static str> {
     match &status.rollback {
         Some(Rollback::Complete) => Some("complete"),
@@ -102,10 +101,10 @@ fn rollback(status: &RunStatus) -> Option<&'static str> {
     }
 }
 
-/// The line with the next step for a run with a rollback that is incomplete, or was begun and is not finished.
+/// The line with the next step for a run with an incomplete or unfinished rollback.
 fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
     if status.is_rolling_back {
-        // Of a state with an end of its own no rollback is gone on with.
+        // A state with its own end continues no rollback.
         let is_late = status.state == GovernedRunStatus::Executing && status.is_expired(unix_ms());
         let done = if is_late { "halts the run as it is" } else { "finishes it" };
         return Some(format!(
@@ -123,7 +122,7 @@ fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
 
 /// An answer at the terminal.
 enum Reply {
-    /// With the words behind it.
+    /// With the text after the word.
     Yes(String),
     No,
     /// The input was at its end. The question stays open.
@@ -133,7 +132,7 @@ enum Reply {
 /// Asks at the terminal.
 ///
 /// # Errors
-/// A terminal that cannot be read.
+/// The terminal cannot be read.
 fn ask(question: &str) -> io::Result<Reply> {
     let mut err = io::stderr();
     write!(err, "{question} [y/N] ")?;

@@ -1,4 +1,4 @@
-//! Signals that ask the command to end while it has runs in hand.
+//! Signals that end the command while it works on runs.
 
 use std::sync::Arc;
 use std::thread;
@@ -11,8 +11,7 @@ use crate::governed::Runs;
 use crate::output::complain;
 use crate::signals::Signals;
 
-/// Does the work, or the part of it before a signal. This command ends then, once a rollback under way is finished, and names the one
-/// that goes on.
+/// Does the work, until a signal. The command then ends after any rollback under way, and names the command that continues.
 pub(super) fn until_signal<T>(
     runs: &Runs,
     next: &str,
@@ -32,8 +31,8 @@ pub(super) fn until_signal<T>(
     })
 }
 
-/// The signals that ask the command to end, by their exit codes. They are heard by a thread of their own: a rollback has the thread of the
-/// run.
+/// The signals that end the command, by their exit codes. A separate thread receives them: a rollback occupies the thread of
+/// the run.
 fn heard(runs: &Runs) -> Result<UnboundedReceiver<i32>, Failure> {
     let (runtime, progress, (given, signals)) = (runtime()?, Arc::clone(&runs.progress), unbounded_channel());
     let mut heard = {
