@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::input::{self, TEXT_LIMIT, Text};
 use crate::output::{complain, printable};
 
-/// A diagram that was read, or a graph in JSON, with the file that it stands in.
+/// A diagram, or a graph in JSON, with its file.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The lifecycle's name, or the heading above the diagram, or the file's name; of a graph in JSON its own.
+    /// The lifecycle's name, or the heading above the diagram, or the file's name; for a graph in JSON its own name.
     pub(crate) name: String,
     document: Document,
     form: Form,
@@ -38,10 +38,11 @@ impl Loaded {
         Ok(Loaded { name, document, form: Form::Drawn(block, Box::new(diagram)) })
     }
 
-    /// The diagram in a text; a file that ends in `.md` is Markdown, and a text that begins with a brace a graph in JSON.
+    /// Reads the diagram in a text; a file that ends in `.md` is Markdown, and a text that begins with a brace a graph in
+    /// JSON.
     ///
     /// # Errors
-    /// A text that has not exactly one such diagram, or whose diagram cannot be read.
+    /// The text has not exactly one such diagram, or its diagram cannot be read.
     pub(crate) fn read(source: Text, heading: Option<&str>) -> Result<Self, Failure> {
         if source.text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) {
             return Loaded::json(source, heading);
@@ -71,7 +72,7 @@ impl Loaded {
         })
     }
 
-    /// The file it stands in.
+    /// The file of the diagram.
     pub(crate) fn file(&self) -> &str {
         self.document.name()
     }
@@ -81,7 +82,7 @@ impl Loaded {
         self.document.text()
     }
 
-    /// The diagram as it is written, without its fence.
+    /// The diagram as written, without its fence.
     pub(crate) fn source(&self) -> Cow<'_, str> {
         match &self.form {
             Form::Drawn(block, _) => self.document.source(block),
@@ -92,7 +93,7 @@ impl Loaded {
     /// The diagram as a graph of one state at a time.
     ///
     /// # Errors
-    /// What such a graph cannot say, with its place.
+    /// A part that such a graph cannot express, with its place.
     pub(crate) fn graph(&self) -> Result<StateGraph, Failure> {
         match &self.form {
             Form::Drawn(_, diagram) => StateGraph::from_diagram(diagram, &self.name).map_err(|error| {
@@ -105,7 +106,7 @@ impl Loaded {
         }
     }
 
-    /// What the diagram says of the events of a lifecycle.
+    /// The rules of the diagram for the events of a lifecycle.
     ///
     /// # Errors
     /// As [`Loaded::graph`].
@@ -113,7 +114,7 @@ impl Loaded {
         let mut graph = self.graph()?;
         self.tell_lost(&graph);
         if let Form::Json(_) = &self.form {
-            // These are lines of the diagram that it was made from, and not of this file.
+            // These line numbers belong to the original diagram, not to this file.
             graph.states.iter_mut().for_each(|state| state.line = None);
             graph.edges.iter_mut().for_each(|edge| edge.line = None);
             graph.initial.iter_mut().for_each(|mark| mark.line = None);
@@ -125,7 +126,7 @@ impl Loaded {
         Ok(Rules::of_diagram(lifecycle, &graph, self.file()))
     }
 
-    /// Says what of the diagram is not in its graph.
+    /// Reports the parts of the diagram that its graph lacks.
     pub(crate) fn tell_lost(&self, graph: &StateGraph) {
         let told = match &self.form {
             Form::Drawn(_, diagram) => diagram.warnings.len(),
@@ -135,7 +136,7 @@ impl Loaded {
         lost.for_each(|warning| complain(&printable(&format!("warning: {}: {warning}", self.file()))));
     }
 
-    /// The diagram as it is written, marked with what a check found; none for a graph in JSON.
+    /// The diagram as written, marked with the results of a check; `None` for a graph in JSON.
     pub(crate) fn marked(&self, rules: &Rules, report: &Report) -> Option<String> {
         match &self.form {
             Form::Drawn(_, diagram) => Some(mark_mermaid(&self.source(), diagram, rules, report)),
@@ -143,7 +144,7 @@ impl Loaded {
         }
     }
 
-    /// What Mermaid does otherwise than the text seems to say, with the places.
+    /// The texts that Mermaid reads differently than expected, with their places.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
         let warnings = match &self.form {
             Form::Drawn(_, diagram) => diagram.warnings.as_slice(),
@@ -156,7 +157,7 @@ impl Loaded {
 /// The diagrams of the built-in lifecycles.
 ///
 /// # Errors
-/// None: they were read when the library was compiled.
+/// None: the library read them when it was compiled.
 pub(crate) fn builtin() -> Result<Vec<Loaded>, Failure> {
     runstate::documents()
         .iter()
@@ -164,7 +165,7 @@ pub(crate) fn builtin() -> Result<Vec<Loaded>, Failure> {
         .collect()
 }
 
-/// The diagram of a built-in lifecycle, if that is a name of one.
+/// The diagram of a built-in lifecycle, if `name` is one.
 ///
 /// # Errors
 /// As [`builtin()`].
@@ -175,7 +176,7 @@ pub(crate) fn builtin_named(name: &str) -> Result<Option<Loaded>, Failure> {
 /// The diagram that `spec` names: a built-in lifecycle, or `FILE[#heading]`.
 ///
 /// # Errors
-/// A file that cannot be read, that has not exactly one such diagram, or whose diagram cannot be read.
+/// The file cannot be read, has not exactly one such diagram, or its diagram cannot be read.
 pub(crate) fn load(spec: &str) -> Result<Loaded, Failure> {
     if let Some(builtin) = builtin_named(spec)? {
         return Ok(builtin);
@@ -191,12 +192,12 @@ pub(crate) fn load(spec: &str) -> Result<Loaded, Failure> {
     Loaded::read(source, heading)
 }
 
-/// Can it only have been meant as the name of a lifecycle?
+/// Can the word only be the name of a lifecycle?
 fn is_a_name(spec: &str) -> bool {
     !spec.contains(['.', '/']) && !Path::new(spec).exists()
 }
 
-/// The file and the heading of `FILE[#heading]`. A file whose name has a `#` is taken for itself.
+/// The file and the heading of `FILE[#heading]`. A file with a `#` in its name is taken as a whole.
 pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
     match spec.split_once('#') {
         Some((file, heading)) if !file.is_empty() && !Path::new(spec).exists() => (file, Some(heading)),

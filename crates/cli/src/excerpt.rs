@@ -1,10 +1,10 @@
-//! A caret under a place of one line, where the rest of the file is not in memory.
+//! A caret below a place of one line, when the rest of the file is not in memory.
 
 use runstate::diagram::{Excerpt, Span};
 
 /// The line with its file, its number and a caret.
 pub(crate) fn caret(file: &str, number: u64, line: &str, span: Span) -> String {
-    // An excerpt counts lines from the beginning of what it is given, which is this line alone: its margin is made anew.
+    // An excerpt counts lines from the beginning of its input, which is this line alone: its margin is made anew.
     let excerpt = Excerpt::new(file, line, span, "");
     let column = excerpt.position().column;
     let number = number.to_string();

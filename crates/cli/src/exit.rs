@@ -1,15 +1,15 @@
-//! What the command says by its exit code.
+//! Exit codes.
 
 use std::process::ExitCode;
 
-/// The exit codes of every command; each command's `--help` says what they mean there.
+/// The exit codes of every command; each command's `--help` has their meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// 0: the trace conforms, the run ended naturally, nothing breaks.
+    /// 0: the trace conforms, the run ended naturally, no breaking change.
     Good,
     /// 1: a violation, a run that ended in another way, a breaking change.
     Bad,
-    /// 2: an argument or a file that cannot be used.
+    /// 2: an unusable argument or file.
     BadInput,
     /// 3: the run waits for a decision.
     Waiting,

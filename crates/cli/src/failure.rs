@@ -1,4 +1,4 @@
-//! Why a command could not do its work.
+//! Failures of a command.
 
 use std::error::Error;
 use std::fmt;
@@ -10,9 +10,9 @@ use runstate::diagram::{Excerpt, Span};
 use crate::exit::Exit;
 use crate::output::printable;
 
-/// An input or a file that cannot be used: a message, and where it is known an excerpt of the file.
+/// An unusable input or file: a message, with an excerpt of the file if known.
 ///
-/// It is made for a person; nothing in the command looks into it.
+/// It is text for a person; no code of the command inspects it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -22,7 +22,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A failure that has no place in a file.
+    /// A failure without a place in a file.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Failure { message: fit(&message.into()), excerpt: None, help: None, exit: Exit::BadInput }
     }
@@ -37,7 +37,7 @@ impl Failure {
         }
     }
 
-    /// A message of several lines that shows its place by itself.
+    /// A message of several lines that contains its own excerpt.
     pub(crate) fn rendered(text: impl AsRef<str>) -> Self {
         let text = text.as_ref().trim_end();
         Failure {
@@ -48,12 +48,12 @@ impl Failure {
         }
     }
 
-    /// A file or folder on which the operating system refused something; `what` reads after "cannot".
+    /// An error of the operating system on a file or folder; `what` reads after "cannot".
     pub(crate) fn io(what: &str, path: &Path, error: &io::Error) -> Self {
         Failure::new(format!("cannot {what} {}: {error}", path.display()))
     }
 
-    /// The same, with what to do about it.
+    /// Adds a remedy.
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -61,33 +61,33 @@ impl Failure {
 }
 
 impl Failure {
-    /// The same, where the input was good and what came of it was not.
+    /// Marks a failure of the run, not of its input.
     pub(crate) fn of_the_run(mut self) -> Self {
         self.exit = Exit::Bad;
         self
     }
 
-    /// What is wrong, alone.
+    /// The error alone.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The message and the help, for a place in a line of others.
+    /// The message and the remedy on one line.
     pub(crate) fn in_a_line(&self) -> String {
         let help = self.help.as_ref().map(|help| format!("; {help}"));
         self.message.clone() + &help.unwrap_or_default()
     }
 
-    /// What the command says by its exit code.
+    /// The exit code of the command.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }
 }
 
-/// The longest message that is shown, in characters.
+/// The maximum length of a shown message, in characters.
 const LONGEST: usize = 600;
 
-/// A message may quote a file: it is cut where it is too long for a person, and cannot garble the terminal.
+/// A message may quote a file: a long one is cut, and its characters cannot change the terminal.
 fn fit(message: &str) -> String {
     let mut shown: String = printable(message).chars().take(LONGEST).collect();
     if message.chars().nth(LONGEST).is_some() {

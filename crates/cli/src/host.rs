@@ -1,4 +1,4 @@
-//! What a worker drives scenario runs with.
+//! The executor of scenario runs for a worker.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub(crate) struct ScenarioHost {
     left: Mutex<Left>,
 }
 
-/// What could go on and was not driven.
+/// Runs that were ready and not driven.
 #[derive(Debug, Default)]
 struct Left {
     runs: BTreeSet<String>,
@@ -33,12 +33,12 @@ struct Left {
 }
 
 impl ScenarioHost {
-    /// With that clock, that folder of all runs, and the numbers of their commits.
+    /// An executor with that clock, that folder of all runs, and their commit numbers.
     pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>, marks: Arc<Marks>) -> Self {
         ScenarioHost { clock, state_dir, marks, left: Mutex::default() }
     }
 
-    /// Is there anything that could not be driven, or not be read?
+    /// Is there a run that could not be driven or read?
     pub(crate) fn has_left(&self) -> bool {
         let left = self.left();
         left.is_damaged || !left.runs.is_empty()
@@ -77,7 +77,7 @@ impl Host for ScenarioHost {
     fn ended(&self, run: &str, ended: &Ended) {
         let is_left = match ended {
             Ended::PutOff(_) => true,
-            // What somebody else has is driven there.
+            // A run of another process is driven there.
             Ended::Lost(error) => !matches!(**error, StoreError::Fenced { .. } | StoreError::NoRun { .. }),
             _ => false,
         };
@@ -100,10 +100,10 @@ impl Host for ScenarioHost {
     }
 }
 
-/// Calls that are named on one line.
+/// The maximum of calls named on one line.
 const NAMED: usize = 5;
 
-/// How a run was given back, in a line that a person can read.
+/// How a run was released, in a readable line.
 fn in_short(ended: &Ended) -> String {
     match ended {
         Ended::Waits(calls) if calls.len() > NAMED => {
@@ -114,7 +114,7 @@ fn in_short(ended: &Ended) -> String {
     }
 }
 
-/// Says what becomes of the calls of a run.
+/// Reports the progress of a run's calls.
 #[derive(Debug)]
 struct Told {
     run: String,

@@ -11,17 +11,17 @@ use serde::de::DeserializeOwned;
 use crate::failure::Failure;
 use crate::output::printable;
 
-/// The largest text that is read as a whole: diagrams, graphs, state files. Traces are streamed and have no limit.
+/// The maximum size of a text that is read as a whole: diagrams, graphs, state files. Traces are streamed and have no limit.
 pub(crate) const TEXT_LIMIT: u64 = 64 << 20;
 
-/// A text that was read whole, and the name to show for it.
+/// A complete text, with its name for display.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// What to call an input in messages.
+/// The name of an input in messages.
 pub(crate) fn name_of(path: &str) -> String {
     if path == "-" { "<stdin>".to_owned() } else { path.to_owned() }
 }
@@ -29,7 +29,7 @@ pub(crate) fn name_of(path: &str) -> String {
 /// Reads a file, or standard input for `-`, as UTF-8 text of at most `limit` bytes.
 ///
 /// # Errors
-/// A file that cannot be read, is a folder, is larger, or is no text; the latter with the place.
+/// The file cannot be read, is a folder, is too large, or is no text; the latter with the place.
 pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
     let bytes = if path == "-" { bounded(io::stdin().lock(), limit) } else { read(Path::new(path), limit) };
     text(bytes.map_err(|error| unreadable(path, &error))?, &name_of(path))
@@ -38,15 +38,15 @@ pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
 /// Reads a file of at most `limit` bytes.
 ///
 /// # Errors
-/// Those of [`file`], and [`io::ErrorKind::FileTooLarge`] with the size and the limit.
+/// Errors of [`file`], and [`io::ErrorKind::FileTooLarge`] with the size and the limit.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     contents(file(path)?, limit)
 }
 
-/// The same, of a file that is open.
+/// As [`read`], for an open file.
 ///
 /// # Errors
-/// Those of the operating system, and [`io::ErrorKind::FileTooLarge`] with the size and the limit.
+/// Errors of the operating system, and [`io::ErrorKind::FileTooLarge`] with the size and the limit.
 pub(crate) fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let about = file.metadata()?;
     if about.is_file() && about.len() > limit {
@@ -55,7 +55,7 @@ pub(crate) fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
     bounded(file, limit)
 }
 
-/// Reads all that is left, which is at most `limit` bytes.
+/// Reads the rest of the input, of at most `limit` bytes.
 fn bounded(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -69,27 +69,28 @@ fn too_large(size: &str, limit: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// Those of [`opened`].
+/// Errors of [`opened`].
 pub(crate) fn file(path: &Path) -> io::Result<File> {
     opened(File::options().read(true), path, Links::Followed)
 }
 
-/// The treatment of a link in the place of a file.
+/// The treatment of a link in place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     Followed,
-    /// Its target may be the choice of another user.
+    /// Refused: another user may have chosen its target.
     Refused,
 }
 
-/// Opens a file. A pipe in its place would hold the process until its other end is opened.
+/// Opens a file. A pipe in its place would block the process until its other end is opened.
 ///
 /// # Errors
-/// Those of the operating system; [`io::ErrorKind::IsADirectory`]; [`io::ErrorKind::Unsupported`] for a pipe and a device, and for a link that
-/// is not followed. A file that the process has open already may be a pipe, as `/dev/stdin` and the `<(…)` of a shell.
+/// Errors of the operating system; [`io::ErrorKind::IsADirectory`]; [`io::ErrorKind::Unsupported`] for a pipe and a device,
+/// and for a link that is not followed. A file that the process already has open may be a pipe, such as `/dev/stdin` and the
+/// `<(…)` of a shell.
 pub(crate) fn opened(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
     const IS_OPEN: [&str; 3] = ["/dev/fd", "/dev/stdin", "/proc/self/fd"];
     if IS_OPEN.iter().any(|place| path.starts_with(place)) {
@@ -100,7 +101,7 @@ pub(crate) fn opened(options: &mut OpenOptions, path: &Path, links: Links) -> io
     let file = match unblocked(options, links).open(path) {
         Ok(file) => file,
         Err(_) if is_link() => return Err(no_file("a link, and links are not followed")),
-        // A pipe that is opened to be written, and that no process reads.
+        // A pipe that is opened for writing, without a reader.
         Err(_) if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) => {
             return Err(no_file(PIPE));
         }
@@ -130,7 +131,7 @@ fn unblocked(options: &mut OpenOptions, _: Links) -> &mut OpenOptions {
     options
 }
 
-/// The failure of a file that cannot be read, with the name that may be meant where there is no such file.
+/// The failure of an unreadable file, with a similar name if there is no such file.
 pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     let name = name_of(path);
     let failure = Failure::io("read", Path::new(&name), error);
@@ -149,7 +150,7 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     })
 }
 
-/// A file of the same kind in the same folder, with a name that is near.
+/// A file of this kind in the folder, with a similar name.
 fn nearest(path: &Path) -> Option<String> {
     const MOST: usize = 1_000;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -164,7 +165,7 @@ fn nearest(path: &Path) -> Option<String> {
     Some(path.with_file_name(name).display().to_string())
 }
 
-/// Reads all that is left, as [`read_text`] does.
+/// Reads the rest of the input, as [`read_text`] does.
 ///
 /// # Errors
 /// As [`read_text`].
@@ -189,7 +190,7 @@ fn text(mut bytes: Vec<u8>, name: &str) -> Result<Text, Failure> {
 /// Reads JSON.
 ///
 /// # Errors
-/// What is not as it should be, with the place.
+/// The invalid part, with the place.
 pub(crate) fn json<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
     if source.text.trim().is_empty() {
         return Err(Failure::new(format!("{} is empty: expected JSON", source.name)));
@@ -203,7 +204,7 @@ pub(crate) fn json<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
     })
 }
 
-/// A line of a file, counted from 1; none where it cannot be read again, as with standard input.
+/// A line of a file, counted from 1; `None` if it cannot be read again, as on standard input.
 pub(crate) fn line(path: &str, number: u64) -> Option<String> {
     if path == "-" {
         return None;
@@ -223,7 +224,7 @@ pub(crate) fn line(path: &str, number: u64) -> Option<String> {
 /// Opens a file, or standard input for `-`, to be read line by line.
 ///
 /// # Errors
-/// Those of [`file`].
+/// Errors of [`file`].
 pub(crate) fn open(path: &str) -> io::Result<Box<dyn BufRead>> {
     if path == "-" {
         return Ok(Box::new(io::stdin().lock()));
@@ -231,7 +232,7 @@ pub(crate) fn open(path: &str) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::with_capacity(64 << 10, file(Path::new(path))?)))
 }
 
-/// Gives `read` the beginnings of a text and the text with one byte changed, for tests that no such text is a panic.
+/// Gives `read` the beginnings of a text and the text with one changed byte, for tests that none of them panics.
 #[cfg(test)]
 pub(crate) fn each_damage(text: &str, read: impl Fn(String)) {
     for end in (0..text.len()).step_by(7) {

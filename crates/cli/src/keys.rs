@@ -1,4 +1,4 @@
-//! Where keys come from: a file, or the variable `RUNSTATE_KEY`.
+//! The source of keys: a file, or the variable `RUNSTATE_KEY`.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -8,19 +8,19 @@ use runstate::snapshot::Keyring;
 use crate::failure::Failure;
 use crate::input;
 
-/// The variable that has keys, with `;` between lines.
+/// The variable with the keys, with `;` between lines.
 pub(crate) const VARIABLE: &str = "RUNSTATE_KEY";
 
-/// The most bytes of a key file.
+/// The maximum size of a key file, in bytes.
 const MOST: u64 = 64 << 10;
 
 const HELP: &str = "a line has the name of a key, a space and 64 hexadecimal digits: \
                     `echo \"k1 $(openssl rand -hex 32)\" > runstate.key`";
 
-/// Fails where the key file lies in the folder that tools work in: a tool could read it, and copies of the folder would have it.
+/// Fails if the key file lies in the tools' folder: a tool could read it, and copies of the folder would contain it.
 ///
 /// # Errors
-/// As it says, with both paths.
+/// As described, with both paths.
 pub(crate) fn keep_out_of(folder: &Path, key_file: Option<&Path>) -> Result<(), Failure> {
     let Some(key_file) = key_file else { return Ok(()) };
     match (std::fs::canonicalize(key_file), std::fs::canonicalize(folder)) {
@@ -34,10 +34,10 @@ pub(crate) fn keep_out_of(folder: &Path, key_file: Option<&Path>) -> Result<(), 
     }
 }
 
-/// The keys of a file, or else of the environment; none where neither is given. A message has no part of a secret.
+/// The keys of a file, or else of the environment; `None` without either. No message contains a part of a secret.
 ///
 /// # Errors
-/// A file that cannot be read, and a text that is no keyring.
+/// An unreadable file, or an invalid keyring.
 pub(crate) fn read(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
     if let Some(path) = file {
         let text = input::read(path, MOST).map_err(|error| Failure::io("read", path, &error))?;

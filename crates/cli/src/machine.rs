@@ -1,7 +1,7 @@
-//! The name of this process, for people that look at leases and for processes beside it.
+//! The name of this process, for readers of leases and for other processes of the machine.
 
-/// The machine's name, the process's number and, on Linux, two marks that no other process of that number has: none of another boot or
-/// container, and none that had the number before.
+/// The machine's name, the process's number and, on Linux, two marks that distinguish the process from others with that
+/// number: of another boot or container, or earlier ones.
 pub(crate) fn holder() -> String {
     let (host, number) = (host(), std::process::id());
     match marks::own() {
@@ -10,7 +10,7 @@ pub(crate) fn holder() -> String {
     }
 }
 
-/// Is it known that the holder of that name is a process of this machine that has ended?
+/// Has the process of that holder provably ended, on this machine?
 pub(crate) fn has_ended(holder: &str) -> bool {
     let Some((name, process)) = holder.rsplit_once('/') else { return false };
     let mut parts = process.split('.');
@@ -30,8 +30,8 @@ mod marks {
     use rustix::process::{Pid, test_kill_process};
     use sha2::{Digest, Sha256};
 
-    /// The marks of this process: of the boot of the machine and the spaces of numbers and times, and of its start. None where `/proc` is
-    /// that of other numbers.
+    /// The marks of this process: of the boot of the machine and the namespaces of process ids and times, and of its start.
+    /// `None` if `/proc` shows another namespace.
     pub(super) fn own() -> Option<[String; 2]> {
         let stat = fs::read_to_string("/proc/self/stat").ok()?;
         let number = stat.split(' ').next()?;
@@ -40,13 +40,13 @@ mod marks {
         }
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let of = |space: &str| fs::read_link(format!("/proc/self/ns/{space}"));
-        // A kernel without spaces of times has one time.
+        // A kernel without time namespaces has one time.
         let (numbers, times) = (of("pid").ok()?, of("time").unwrap_or_default());
         let space = short(&format!("{} {} {}", boot.trim(), numbers.display(), times.display()));
         Some([space, start(&stat)?.1])
     }
 
-    /// Has the process of that number and that start ended? Only proof counts: an unreadable state is none.
+    /// Has the process of that number and that start ended? Only proof counts: an unreadable state proves nothing.
     pub(super) fn has_ended(number: u32, expected: &str) -> bool {
         let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw) else { return false };
         if test_kill_process(pid) == Err(Errno::SRCH) {
@@ -60,7 +60,7 @@ mod marks {
 
     /// The state of a process and the mark of its start.
     pub(super) fn start(stat: &str) -> Option<(String, String)> {
-        // The second field is its name, in brackets, which may have brackets and blanks itself.
+        // The second field is its name, in brackets, which may itself contain brackets and blanks.
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_whitespace();
         let state = fields.next()?;

@@ -1,7 +1,7 @@
 //! The `runstate` command: run scenarios, check traces, read and compare lifecycle diagrams.
 //!
-//! A command reads its arguments, calls the library and says what it found. What can go wrong with the input is a
-//! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`].
+//! A command reads its arguments, calls the library and prints its result. An unusable input is a
+//! [`Failure`](failure::Failure) with the place in the file; the result is an [`Exit`].
 
 mod actor;
 mod builtin;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            // What was said before the failure comes first; if that cannot be written, the failure still can.
+            // Earlier output comes first; if it cannot be written, the failure still can.
             drop(out.finish());
             output::complain(&failure.to_string());
             failure.exit().into()
@@ -62,8 +62,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// A message about arguments, which are quoted in it: one that may have a password or a key is left out, and nothing in them can garble
-/// a terminal or begin a line.
+/// A message that quotes arguments: an argument that may contain a password or a key is omitted, and no argument can change
+/// the terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
     let (text, is_any_hidden) = without_secrets(text, args);
     let text = secrets::masked(&text);
@@ -75,7 +75,7 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
     output::harmless(&(text.trim_end().to_owned() + note)).into_owned()
 }
 
-/// The text without the arguments in it that may have a password or a key. Says whether there are some.
+/// The text without its arguments that may contain a password or a key. Returns whether there are any.
 fn without_secrets(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> (String, bool) {
     let mut is_any_hidden = false;
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -83,7 +83,7 @@ fn without_secrets(text: String, args: impl Iterator<Item = std::ffi::OsString>)
     let parts = args.iter().flat_map(|arg| secrets::parts(arg)).map(str::to_owned);
     let parts: Vec<String> = parts.filter(|part| !std::path::Path::new(part).exists()).collect();
     let mut args: Vec<(String, bool)> = args.into_iter().zip(split).collect();
-    // One may be the beginning of another.
+    // One argument may be the beginning of another.
     args.sort_by_key(|(arg, _)| std::cmp::Reverse(arg.len()));
     let text = args.into_iter().fold(text, |text, (arg, is_split)| {
         // Of `--flag=value` the value alone is quoted.
@@ -91,7 +91,7 @@ fn without_secrets(text: String, args: impl Iterator<Item = std::ffi::OsString>)
         let quoted = [arg.as_str(), value].into_iter().filter(|part| !part.trim().is_empty());
         quoted.fold(text, |text, part| {
             let shown = output::printable(part);
-            // The address of a store without a password is shown as it is, and so is the name of a file that is there.
+            // The address of a store without a password is shown, and so is the name of an existing file.
             let is_shown = || {
                 std::path::Path::new(part).exists()
                     || part.parse::<store::StoreUrl>().is_ok_and(|url| url.to_string() == part)
@@ -106,7 +106,7 @@ fn without_secrets(text: String, args: impl Iterator<Item = std::ffi::OsString>)
             if shown == part { text } else { text.replace(part, &shown) }
         })
     });
-    // A command may have read a part of an argument by itself.
+    // A command may have read a part of an argument separately.
     let text = parts.iter().fold(text, |text, part| {
         let hidden = secrets::without_word(&text, part);
         is_any_hidden |= matches!(hidden, std::borrow::Cow::Owned(_));
@@ -115,9 +115,9 @@ fn without_secrets(text: String, args: impl Iterator<Item = std::ffi::OsString>)
     (text, is_any_hidden)
 }
 
-/// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.
+/// Help goes to standard output, a wrong argument to standard error; a closed output is no error.
 fn usage(refused: &clap::Error) -> ExitCode {
-    // A type of this program says nothing to a person.
+    // The name of an internal type has no meaning for a user.
     let text = refused.render().to_string();
     let text = text.replace("number too large to fit in target type", "expected a smaller number");
     if refused.use_stderr() {

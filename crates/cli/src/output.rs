@@ -8,7 +8,7 @@ use runstate::actor::is_unseen;
 
 use crate::failure::Failure;
 
-/// Where a command says what it found. A reader that goes away early (`runstate list | head -1`) is no error.
+/// The output of a command. A reader that closes it early (`runstate list | head -1`) is no error.
 #[derive(Debug)]
 pub(crate) struct Output {
     to: BufWriter<io::Stdout>,
@@ -21,25 +21,25 @@ impl Output {
         Output { to: BufWriter::new(io::stdout()), failed: None }
     }
 
-    /// Writes a text as it is. The first failure is kept for [`finish`](Output::finish) and ends the writing.
+    /// Writes a text unchanged. The first failure is kept for [`finish`](Output::finish) and ends the writing.
     pub(crate) fn text(&mut self, text: &str) {
         if self.failed.is_none() {
             self.failed = self.to.write_all(text.as_bytes()).err();
         }
     }
 
-    /// Writes lines that have their ends. Characters that could garble a terminal are escaped.
+    /// Writes lines with their line ends. Characters that could change the terminal are escaped.
     pub(crate) fn lines(&mut self, lines: &str) {
         self.text(&harmless(lines));
     }
 
-    /// Writes a line, or several. Characters that could garble a terminal are escaped.
+    /// Writes a line, or several. Characters that could change the terminal are escaped.
     pub(crate) fn line(&mut self, line: &str) {
         self.text(&harmless(line));
         self.text("\n");
     }
 
-    /// Writes a JSON value on lines of its own.
+    /// Writes a JSON value on separate lines.
     pub(crate) fn json(&mut self, value: &serde_json::Value) {
         self.text(&in_ascii_where_unseen(&format!("{value:#}\n")));
     }
@@ -58,10 +58,10 @@ impl Output {
         self.failed.is_none()
     }
 
-    /// Passes on what is buffered.
+    /// Writes the buffered output.
     ///
     /// # Errors
-    /// What kept any of the text from being written, unless its reader went away.
+    /// An error that kept a part of the text from being written, unless the reader closed the output.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let failed = self.failed.take().or_else(|| self.to.flush().err());
         match failed {
@@ -73,7 +73,7 @@ impl Output {
     }
 }
 
-/// How many columns a table may have on standard output: as COLUMNS says, or else as wide as the terminal is.
+/// The number of columns of a table on standard output: COLUMNS, or else the width of the terminal.
 pub(crate) fn columns() -> usize {
     let said = env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -81,18 +81,18 @@ pub(crate) fn columns() -> usize {
     said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(of_none)
 }
 
-/// A line on standard output, at once: for what goes on for long. A reader that went away is no error.
+/// Writes a line on standard output at once: for long-running commands. A closed output is no error.
 pub(crate) fn say(line: &str) {
     drop(writeln!(io::stdout(), "{}", harmless(line)));
 }
 
-/// A line for a person on standard error. An argument that may be an address with a password is left out of it. Nothing is left to do if even
-/// that fails.
+/// Writes a line for a person on standard error. An argument that may be an address with a password is omitted. A failure of
+/// this write is ignored.
 pub(crate) fn complain(line: &str) {
     drop(writeln!(io::stderr(), "{}", crate::quotable(line.to_owned(), env::args_os())));
 }
 
-/// Lines in which no character but their ends moves or changes the text on a terminal.
+/// Lines without characters that move or change text on a terminal, except line ends.
 pub(crate) fn harmless(lines: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || is_unseen(c));
     if !lines.contains(is_harmful) {
@@ -105,7 +105,7 @@ pub(crate) fn harmless(lines: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON in which characters that cannot be seen are escaped as JSON has it: the same to a program, and harmless in a terminal.
+/// JSON with invisible characters in JSON escapes: equal for a program, and harmless in a terminal.
 fn in_ascii_where_unseen(json: &str) -> Cow<'_, str> {
     let is_unsafe = |c: char| c != '\n' && (c.is_control() || is_unseen(c));
     if !json.contains(is_unsafe) {
@@ -124,8 +124,8 @@ fn in_ascii_where_unseen(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The text with what cannot be seen made visible, so that what a file or a model says can neither garble a terminal nor pass for
-/// something else.
+/// The text with invisible characters made visible, so that the output of a file or a model can neither change the terminal
+/// nor pass for other text.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -139,7 +139,7 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
-/// The same, for what is approved as it stands: two texts that differ are shown as two.
+/// As [`printable`], for text that is approved exactly: two different texts look different.
 pub(crate) fn exact(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

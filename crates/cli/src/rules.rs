@@ -1,4 +1,4 @@
-//! Which rules a trace is held against, as the command line says it.
+//! The rules for checking a trace, from the command line.
 
 use runstate::diagram::{Excerpt, LineIndex, Span};
 use runstate::trace::{Report, Rulebook, Rules, Violation, WantedEdge, closest};
@@ -10,41 +10,41 @@ use crate::diagrams::{self, Loaded};
 use crate::failure::Failure;
 use crate::output::complain;
 
-/// The rules to hold a trace against; without either, those of the built-in lifecycles.
+/// The rules for checking a trace; default: the rules of the built-in lifecycles.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RulesArgs {
-    /// Look at the events of this lifecycle alone; with --diagram it may have any name
+    /// Read only the events of this lifecycle; with --diagram it may have any name
     #[arg(long, value_name = "NAME")]
     lifecycle: Option<String>,
-    /// Hold all events, or those of --lifecycle, against this diagram, or graph in JSON; with a name those of that lifecycle, and
-    /// may be given several times then
+    /// Check all events, or the events of --lifecycle, against this diagram, or graph in JSON; with a name, the events of
+    /// that lifecycle, and may then be given several times
     #[arg(long, value_name = "[NAME=]FILE[#heading]")]
     diagram: Vec<String>,
-    /// Refuse a diagram with a transition that any event takes, since its label is no name of an event
+    /// Refuse a diagram with a transition that any event takes, because its label is no event name
     #[arg(long, requires = "diagram")]
     strict_events: bool,
 }
 
-/// Rules, and the diagrams that they are drawn in.
+/// Rules, and their diagrams.
 #[derive(Debug)]
 pub(crate) struct Laws {
     pub(crate) book: Rulebook,
-    /// The one lifecycle whose events are looked at, if it is one.
+    /// The single lifecycle of the read events, if there is one.
     pub(crate) only: Option<String>,
     diagrams: Vec<Loaded>,
     /// Are the rules those of the diagrams, in their order?
     drawn: bool,
-    /// Has each diagram the name of the lifecycle that it is for?
+    /// Does each diagram have the name of its lifecycle?
     pub(crate) named: bool,
 }
 
 impl RulesArgs {
-    /// Are events of that built-in lifecycle held against its own rules?
+    /// Are events of that built-in lifecycle checked against its own rules?
     pub(crate) fn has_builtin(&self, lifecycle: &str) -> bool {
         self.diagram.is_empty() && self.lifecycle.as_deref().is_none_or(|name| name == lifecycle)
     }
 
-    /// How many of the diagrams are on standard input.
+    /// The number of diagrams on standard input.
     pub(crate) fn on_stdin(&self) -> usize {
         self.diagram.iter().filter(|spec| diagrams::split(named(spec).1).0 == "-").count()
     }
@@ -52,7 +52,7 @@ impl RulesArgs {
     /// The rules.
     ///
     /// # Errors
-    /// A lifecycle that there is not, a diagram that cannot be read.
+    /// An unknown lifecycle, or an unreadable diagram.
     pub(crate) fn laws(&self) -> Result<Laws, Failure> {
         let laws = match self.diagram.as_slice() {
             [] => return self.of_builtin(),
@@ -92,7 +92,7 @@ impl RulesArgs {
         }
     }
 
-    /// Each diagram is for the lifecycle that it is named by.
+    /// Each diagram is for the lifecycle of its name.
     fn of_each(&self, specs: &[String]) -> Result<Laws, Failure> {
         let (mut book, mut diagrams) = (Rulebook::new(), Vec::new());
         for spec in specs {
@@ -108,7 +108,7 @@ impl RulesArgs {
             book = book.with(drawn.rules(name)?);
             diagrams.push(drawn);
         }
-        // A name that is mistyped shows as one without an event.
+        // A mistyped name shows as a diagram without an event.
         let book = book.cover_all();
         match &self.lifecycle {
             None => Ok(Laws { book, only: None, diagrams, drawn: true, named: true }),
@@ -126,7 +126,7 @@ impl RulesArgs {
     }
 }
 
-/// The lifecycle and the diagram of `NAME=FILE[#heading]`. A file whose name has a `=` is taken for itself.
+/// The lifecycle and the diagram of `NAME=FILE[#heading]`. A file with a `=` in its name is taken as a whole.
 fn named(spec: &str) -> (Option<&str>, &str) {
     match spec.split_once('=') {
         Some((name, file)) if !name.is_empty() && !name.contains(['/', '#']) && !Path::new(spec).exists() => {
@@ -136,13 +136,13 @@ fn named(spec: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The name that was meant, if one is near, in brackets.
+/// A similar known name, in brackets, if there is one.
 fn did_you_mean(name: &str, known: &[&str]) -> String {
     let meant = closest(name, known.iter().copied());
     meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default()
 }
 
-/// Says that no event of a trace is of a lifecycle, and of which there are.
+/// Reports that no event of a trace belongs to a lifecycle, with the lifecycles that occur.
 pub(crate) fn none_of(trace: &str, lifecycle: &str, others: &[String]) -> String {
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
     let meant = did_you_mean(lifecycle, &others);
@@ -153,10 +153,10 @@ pub(crate) fn none_of(trace: &str, lifecycle: &str, others: &[String]) -> String
 }
 
 impl Laws {
-    /// The rules of the built-in lifecycles, with the lines of the files that document them.
+    /// The rules of the built-in lifecycles, with the lines of their documents.
     ///
     /// # Errors
-    /// None: the files were read when the library was compiled.
+    /// None: the library read the files when it was compiled.
     pub(crate) fn builtin() -> Result<Laws, Failure> {
         let diagrams = diagrams::builtin()?;
         let mut book = runstate::rulebook();
@@ -168,23 +168,23 @@ impl Laws {
         Ok(Laws { book, only: None, diagrams, drawn: false, named: false })
     }
 
-    /// Says what Mermaid draws otherwise than the diagrams seem to say.
+    /// Reports texts that Mermaid draws differently than expected.
     fn tell_warnings(&self) {
         let asked = self.diagrams.iter().zip(self.book.iter()).filter(|(_, rules)| self.is_asked(rules));
         asked.flat_map(|(drawn, _)| drawn.warnings()).for_each(|warning| complain(&warning));
     }
 
-    /// Are the events of that lifecycle looked at?
+    /// Are the events of that lifecycle read?
     fn is_asked(&self, rules: &Rules) -> bool {
         self.only.as_deref().is_none_or(|only| only == rules.name())
     }
 
-    /// The rules of the lifecycles whose events are looked at.
+    /// The rules of the lifecycles with read events.
     pub(crate) fn asked(&self) -> impl Iterator<Item = &Rules> {
         self.book.iter().filter(|rules| self.is_asked(rules))
     }
 
-    /// Refuses to ask for the end of instances of a diagram that has none.
+    /// Refuses to require the end of instances for a diagram without an end.
     ///
     /// # Errors
     /// A diagram without a transition to `[*]`.
@@ -201,7 +201,7 @@ impl Laws {
         }
     }
 
-    /// Says of which edges the label is no name, so that any event takes them.
+    /// Reports the edges without an event name, which any event takes.
     fn tell_remarks(&self) {
         for rules in self.asked() {
             let all = || rules.starts().chain(rules.arrows());
@@ -221,7 +221,7 @@ impl Laws {
         }
     }
 
-    /// The same, if only the event that an edge names takes it.
+    /// The rules, if each edge is taken by its named event alone.
     fn strict(self) -> Result<Self, Failure> {
         let of = |rules: &Rules| {
             let file = rules.file().unwrap_or(rules.name()).to_owned();
@@ -242,10 +242,10 @@ impl Laws {
         ))
     }
 
-    /// Refuses an edge that is nowhere.
+    /// Refuses an unknown edge.
     ///
     /// # Errors
-    /// That there is none, with the one that was meant where one is near.
+    /// There is none; with a similar one if known.
     pub(crate) fn check_edge(&self, wanted: &WantedEdge) -> Result<(), Failure> {
         let asked = |rules: &&Rules| wanted.lifecycle.as_deref().is_none_or(|name| rules.name() == name);
         let edges = || self.asked().filter(asked).flat_map(|rules| rules.arrows().chain(rules.edges()));
@@ -264,15 +264,15 @@ impl Laws {
         )))
     }
 
-    /// The diagram that the rules were read from as it is written, marked with what a check found; none where they were read from none.
+    /// The diagram of the rules as written, marked with the results of a check; `None` for rules without a diagram.
     pub(crate) fn marked(&self, rules: &Rules, report: &Report) -> Option<String> {
         let place = self.book.iter().position(|it| it.name() == rules.name())?;
-        // Of the built-in lifecycles the documents have no more than the rules.
+        // The documents of the built-in lifecycles have no more than the rules.
         let drawn = self.drawn.then(|| self.diagrams.get(place))??;
         drawn.marked(rules, report)
     }
 
-    /// The line of the diagram that shows what was legal, or else the state in which nothing was.
+    /// The line of the diagram with the legal transition, or else the state without one.
     pub(crate) fn excerpt(&self, violation: &Violation) -> Option<String> {
         let file = violation.diagram.as_ref()?;
         let legal = violation.legal.iter().find_map(|legal| legal.diagram_line);

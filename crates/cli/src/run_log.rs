@@ -14,11 +14,11 @@ use crate::output::{Output, complain, printable};
 use crate::rules::Laws;
 use crate::run_state::now;
 
-/// How much of a file is looked at to know what it is.
+/// The part of a file that is read to recognise it.
 const PEEKED: u64 = 64 << 10;
 
-/// Is it the log of governed runs? By its name, or by a line of it that tells of a state. A file whose first object names a lifecycle is a
-/// trace, unless it has the name of a log and is of governed runs.
+/// Is it the log of governed runs, by its name, or by a line with a state? A file whose first object names a lifecycle is a
+/// trace, unless it has the name of a log and belongs to governed runs.
 pub(crate) fn is_one(path: &str, beside_state: bool) -> bool {
     if path == "-" {
         return false;
@@ -32,7 +32,7 @@ pub(crate) fn is_one(path: &str, beside_state: bool) -> bool {
     if let Some(lifecycle) = objects.first().and_then(|first| first.get("lifecycle")) {
         return is_named && *lifecycle == GovernedRunStatus::graph().name;
     }
-    // Of another version the first lines may name any states.
+    // In another version the first lines may name any states.
     let tells = |fields: &Map<String, Value>| {
         ["current_state", "state", "to"].iter().any(|field| {
             let state = fields.get(*field).and_then(Value::as_str);
@@ -49,11 +49,11 @@ fn first_objects(path: &str) -> Vec<Map<String, Value>> {
     lines.map_while(Result::ok).filter_map(|line| runstate::json::from_str(&line).ok()).collect()
 }
 
-/// What a file tells of the runs whose states are held against it.
+/// The content of a file about runs with given states.
 pub(crate) struct Told {
     pub(crate) name: String,
     pub(crate) steps: Vec<LoggedStep>,
-    /// Does it tell of any governed run?
+    /// Has it a line of any governed run?
     pub(crate) is_log: bool,
 }
 
@@ -62,7 +62,7 @@ impl Told {
         Told { name: path.to_owned(), steps: Vec::new(), is_log }
     }
 
-    /// What a trace tells of these runs, beside what it is held against as a trace.
+    /// The content of a trace about these runs, beside its check as a trace.
     pub(crate) fn of_trace(path: &str, runs: &[&RunId]) -> Self {
         let mut told = Told::new(path, false);
         if path == "-" || runs.is_empty() {
@@ -72,13 +72,13 @@ impl Told {
             told.is_log = true;
             told.keep(step, runs);
         };
-        // What cannot be read of it was told of already.
+        // Unreadable lines were reported already.
         drop(input::open(path).and_then(|file| check_log(file, None, keep)));
         told
     }
 
     fn keep(&mut self, step: &LoggedStep, runs: &[&RunId]) {
-        // A line without an id is of the one run there is.
+        // A line without an id belongs to the single run.
         let is_kept = match step.run.as_deref() {
             None => runs.len() == 1,
             Some(run) => runs.iter().any(|of| of.as_str() == run),
@@ -88,7 +88,7 @@ impl Told {
         }
     }
 
-    /// Is it to be held against the state of this run? A log of a run, which names no other, is even where it does not name it.
+    /// Is it compared with the state of this run? A log that names no other run is, even without its name.
     pub(crate) fn tells_of(&self, run: &RunId) -> bool {
         self.steps.iter().any(|step| step.run.as_deref().is_none_or(|of| of == run.as_str()))
     }
@@ -99,13 +99,13 @@ pub(crate) struct CheckedLog {
     name: String,
     pub(crate) told: Told,
     pub(crate) found: Result<LogReport, String>,
-    /// Which edges it tells of.
+    /// The edges of its transitions.
     pub(crate) coverage: Coverage,
 }
 
 impl CheckedLog {
-    /// Looks at files, line by line, and keeps what they tell of these runs. A file that goes on where an earlier one stops is a part of
-    /// one log.
+    /// Reads files, line by line, and keeps the lines of these runs. A file that continues an earlier one is a part of one
+    /// log.
     pub(crate) fn of_all(paths: &[&String], laws: &Laws, runs: &[&RunId]) -> Vec<Self> {
         let mut logs: Vec<CheckedLog> = Vec::new();
         for path in paths {
@@ -125,7 +125,7 @@ impl CheckedLog {
         logs
     }
 
-    /// The later part of a log: it has the steps of the part before, which does not say how its runs end.
+    /// The later part of a log: it contains the steps of the earlier part, which does not have the end of its runs.
     fn behind(mut self, before: &mut CheckedLog) -> Self {
         let mut steps = std::mem::take(&mut before.told.steps);
         steps.append(&mut self.told.steps);
@@ -143,7 +143,7 @@ impl CheckedLog {
             tell(step, &mut checker);
             told.keep(step, runs);
         };
-        // Lines without an id may be of any run.
+        // Lines without an id may belong to any run.
         let before: Vec<LoggedRun> = before.iter().filter(|run| run.run.is_some()).cloned().collect();
         let found = input::open(path)
             .and_then(|file| check_log_after(&before, file, Some(now()), keep))
@@ -162,7 +162,7 @@ impl CheckedLog {
         self.found.as_ref().is_ok_and(|report| report.unreadable == 0)
     }
 
-    /// Is it sound, and are its runs over if they must be?
+    /// Is it sound, and are its runs over if required?
     pub(crate) fn holds(&self, complete: bool) -> bool {
         self.found
             .as_ref()
@@ -216,7 +216,7 @@ impl CheckedLog {
     }
 }
 
-/// Passes a transition on, so that it counts among the edges that were taken.
+/// Forwards a transition to the checker, so that it counts among the taken edges.
 fn tell(step: &LoggedStep, checker: &mut Checker<'_>) {
     let graph = GovernedRunStatus::graph();
     let edge = step

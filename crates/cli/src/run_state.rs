@@ -12,10 +12,10 @@ use crate::input;
 use crate::output::{Output, complain, printable};
 use crate::run_log::Told;
 
-/// The most bytes of such a file.
+/// The maximum size of such a file, in bytes.
 const MOST: u64 = 16 << 20;
 
-/// Is it the state of a governed run? By its name, or by what a JSON file begins with.
+/// Is it the state of a governed run, by its name, or by the beginning of a JSON file?
 pub(crate) fn is_one(path: &str) -> bool {
     let Some(name) = Path::new(path).file_name().and_then(|name| name.to_str()) else { return false };
     if name == "RUN_STATE.json" {
@@ -32,12 +32,12 @@ pub(crate) fn is_one(path: &str) -> bool {
 pub(crate) struct CheckedState {
     name: String,
     pub(crate) found: Result<StateReport, String>,
-    /// Are there other files, and none of them is a log that tells of its run?
+    /// Are there other files, without a log of its run?
     is_alone: bool,
 }
 
 impl CheckedState {
-    /// Looks at a file.
+    /// Reads a file.
     pub(crate) fn of(path: &str) -> Self {
         let found = match input::read(Path::new(path), MOST) {
             Err(error) => Err(format!("cannot read {path}: {error}")),
@@ -46,7 +46,7 @@ impl CheckedState {
         CheckedState { name: path.to_owned(), found, is_alone: false }
     }
 
-    /// Holds it against the logs and traces that tell of its run, and says so where there are other files and none is one.
+    /// Compares it with the logs and traces of its run, and notes other files without one.
     pub(crate) fn against(&mut self, logs: &[&Told], has_others: bool) {
         let Ok(report) = &mut self.found else { return };
         self.is_alone = has_others && !logs.iter().any(|log| log.tells_of(&report.run));
@@ -56,12 +56,12 @@ impl CheckedState {
         }
     }
 
-    /// The run, if the file can be looked at.
+    /// The run, if the file is readable.
     pub(crate) fn run(&self) -> Option<&RunId> {
         self.found.as_ref().ok().map(|report| &report.run)
     }
 
-    /// Is it sound, and over if it must be?
+    /// Is it sound, and over if required?
     pub(crate) fn holds(&self, complete: bool) -> bool {
         let is_over = |report: &StateReport| report.status.as_ref().is_some_and(|it| it.state.is_terminal());
         self.found.as_ref().is_ok_and(|report| report.faults.is_empty() && (is_over(report) || !complete))
@@ -88,7 +88,7 @@ impl CheckedState {
         }
     }
 
-    /// Says that it was held against no log.
+    /// The note that no log was compared.
     pub(crate) fn note(&self) -> Option<String> {
         let run = self.run().filter(|_| self.is_alone)?;
         Some(format!("no log among the files tells of {run}: {} was held against none", self.name))

@@ -1,13 +1,14 @@
-//! Texts that may have a password or a key in them.
+//! Texts that may contain a password or a key.
 
 use std::borrow::Cow;
 
-/// How the names of parameters and of JSON fields end that have a secret.
+/// The endings of names of parameters and JSON fields that contain a secret.
 const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
-/// The same of headers.
+/// The endings of such headers.
 const HEADERS: [&str; 2] = ["authorization", "api-key"];
 
-/// Is it an address: `postgres://…`, `ada:secret@db`, `host=… password=…`; the text of a key; or a header with one? A parameter with an encoded
+/// Is it an address: `postgres://…`, `ada:secret@db`, `host=… password=…`; the text of a key; or a header with one? A
+/// parameter with an encoded name may be one too.
 /// name may be one too.
 pub(crate) fn may_have_one(text: &str) -> bool {
     let mut plain = text.replace("%40", "@").replace("%2F", "/").replace("%2f", "/");
@@ -22,12 +23,12 @@ pub(crate) fn may_have_one(text: &str) -> bool {
     plain.contains("://")
         || (plain.contains('@') && plain.contains(':'))
         || plain.split(['?', '&', ';', ',', ' ']).any(is_parameter)
-        // A digest says of which kind it is.
+        // A digest begins with its kind.
         || plain.replace("sha256:", "sha256").split(|char: char| !char.is_alphanumeric()).any(is_key)
         || is_header(&plain)
 }
 
-/// `Authorization: …`, `Bearer …`, `Basic …`, and a header that is named after a key, such as `x-api-key: …`.
+/// `Authorization: …`, `Bearer …`, `Basic …`, and a header with the name of a key, such as `x-api-key: …`.
 fn is_header(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let named = lower.split_once(':').is_some_and(|(name, value)| {
@@ -43,8 +44,8 @@ fn is_key(word: &str) -> bool {
     word.len() >= 48 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The parts of a text that may be secrets by themselves: the value of a parameter, a header or a JSON field that is named after one, and
-/// keys. A short value is none, and neither is the name of a file: it may be any word.
+/// The parts of a text that may be secrets: the value of a parameter, a header or a JSON field with such a name, and keys. A
+/// short value is none, and neither is the name of a file: it may be any word.
 pub(crate) fn parts(text: &str) -> Vec<&str> {
     const SHORTEST: usize = 4;
     const FILES: [&str; 7] = ["json", "jsonl", "md", "mmd", "trace", "yaml", "yml"];
@@ -69,7 +70,7 @@ pub(crate) fn parts(text: &str) -> Vec<&str> {
         parts.extend(value.split_once(char::is_whitespace).map(|(_, more)| more.trim_start()));
     }
     let words = text.split(|c: char| !c.is_alphanumeric());
-    // A digest says of which kind it is.
+    // A digest begins with its kind.
     parts.extend(words.filter(|word| is_key(word) && !text.contains(&format!("sha256:{word}"))));
     let is_file = |part: &str| {
         part.rsplit_once('.').is_some_and(|(_, end)| FILES.iter().any(|file| end.eq_ignore_ascii_case(file)))
@@ -78,7 +79,7 @@ pub(crate) fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The text without a part, where that stands as a word or as several.
+/// The text without a part that stands as a word or as several.
 pub(crate) fn without_word<'t>(text: &'t str, part: &str) -> Cow<'t, str> {
     let is_within = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let mut shown = String::new();
@@ -98,15 +99,16 @@ pub(crate) fn without_word<'t>(text: &'t str, part: &str) -> Cow<'t, str> {
     Cow::Owned(shown)
 }
 
-/// The arguments that continue a secret of an argument before them: a shell splits an address, a parameter and a header at a blank.
+/// The arguments that continue a secret of a previous argument: a shell splits an address, a parameter and a header at a
+/// blank.
 pub(crate) fn split(args: &[String]) -> Vec<bool> {
     let mut split = vec![false; args.len()];
     for (at, arg) in args.iter().enumerate() {
         let rest = &args[at + 1..];
-        // A flag begins something else.
+        // A flag begins another argument.
         let open = rest.iter().take_while(|next| !next.starts_with('-') || next.contains('@')).count();
         let last = match arg.trim_end().to_ascii_lowercase() {
-            // The password goes on to the last `@`.
+            // The password extends to the last `@`.
             begun if begun.contains("://") || is_user_and_more(&begun) => {
                 rest[..open].iter().rposition(|next| next.contains('@')).map_or(0, |last| last + 1)
             }
@@ -130,12 +132,12 @@ fn is_user_and_more(text: &str) -> bool {
         && text.split_once(':').is_some_and(|(user, more)| !user.is_empty() && !more.is_empty())
 }
 
-/// The text without the passwords of the addresses in it. An address ends at a blank, which may be within a path.
+/// The text without the passwords of its addresses. An address ends at a blank, which may be within a path.
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     masked_to(text, &['\n', '\'', '"', '`', ' '])
 }
 
-/// The path without the password of an address that is in it. Its second stroke is gone where the path was joined or walked.
+/// The path without the password of an address in it. Joining or traversing a path removes its second slash.
 pub(crate) fn masked_path(path: &str) -> Cow<'_, str> {
     masked_to(path, &['\n'])
 }
@@ -147,7 +149,7 @@ fn masked_to<'t>(text: &'t str, ends: &[char]) -> Cow<'t, str> {
         let start = at + 1 + rest[at + 1..].bytes().take_while(|byte| *byte == b'/').count();
         let address = &rest[start..];
         let address = &address[..address.find(ends).unwrap_or(address.len())];
-        // A password may have strokes in it, and an `@` too, unless a stroke comes before that.
+        // A password may contain slashes, and an `@` too, unless a slash precedes it.
         let password = address.find('@').and_then(|first| {
             let host = address[first..].find('/').map_or(address.len(), |end| first + end);
             let last = address[..host].rfind('@').unwrap_or(first);
@@ -177,7 +179,7 @@ mod tests {
 
     #[test]
     fn addresses_and_headers_may_have_a_secret_and_names_have_none() {
-        // A key has 64 digits or more; a copy of one may lack some.
+        // A key has at least 64 digits; a copy of one may lack some.
         for digits in [48, 62, 64, 66, 128] {
             assert!(may_have_one(&format!("k1 {}", "ab".repeat(digits / 2))), "{digits}");
         }

@@ -1,6 +1,6 @@
-//! Signals that ask the process to end.
+//! Signals to end the process.
 
-/// Requests to end. From the first one that is made on, the process does not end by itself on a signal.
+/// Requests to end. After the first value is made, the process does not end by itself on a signal.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Signals {
@@ -20,7 +20,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one. Returns the exit code of a process that it ended.
+    /// Waits for the next request. Returns the exit code for the ended process.
     pub(crate) async fn next(&mut self) -> i32 {
         tokio::select! {
             _ = self.terminate.recv() => 143,
@@ -41,7 +41,7 @@ impl Signals {
         Ok(Signals)
     }
 
-    /// Waits for the next one. Returns the exit code of a process that it ended.
+    /// Waits for the next request. Returns the exit code for the ended process.
     pub(crate) async fn next(&mut self) -> i32 {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

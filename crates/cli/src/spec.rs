@@ -1,4 +1,4 @@
-//! What a run is created with: all that whoever drives it has to know.
+//! The specification of a run: everything that its driver needs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::failure::Failure;
 use crate::runs::{self, Token};
 use crate::tools::Tools;
 
-/// What a run is created with. It stands in the store as JSON, for as long as the run does: fields are added, never changed.
+/// The specification of a run. The store keeps it as JSON for the life of the run: fields are added, never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Spec {
     /// A scenario.
     Scenario {
-        /// Its text, as it was when the run was created: whatever becomes of the file, the run goes on.
+        /// Its text when the run was created: the run does not depend on the file.
         scenario: String,
         /// The proof that the folder in the place of this run is its own. The place itself is no part of a run: a writer of
-        /// the store must not choose the folder that tools work in.
+        /// the store must not choose the tools' folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<Token>,
-        /// The message that the run begins with, instead of that of the scenario.
+        /// The first message of the run, instead of the scenario's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// The id of that message.
@@ -35,24 +35,24 @@ pub(crate) enum Spec {
 }
 
 impl Spec {
-    /// As a store keeps it.
+    /// The stored form.
     ///
     /// # Errors
-    /// A folder whose name is no text.
+    /// A folder with a name that is no text.
     pub(crate) fn to_json(&self) -> Result<Value, Failure> {
         serde_json::to_value(self)
             .map_err(|error| Failure::new(format!("the run cannot be written down: {error}")))
     }
 
-    /// That of a stored run.
+    /// The specification of a stored run.
     ///
     /// # Errors
-    /// A run that another program made.
+    /// Another program made the run.
     pub(crate) fn of(run: &Loaded) -> Result<Spec, Failure> {
         Spec::read(&run.spec, &run.info.id)
     }
 
-    /// Reads the specification that the store keeps with the run of that id.
+    /// Reads the stored specification of the run of that id.
     ///
     /// # Errors
     /// As [`of`](Self::of).
@@ -66,7 +66,7 @@ impl Spec {
     /// Its scenario.
     ///
     /// # Errors
-    /// A text that is no scenario any more, with its place.
+    /// The text is no valid scenario any more, with its place.
     pub(crate) fn scenario(&self) -> Result<Scenario, Failure> {
         let Spec::Scenario { scenario, message, .. } = self;
         let mut read = Scenario::parse(scenario).map_err(|refused| {
@@ -79,14 +79,14 @@ impl Spec {
         Ok(read)
     }
 
-    /// That of the run behind this one on its thread: the same scenario with another message, in the folder of that token.
+    /// The specification of the next run on the thread: the same scenario with another message, in the folder of that token.
     pub(crate) fn followed(&self, message: &UserMessage, token: &Token) -> Spec {
         let Spec::Scenario { scenario, .. } = self;
         let (message, message_id) = (Some(message.text.clone()), Some(message.id.clone()));
         Spec::Scenario { scenario: scenario.clone(), token: Some(token.clone()), message, message_id }
     }
 
-    /// The id of the message that the run began with; none for the first run of a thread.
+    /// The id of the first message of the run; `None` for the first run of a thread.
     pub(crate) fn message_id(&self) -> Option<&str> {
         let Spec::Scenario { message_id, .. } = self;
         message_id.as_deref()
@@ -97,7 +97,7 @@ impl Spec {
         has_files(scenario)
     }
 
-    /// The token that the folder of the run has in common with it. A run without one works in no folder.
+    /// The token that the run shares with its folder. A run without one works in no folder.
     pub(crate) fn token(&self) -> Option<&Token> {
         let Spec::Scenario { token, .. } = self;
         token.as_ref()
@@ -106,7 +106,7 @@ impl Spec {
     /// The tools on the folder of the run of that id. A run without file tools can be driven on any machine.
     ///
     /// # Errors
-    /// A run that has file tools and whose folder is not here, also where another run's is in its place.
+    /// The run has file tools and its folder is missing, or another run's folder is in its place.
     pub(crate) fn tools(
         &self,
         scenario: &Scenario,
@@ -122,7 +122,7 @@ impl Spec {
     }
 }
 
-/// Has a run of that scenario the tools on files? One that scripts a tool of such a name has its own in its place.
+/// Has a run of that scenario file tools? A scripted tool of such a name replaces the file tool.
 fn has_files(scenario: &Scenario) -> bool {
     let is_live = |tool: &str| FILE_TOOLS.contains(&tool) && !scenario.tools.contains_key(tool);
     scenario.folder.is_some() || scenario.calls().any(|call| is_live(&call.tool))
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Values that another program may have put there.
+    /// Values that another program may have written.
     #[test]
     fn a_specification_of_any_shape_is_read_or_refused() {
         let token = "0123456789abcdef0123456789abcdef";
@@ -179,7 +179,7 @@ mod tests {
             }
         }
         odd.into_iter().for_each(|spec| assert!(of(spec).is_err()));
-        // No damage of a scenario is a panic, and what is left of it is one, or is refused.
+        // No damaged scenario causes a panic, and the rest is a scenario, or is refused.
         crate::input::each_damage(good["scenario"].as_str().unwrap(), |scenario| {
             let mut spec = good.clone();
             spec["scenario"] = scenario.into();

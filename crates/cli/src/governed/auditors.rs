@@ -1,4 +1,4 @@
-//! Commands that look at a run: each must exit with 0.
+//! Commands that check a run: each must exit with 0.
 
 use async_trait::async_trait;
 use runstate::governed::{Auditor, PartError, RunView, Verifier};
@@ -8,7 +8,7 @@ use super::command_tool::{cannot_start, evidence, failure};
 use super::plan::Command;
 use super::process::{self, Place, Told};
 
-/// The evidence of a command, or the reason that it does not pass.
+/// The evidence of a command, or the reason of its refusal.
 async fn looked(
     command: &Command,
     place: &Place,
@@ -29,7 +29,7 @@ async fn looked(
         .await
 }
 
-/// Passes when all of its commands do.
+/// Passes if all of its commands do.
 pub(super) struct CommandVerifier {
     pub(super) commands: Vec<Command>,
     pub(super) place: Place,
@@ -46,7 +46,7 @@ impl Verifier for CommandVerifier {
     }
 }
 
-/// Passes when its command does.
+/// Passes if its command does.
 pub(super) struct CommandAuditor {
     pub(super) reviewer: String,
     pub(super) command: Command,

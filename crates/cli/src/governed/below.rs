@@ -1,4 +1,4 @@
-//! Changes below an open folder, which no link leads out of.
+//! Changes below an open folder, which no link leaves.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -13,11 +13,12 @@ use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, Stat, Uid, chownat, fchmod, 
 
 use super::folder::{About, Kind, Listing};
 
-/// A folder, open. Each part of a name in it is opened below the one before and is no link, also where other processes change the folder meanwhile.
+/// An open folder. Each part of a name in it is opened below the previous one and is no link, even if other processes change
+/// the folder meanwhile.
 #[derive(Debug)]
 pub(super) struct Below {
     root: Rc<Dir>,
-    /// The folder of the last name, open: most names stand beside the one before.
+    /// The open folder of the last name: consecutive names usually share it.
     last: RefCell<(PathBuf, Rc<Dir>)>,
 }
 
@@ -27,7 +28,7 @@ impl Below {
         if !about.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        // Not by its path alone, which would do for a folder that is closed: its mode is changed by what is open.
+        // Not by its path alone, which would fail for a closed folder: its mode is changed through the open descriptor.
         let root = Rc::new(Dir::from_std_file(fs::File::open(folder)?));
         Ok(Below { last: RefCell::new((PathBuf::new(), Rc::clone(&root))), root })
     }
@@ -37,7 +38,7 @@ impl Below {
         self.root.try_clone()?.into_std_file().metadata()
     }
 
-    /// The folder that a name is in, and the last part of the name. The folder itself has no name.
+    /// The folder of a name, and the last part of the name. The folder itself has no name.
     fn at<'n>(&self, name: &'n OsStr) -> io::Result<(Rc<Dir>, &'n Path)> {
         let (Some(around), Some(last)) = (Path::new(name).parent(), Path::new(name).file_name()) else {
             return Ok((Rc::clone(&self.root), Path::new("")));
@@ -63,7 +64,7 @@ impl Below {
         }
     }
 
-    /// Makes a name where nothing is: an empty folder, for the user alone until it is given a mode, or a copy of a file or a link.
+    /// Makes a missing name: an empty folder, for the user alone until it gets a mode, or a copy of a file or a link.
     pub(super) fn put(&self, from: &Path, name: &OsStr, was: &About) -> io::Result<()> {
         let (dir, last) = self.at(name)?;
         match was.kind {
@@ -72,7 +73,7 @@ impl Below {
                 let mut options = OpenOptions::new();
                 let mut file = dir.open_with(last, options.write(true).create_new(true).mode(0o600))?;
                 io::copy(&mut super::folder::opened(CWD, from, was.length)?, &mut file)?;
-                // The other bits are for the owner that it is given.
+                // The other bits follow once it has its owner.
                 file.set_permissions(Permissions::from_mode(was.mode & 0o777))
             }
             Kind::Link => dir.symlink_contents(fs::read_link(from)?, last),
@@ -88,7 +89,8 @@ impl Below {
         set_mode(&dir, last, 0o700)
     }
 
-    /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
+    /// Restores the owner and the mode of a name, if they differ: a change of owner clears bits of the mode, so the mode
+    /// comes last.
     pub(super) fn own(&self, name: &OsStr, was: &About) -> io::Result<()> {
         let (dir, last) = self.at(name)?;
         let mut is = looked(&dir, last)?;
@@ -103,21 +105,21 @@ impl Below {
         if was.kind == Kind::Link || mode(&is) == was.mode { Ok(()) } else { set_mode(&dir, last, was.mode) }
     }
 
-    /// Makes all changes in the folder durable, those of an earlier process that was killed included.
+    /// Makes all changes in the folder durable, including changes of an earlier, killed process.
     #[cfg(target_os = "linux")]
     pub(super) fn sync(&self, _: &Listing) -> io::Result<()> {
-        // One call for the file system: what was removed and renamed has no name to be synced by.
+        // One call for the file system: removed and renamed entries have no name to sync.
         Ok(rustix::fs::syncfs(&*self.root)?)
     }
 
-    /// The same, name by name.
+    /// As above, name by name.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn sync(&self, listing: &Listing) -> io::Result<()> {
         let is_synced = |about: &About| matches!(about.kind, Kind::File | Kind::Folder);
         for (name, _) in listing.iter().filter(|(name, about)| !name.is_empty() && is_synced(about)) {
             let (dir, last) = self.at(name)?;
             match dir.open(last) {
-                // It is closed to the user, as it was.
+                // It is closed to the user, as before.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
                 opened => opened?.sync_all()?,
             }
@@ -130,7 +132,7 @@ impl Below {
         looked(&dir, last).map(|found| owner(&found))
     }
 
-    /// Has a file other names? They may be outside, and a change of one is a change of all.
+    /// Has a file other names? They may be outside, and a change of one changes all.
     pub(super) fn has_other_names(&self, name: &OsStr) -> bool {
         let found = self.at(name).and_then(|(dir, last)| looked(&dir, last));
         found.is_ok_and(|found| {
@@ -147,8 +149,8 @@ pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
     Below::open(parent)?.remove(name, Kind::Deep)
 }
 
-/// Removes a folder with all that is in it, however deep that is: folders in it are moved up until each has none, so that few are open at a
-/// time, and no path is long.
+/// Removes a folder with its content, at any depth: folders in it are moved up until each has none, so that few are open at
+/// a time, and no path is long.
 fn remove_deep(dir: &Dir, name: &Path) -> io::Result<()> {
     let top = let_in(dir, name)?;
     let (mut open, mut number) = (names(&top)?, 0_u64);
@@ -163,7 +165,7 @@ fn remove_deep(dir: &Dir, name: &Path) -> io::Result<()> {
                 folder.remove_file(&inner)?;
                 continue;
             }
-            // A folder that is moved has its parent written anew in it.
+            // Moving a folder rewrites its parent entry.
             drop(let_in(&folder, &inner)?);
             let to = loop {
                 number += 1;
@@ -180,7 +182,7 @@ fn remove_deep(dir: &Dir, name: &Path) -> io::Result<()> {
     dir.remove_dir(name)
 }
 
-/// Opens a folder that is no mount, with the user let in.
+/// Opens a folder that is no mount, after giving the user access.
 fn let_in(dir: &Dir, name: &Path) -> io::Result<Dir> {
     if super::folder::mount(dir, name) != super::folder::mount(dir, Path::new(".")) {
         return Err(io::Error::other(format!("{} in it is mounted: unmount it", name.display())));
@@ -191,14 +193,14 @@ fn let_in(dir: &Dir, name: &Path) -> io::Result<Dir> {
     dir.open_dir_nofollow(name)
 }
 
-/// The names in a folder, and whether each is one itself.
+/// The names in a folder, and whether each is a folder.
 fn names(dir: &Dir) -> io::Result<Vec<(PathBuf, bool)>> {
     dir.entries()?
         .map(|entry| entry.and_then(|it| Ok((it.file_name().into(), it.file_type()?.is_dir()))))
         .collect()
 }
 
-/// Sets the mode; of the folder itself, which may be closed to its own name, by the open descriptor.
+/// Sets the mode; for the folder itself, which may be closed by its name, through the open descriptor.
 fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
     if name.as_os_str().is_empty() {
         return Ok(fchmod(dir, Mode::from_raw_mode(mode as _))?);

@@ -1,4 +1,4 @@
-//! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
+//! A command as a tool: its output is evidence, its exit code the verdict, and the changes of the folder are recorded.
 
 use std::path::Path;
 use std::{fs, io};
@@ -14,11 +14,11 @@ use super::snapshot::Snapshot;
 use crate::failure::Failure;
 use crate::input;
 
-/// The longest approved action that the environment has, in bytes: a system takes a variable of 128 KiB at most.
+/// The maximum size of an approved action in the environment, in bytes: a system takes a variable of at most 128 KiB.
 const LONGEST_GRANTED: usize = 64 << 10;
 const NOT_IN_ENVIRONMENT: &str = "[see `granted` in the standard input]";
 
-/// The file in the folder of the run that a tool may write its structured output to, and its most bytes: more is not kept of a run.
+/// The file in the folder of the run for the structured output of a tool, and its maximum size: a run stores no more.
 const OUTPUT: &str = "output.json";
 const MOST_OUTPUT: u64 = 16 << 20;
 
@@ -34,7 +34,7 @@ impl GovernedTool for CommandTool {
         &self.spec.name
     }
 
-    /// All of the command: a person approves of what will run, to the letter.
+    /// The complete command: a person approves exactly the executed text.
     fn action(&self, _: &RunView<'_>) -> Action {
         let risk = self.spec.risk.unwrap_or(Risk::High);
         Action::new(self.spec.command().in_words(&self.place.work.path), risk)
@@ -48,7 +48,7 @@ impl GovernedTool for CommandTool {
         let failed = |failure: Failure| PartError::new(failure.to_string());
         let unstarted = |failure: Failure| PartError::new(format!("it was not started: {failure}"));
         self.snapshot.look(call.run.baseline).map_err(unstarted)?;
-        // A signal that came meanwhile is heard before anything runs.
+        // A signal that arrived meanwhile is handled before a program runs.
         tokio::task::yield_now().await;
         let (number, all) = (call.run.completed + 1, call.run.planned.len());
         let what = format!("{} ({number} of {all}, try {})", self.spec.name, call.number);
@@ -72,7 +72,7 @@ impl CommandTool {
     async fn ended(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let command = self.spec.command();
         let file = self.place.run.join(OUTPUT);
-        // Of an earlier call, or of a process that wrote it meanwhile: it would be taken for the output of this one.
+        // A file of an earlier call, or of a process that wrote it meanwhile, would be taken for the output of this call.
         if let Err(error) = remove(&file) {
             let why = format!("{} has an earlier output, which cannot be removed: {error}", file.display());
             return Ok(ToolOutput::fail(why));
@@ -92,17 +92,17 @@ impl CommandTool {
                 .map_err(|error| format!("its output in {} is no UTF-8: {error}", file.display()))
                 .and_then(|text| parsed(&text, &file.display().to_string())),
         };
-        // The next call removes what is left, or fails.
+        // The next call removes the rest, or fails.
         drop(remove(&file));
         match output {
-            // What it says of itself holds, unless it says that all is well and its exit code does not.
+            // Its own status counts, except a pass with a failing exit code.
             Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => Ok(output),
             Err(fault) if succeeded(&ended) => Ok(ToolOutput::fail(fault)),
             _ => judged(&command, &ended),
         }
     }
 
-    /// The input of a call: its run, tool and number, and the action that a person approved.
+    /// The input of a call: its run, tool and number, and the approved action.
     fn told(&self, call: &Call<'_>) -> Told {
         let granted = call.granted.map(|request| request.action().to_owned());
         let input = serde_json::json!({
@@ -114,8 +114,8 @@ impl CommandTool {
             ("RUNSTATE_TOOL", self.spec.name.clone()),
             ("RUNSTATE_TRY", call.number.to_string()),
         ];
-        // An empty one says that no person was asked, whatever the environment of this process has. What an environment cannot have is in
-        // the input alone.
+        // An empty variable says that no person was asked, whatever the environment of this process has. Text that an
+        // environment cannot hold is in the input alone.
         let granted = granted.map(|action| {
             let fits = action.len() <= LONGEST_GRANTED && !action.contains('\0');
             if fits { action } else { NOT_IN_ENVIRONMENT.to_owned() }
@@ -128,7 +128,7 @@ impl CommandTool {
     }
 }
 
-/// Removes a file, or the folder that a tool put in its place.
+/// Removes a file, or a folder that a tool put in its place.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -157,7 +157,7 @@ fn parsed(text: &str, place: &str) -> Result<ToolOutput, String> {
         .map_err(|error| format!("its output in {place} is not the JSON of a tool's output: {error}"))
 }
 
-/// The output that an exit code stands for.
+/// The output that represents an exit code.
 fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     Ok(match failure(command, ended)? {
         None => ToolOutput::pass(evidence(command, ended)),
@@ -188,7 +188,7 @@ pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
     std::iter::once(first).chain(strays).chain(outputs).collect()
 }
 
-/// Why a command failed; none when it did not.
+/// Why a command failed; `None` if it did not.
 pub(super) fn failure(command: &Command, ended: &Ended) -> Result<Option<String>, PartError> {
     let status = match ended.end {
         End::Exited(status) => status,
@@ -221,7 +221,7 @@ fn last(text: &str) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-/// A command as a person would type it; a word that is not plain is quoted, so that no two commands look alike.
+/// A command as typed in a shell; special words are quoted, so that no two commands look alike.
 pub(super) fn shown(run: &[String]) -> String {
     let plain = |word: &String| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c))

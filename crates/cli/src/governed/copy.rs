@@ -1,4 +1,4 @@
-//! Copies of a folder, and the attributes of names that no copy has.
+//! Copies of a folder, and the attributes that no copy has.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use super::below::Below;
 use super::folder::{About, Kind, Listing};
 use crate::failure::Failure;
 
-/// Refuses names that could not be put back, before anything is made.
+/// Refuses names that could not be restored, before anything is made.
 pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Result<(), Failure> {
-    // The folder itself has no name that could be left out.
+    // The folder itself has no name to ignore.
     let help = |name: &OsString| match (name.is_empty(), in_place) {
         (false, false) => "name it in the plan's `ignore`",
         (false, true) => "name it in the plan's `ignore`, or let tools work in a copy: leave `in_place` out",
@@ -49,12 +49,13 @@ fn named(from: &Path, name: &OsStr) -> PathBuf {
     if name.is_empty() { from.to_owned() } else { from.join(name) }
 }
 
-/// A name with an ACL or extended attributes, and the first of them. A label of SELinux belongs to the place, and is given anew.
+/// A name with an ACL or extended attributes, and the first of them. A label of SELinux belongs to the place, and is
+/// assigned again.
 fn with_extra<'l>(from: &Path, listing: &'l Listing) -> Option<(&'l OsString, String)> {
     let mut names = vec![0; 64 << 10];
     listing.iter().find_map(|(name, _)| {
         let path = named(from, name);
-        // Where the file system has none, there are none.
+        // A file system without extended attributes has none.
         let length = rustix::fs::llistxattr(&path, &mut names[..]).ok()?;
         let all = names[..length].split(|byte| *byte == 0).filter(|extra| !extra.is_empty());
         let mut kept = all.filter(|extra| *extra != b"security.selinux");
@@ -66,7 +67,7 @@ fn with_extra<'l>(from: &Path, listing: &'l Listing) -> Option<(&'l OsString, St
     })
 }
 
-/// Copies the listed names to `to`, which must not exist, with modes, and with owners as far as that is allowed.
+/// Copies the listed names to `to`, which must not exist, with modes, and with owners if permitted.
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
     let cannot = |what, name: &OsStr, error: io::Error| Failure::io(what, &to.join(name), &error);
     let made = fs::create_dir(to).and_then(|()| Below::open(to));
@@ -74,11 +75,11 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
     for (name, about) in listing.iter().filter(|(name, _)| !name.is_empty()) {
         below.put(&from.join(name), name, about).map_err(|error| cannot("copy to", name, error))?;
     }
-    // From the innermost out, once all is in it: a folder may be one that nothing can be written to.
+    // From the innermost out, after the content: a folder may be read-only.
     for (name, about) in listing.iter().rev().filter(|(_, about)| about.kind != Kind::Runs) {
         match below.own(name, about) {
-            // Of another user: the copy is of this one, with the mode alone.
-            // So it is in a user namespace that does not know the owner.
+            // An entry of another user: the copy belongs to this user, with the mode alone. A user namespace that does not
+            // know the owner gives this error.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) =>
             {
@@ -92,7 +93,7 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
     Ok(())
 }
 
-/// The first name that the user of this process could not give its owner back.
+/// The first name with an owner that this process could not restore.
 fn not_ours(listing: &Listing) -> Option<&OsString> {
     use rustix::process::{getegid, geteuid, getgroups};
     let user = geteuid();

@@ -1,5 +1,5 @@
-//! The disk of governed runs: below the state folder no link is followed and no file with a second name is written, since a tool may have
-//! put either there. A file or folder that a tool closed to the user is opened.
+//! The disk of governed runs: below the state folder no link is followed and no file with a second name is written, since a
+//! tool may have put either there. A file or folder that a tool closed to the user is opened.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,13 +15,13 @@ use crate::output::{complain, printable};
 
 #[derive(Debug)]
 pub(super) struct OwnDisk {
-    /// The state folder. The user names it, so that it may be a link and be reached through links.
+    /// The state folder. The user names it, so it may be a link and be reached through links.
     root: PathBuf,
 }
 
 struct Name<'p> {
     path: &'p Path,
-    /// The folder that it is in, open.
+    /// The open folder of the name.
     folder: OwnedFd,
     last: &'p OsStr,
 }
@@ -33,7 +33,7 @@ impl OwnDisk {
         OwnDisk { root: root.to_path_buf() }
     }
 
-    /// A name below the state folder; none for the folder itself, and for a path that is not below.
+    /// A name below the state folder; `None` for the folder itself, and for a path outside.
     fn named<'p>(&self, path: &'p Path) -> io::Result<Option<Name<'p>>> {
         let mut parts = path.strip_prefix(&self.root).unwrap_or(Path::new("")).components();
         let Some(last) = parts.next_back() else { return Ok(None) };
@@ -62,7 +62,7 @@ impl Name<'_> {
         rustix::fs::statat(&self.folder, self.last, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Does it, and where the user is kept out tries again with the folder and the name open to the user.
+    /// Runs the operation, and on a permission error repeats it with the folder and the name opened to the user.
     fn opened_up<T>(&self, does: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
         match does() {
             Err(Errno::ACCESS) => {}
@@ -80,7 +80,7 @@ impl Name<'_> {
                     told(self.path, &found, mode);
                 }
             }
-            // It is to be made.
+            // It will be made.
             Err(Errno::NOENT) => {}
             Err(error) => return Err(error),
         }
@@ -95,7 +95,7 @@ impl Name<'_> {
             Open::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
             Open::Append => OFlags::RDWR | OFlags::CREATE | OFlags::APPEND,
         };
-        // Not with what it had: the other name of a file would lose it too.
+        // Without truncation: another name of the file would lose its content too.
         if how == Open::Write && self.found().is_ok_and(|found| is_of_others(&found)) {
             rustix::fs::unlinkat(&self.folder, self.last, AtFlags::empty())?;
         }
@@ -128,7 +128,7 @@ fn kind(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
 }
 
-/// Is it a link, a pipe, or a file that has another name too?
+/// Is it a link, a pipe, or a file with another name?
 fn is_of_others(found: &Stat) -> bool {
     match kind(found) {
         FileType::Directory => false,
@@ -137,7 +137,7 @@ fn is_of_others(found: &Stat) -> bool {
     }
 }
 
-/// The mode that lets the user into an own file or folder, where it is another one.
+/// The mode that gives the user access to an own file or folder, if it differs.
 fn more_open(found: &Stat) -> Option<Mode> {
     let least = match kind(found) {
         FileType::RegularFile => Mode::RUSR | Mode::WUSR,

@@ -16,12 +16,12 @@ use super::work::check_own;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 
-/// The most names in the folder of a plan, when a run begins and after each of its tools.
+/// The maximum number of names in the folder of a plan, at the start of a run and after each of its tools.
 const MOST_NAMES: usize = 200_000;
-/// The most bytes of its files.
+/// The maximum size of its files, in bytes.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// The longest path of a folder that is listed. The system still takes it with the longest name behind it.
+/// The maximum path length of a listed folder. The system still accepts it with the longest name appended.
 const LONGEST_PATH: usize = 3_800;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,16 +31,15 @@ pub(super) enum Kind {
     Link,
     /// A pipe, a socket or a device.
     Special,
-    /// A folder or a file that is mounted. It is no part of the folder around it, and hides the entry below it.
+    /// A mounted folder or file. It is no part of the folder around it, and hides the entry below it.
     Mounted,
-    /// A folder with so long a path that its content is not listed. A rollback takes it away as a whole.
+    /// A folder with a path too long to list its content. A rollback removes it as a whole.
     Deep,
-    /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
-    /// it.
+    /// A folder of governed runs. Its content is not listed: a run does not work on it, and does not remove it.
     Runs,
 }
 
-/// All that a rollback restores of a name.
+/// The attributes that a rollback restores of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) kind: Kind,
@@ -49,29 +48,29 @@ pub(super) struct About {
     /// The user and the group.
     pub(super) owner: (u32, u32),
     pub(super) length: u64,
-    /// The digest of a file, the target of a link; none where it cannot be read, or need not be.
+    /// The digest of a file, the target of a link; `None` if it cannot be read, or is not needed.
     pub(super) content: Option<Arc<str>>,
 }
 
-/// The folder itself, under an empty name, and every name below it, in the order of their bytes: a folder comes before its content.
+/// The folder itself, under an empty name, and every name below it, ordered by bytes: a folder precedes its content.
 pub(super) type Listing = BTreeMap<OsString, About>;
 
-/// The digests of files by their stamps, so that a file that did not change is not read again.
+/// The digests of files by their change tokens, so that an unchanged file is not read again.
 pub(super) type Digests = HashMap<OsString, (Stamp, Arc<str>)>;
 
-/// The marks of a change of a file: device and inode, length, and the time of the last change.
+/// The change token of a file: device and inode, length, and the time of the last change.
 pub(super) type Stamp = (u64, u64, u64, i64);
 
-/// The files of a folder that are read.
+/// The files of a folder to read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reading<'l> {
-    /// All, of a folder within the limits.
+    /// All files, of a folder within the limits.
     All,
-    /// Those that are as long as in that listing. A file of another length differs, and may be a hole of any size.
+    /// Files with the length of that listing. A file of another length differs, and may be a hole of any size.
     AsLongAs(&'l Listing),
 }
 
-/// The size of a folder, as far as it was looked at.
+/// The size of a folder, as far as it was read.
 #[derive(Debug, Default)]
 struct Size {
     names: usize,
@@ -90,7 +89,7 @@ impl Size {
         self.names > MOST_NAMES || self.bytes > MOST_BYTES
     }
 
-    /// Fails where the folder is too large, also after a look that failed.
+    /// Fails for a folder that is too large, even after an incomplete listing.
     fn check(&self, root: &Path) -> Result<(), Failure> {
         if self.is_too_large() {
             let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
@@ -100,7 +99,7 @@ impl Size {
     }
 }
 
-/// Lists a folder, without the names to ignore.
+/// Lists a folder, without the ignored names.
 pub(super) fn list(
     root: &Path,
     ignore: &[PathBuf],
@@ -110,7 +109,7 @@ pub(super) fn list(
     let own = check_own(root).map_err(|error| Failure::io("use", root, &error))?;
     let (mut size, step_ms) = (Size::default(), step_ms(root));
     let mut listed = vec![(OsString::new(), about(Kind::Folder, &own.into(), None))];
-    // The rollback opens a folder that is closed.
+    // The rollback opens a closed folder.
     let walked =
         walk(root, ignore, io::ErrorKind::PermissionDenied, |name, Entry { folder, last, found, kind }| {
             let name = name.into_os_string();
@@ -126,7 +125,7 @@ pub(super) fn list(
                 Kind::File if is_read => match digests.get(&name) {
                     Some((before, digest)) if *before == found.stamp() => Some(Arc::clone(digest)),
                     _ => {
-                        // At the look: what is read later may have changed since, in the same tick.
+                        // At the time of the listing: a later read may contain a change in the same tick.
                         let is_settled = found.is_settled(step_ms);
                         let digest = digest(folder, last, found.length)?;
                         if let Some(digest) = digest.as_ref().filter(|_| is_settled) {
@@ -144,8 +143,8 @@ pub(super) fn list(
     walked.map(|()| listed.into_iter().collect())
 }
 
-/// Fails for a folder that is too large to be kept, before it is read as a whole, and for one that cannot be. In place it fails for a file
-/// with two names in the folder too: a rollback would put two files in its place.
+/// Fails for a folder that is too large, before it is read as a whole, and for an unreadable one. In place it also fails for
+/// a file with two names in the folder: a rollback would make two files of it.
 pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Result<(), Failure> {
     let mut size = Size::default();
     let (mut linked, mut pair) = (HashMap::new(), None);
@@ -171,17 +170,17 @@ pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Res
     walked
 }
 
-/// A name that a walk comes upon.
+/// An entry of a traversal.
 struct Entry<'w> {
-    /// The folder that it is in, open.
+    /// The open folder of the entry.
     folder: &'w File,
     last: &'w Path,
     found: &'w Found,
     kind: Kind,
 }
 
-/// Calls `each` with every name below a folder but those to ignore. A name that is gone by the time it is looked at is left out: a process may
-/// still take its temporary files away. A folder that cannot be opened for the reason `passed` is passed over.
+/// Calls `each` for every name below a folder except the ignored ones. A name that disappears meanwhile is omitted: a
+/// process may still remove its temporary files. A folder that cannot be opened for the reason `passed` is skipped.
 fn walk(
     root: &Path,
     ignore: &[PathBuf],
@@ -234,7 +233,7 @@ fn kind(around: &Path, last: &Path, found: &Found, is_of_root: bool) -> Kind {
     }
 }
 
-/// A path as a message has it: of a long one the beginning and the end.
+/// A path for a message: of a long one the beginning and the end.
 pub(super) fn shown(path: &Path) -> String {
     const LONGEST: usize = 512;
     let text = path.to_string_lossy();
@@ -246,18 +245,20 @@ pub(super) fn shown(path: &Path) -> String {
     format!("{}[… {} bytes …]{}", &text[..begin], end - begin, &text[end..])
 }
 
-/// A name without `.`, as names are listed.
+/// A name without `.`, as in a listing.
 pub(super) fn plain(name: &Path) -> PathBuf {
     name.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The time after which a second change of a file shows in its time of change, of any file system: the steps are two seconds at most.
+/// The time after which a second change of a file changes its timestamp, on any file system: the resolution is two seconds
+/// or better.
 const STEP_MS: u64 = 3_000;
-/// The same where the system takes the time of its last tick, which is ten milliseconds at most.
+/// As above, if the system uses the time of its last tick, of at most ten milliseconds.
 #[cfg(target_os = "linux")]
 const TICK_MS: u64 = 100;
 
-/// The steps of the times of change in a folder, for [`Found::is_settled`]. A file system that another machine or program serves has that one's clock.
+/// The timestamp resolutions in a folder, for [`Found::is_settled`]. A file system of another machine or program uses its
+/// clock.
 #[cfg(target_os = "linux")]
 fn step_ms(root: &Path) -> u64 {
     /// ext4, XFS, Btrfs, tmpfs.
@@ -280,7 +281,7 @@ pub(super) struct Found {
     id: (u64, u64),
     /// The time of the last change, in nanoseconds.
     changed: i64,
-    /// One file system may be mounted twice. 0 where that is not known.
+    /// One file system may be mounted twice. 0 if unknown.
     mount: u64,
 }
 
@@ -289,7 +290,7 @@ impl Found {
         (self.id.0, self.id.1, self.length, self.changed)
     }
 
-    /// Would any later change show in the stamp?
+    /// Would any later change show in the change token?
     fn is_settled(&self, step_ms: u64) -> bool {
         // An old ext4 keeps whole seconds: its times have no digits below a millisecond.
         let step_ms = if self.changed % 1_000_000 == 0 { STEP_MS } else { step_ms };
@@ -316,7 +317,7 @@ fn nanoseconds(s: i64, ns: i64) -> i64 {
     s.saturating_mul(1_000_000_000).saturating_add(ns)
 }
 
-/// Looks at a name in a folder. None where the system has no such call, and for a name that it fails for.
+/// Reads a name in a folder. `None` if the system has no such call, and for a name with an error.
 #[cfg(target_os = "linux")]
 fn looked(folder: impl AsFd, name: &Path) -> Option<Found> {
     use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
@@ -351,7 +352,7 @@ fn length(kind: Kind, found: &Found) -> u64 {
     if kind == Kind::File { found.length } else { 0 }
 }
 
-/// Opens a file to be read as it was found. A link or a pipe that took its place is refused, and growth is not read.
+/// Opens a file for reading as it was found. A link or a pipe in its place is refused, and growth is not read.
 pub(super) fn opened(folder: impl AsFd, name: &Path, length: u64) -> io::Result<impl Read> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(folder, name, flags, Mode::empty())?);
@@ -361,7 +362,7 @@ pub(super) fn opened(folder: impl AsFd, name: &Path, length: u64) -> io::Result<
     Ok(file.take(length))
 }
 
-/// The digest of the content of a file; none where it is closed to the user.
+/// The digest of the content of a file; `None` if it is closed to the user.
 fn digest(folder: &File, name: &Path, length: u64) -> io::Result<Option<Arc<str>>> {
     let mut file = match opened(folder, name, length) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),

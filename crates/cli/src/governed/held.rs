@@ -1,11 +1,12 @@
-//! Folders that runs work in place in, of all state folders of the user: one run at a time has a folder, with the folders around it and in
-//! it. A rollback of one run would take away the work of another.
+//! Folders of runs in place, over all state folders of the user: one run at a time has a folder, with the folders around it
+//! and in it. A rollback of one run would remove the work of another.
 //!
 //! ```text
-//! <data folder>/runstate/held/<run id>-<number>.json    which folder the run has, by device and inode
+//! <data folder>/runstate/held/<run id>-<number>.json    the folder of the run, by device and inode
 //! ```
 //!
-//! A run that is over, or that is not in its state folder any more, has no folder. While the state folder is away, the run has it.
+//! A run that is over, or that is no longer in its state folder, holds no folder. While the state folder is unavailable, the
+//! run holds it.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -20,10 +21,10 @@ use super::work::id;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 
-/// The most bytes of a note that are read.
+/// The maximum size of a note, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// How long a command waits for another one that begins a run in place.
+/// The time that a command waits for another one that begins a run in place.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -31,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 struct Note {
     run: RunId,
     folder: PathBuf,
-    /// The ids of the folder and of those around it, from the innermost out.
+    /// The ids of the folder and of its ancestors, from the innermost out.
     ids: Vec<String>,
     /// The state folder, and its id.
     runs: PathBuf,
@@ -42,11 +43,11 @@ enum Holds {
     Yes,
     /// It is over, or it is not in its state folder.
     No,
-    /// Its state folder is away.
+    /// Its state folder is unavailable.
     Unknown(io::Error),
 }
 
-/// The turn of one process among those that begin runs in place.
+/// The turn of one process among the processes that begin runs in place.
 #[derive(Debug)]
 pub(super) struct Turn {
     notes: PathBuf,
@@ -54,20 +55,20 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the turn to begin a run of that state folder, with notes in the first of those places that can be written.
+    /// Waits for the turn to begin a run of that state folder, with notes in the first writable one of those places.
     pub(super) fn take(places: &[PathBuf], runs: &Path) -> Result<Self, Failure> {
         let open = |notes: &PathBuf| -> io::Result<(PathBuf, File)> {
             fs::create_dir_all(notes)?;
             // A tool may have closed it.
             super::open_closed(notes, super::WRITE);
-            // The folder itself: a file in it could be taken away from beside its notes.
+            // The folder itself is locked: a lock file in it could be removed.
             Ok((notes.clone(), File::open(notes)?))
         };
         let mut opened = Err(Failure::new("there is no folder for notes on runs"));
         for notes in places {
             opened = opened.or_else(|before: Failure| {
                 open(notes).map_err(|error| Failure::io("lock", notes, &error)).inspect(|_| {
-                    // The first place shows the runs of all state folders.
+                    // The first place has the runs of all state folders.
                     if places.first() != Some(notes) {
                         complain(&printable(&format!("{before}; runs that are noted there are not seen")));
                     }
@@ -94,13 +95,13 @@ impl Turn {
             thread::sleep(PAUSE);
             waited += PAUSE;
         }
-        // For the message of a process that waits.
+        // For the message of a waiting process.
         let holder = format!("{} of the state folder {}\n", std::process::id(), runs.display());
         drop(crate::runs::replace(&notes.join("lock"), holder.as_bytes()));
         Ok(Turn { notes, _lock: lock })
     }
 
-    /// Fails where another run that is not over works in this folder, in one around it or in one inside of it.
+    /// Fails if another unfinished run works in this folder, in an ancestor or in a descendant.
     pub(super) fn check_free(&self, folder: &Path) -> Result<(), Failure> {
         let own = ids(folder)?;
         let path_of = fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, &error))?;
@@ -113,7 +114,7 @@ impl Turn {
             let note = text
                 .map_err(|failure| failure.to_string())
                 .and_then(|text| serde_json::from_str::<Note>(&text.text).map_err(|error| error.to_string()));
-            // The folder of a run that may not be over is not known.
+            // The folder of a run that may be unfinished is unknown.
             let note = note.map_err(|why| {
                 let what = format!("{} is no note on a run any more: {why}", path.display());
                 Failure::new(printable(&what)).with_help(
@@ -127,7 +128,7 @@ impl Turn {
             }
             let is_one_in_the_other =
                 |a: &[String], b: &[String]| a.first().is_some_and(|first| b.contains(first));
-            // A rollback works by the path: a folder that took the place of the other one would be lost.
+            // A rollback works by the path: a folder that replaced the other one would be lost.
             let is_by_path = path_of.starts_with(&note.folder) || note.folder.starts_with(&path_of);
             if !is_by_path && !is_one_in_the_other(&own, &note.ids) && !is_one_in_the_other(&note.ids, &own) {
                 continue;
@@ -154,7 +155,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Notes that a run has this folder. The note counts as long as the state says that the run is not over.
+    /// Records that a run holds this folder. The note counts while the state says that the run is unfinished.
     pub(super) fn note(&self, run: &RunId, folder: &Path, runs: &Path) -> Result<(), Failure> {
         // Runs in two state folders may have one id.
         let free =
@@ -169,7 +170,7 @@ impl Turn {
     }
 }
 
-/// Forgets that a run of that state folder has its folder. Its state may be moved then.
+/// Removes the note of a run of that state folder. Its state may be moved then.
 pub(super) fn forget(places: &[PathBuf], run: &RunId, runs: &Path) {
     let Ok(runs_id) = id(runs) else { return };
     let entries = places.iter().filter_map(|notes| fs::read_dir(notes).ok()).flatten().flatten();
@@ -178,7 +179,7 @@ pub(super) fn forget(places: &[PathBuf], run: &RunId, runs: &Path) {
         let note = crate::input::read(&entry.path(), MOST).ok();
         let note = note.and_then(|note| serde_json::from_slice::<Note>(&note).ok());
         if note.is_some_and(|note| note.run == *run && note.runs_id == runs_id) {
-            // One that is left counts for nothing while the state of the run says that it is over.
+            // A remaining note has no effect while the state of the run is final.
             drop(fs::remove_file(entry.path()));
         }
     }
@@ -187,7 +188,7 @@ pub(super) fn forget(places: &[PathBuf], run: &RunId, runs: &Path) {
 impl Note {
     fn holds(&self) -> Holds {
         let state = self.runs.join(self.run.as_str()).join("RUN_STATE.json");
-        // A pipe in its place would be waited for, and a hole has no end.
+        // A pipe in its place would block, and a hole has no end.
         let unread = [io::ErrorKind::Unsupported, io::ErrorKind::IsADirectory, io::ErrorKind::FileTooLarge];
         let read = match crate::input::read(&state, super::MOST_STATE) {
             Err(error) if unread.contains(&error.kind()) => Ok(Vec::new()),
@@ -208,7 +209,7 @@ impl Note {
                 {
                     Holds::No
                 }
-                // A state that cannot be read is that of a run that was not found to be over.
+                // A run with an unreadable state may be unfinished.
                 _ => Holds::Yes,
             },
         }

@@ -1,10 +1,11 @@
-//! Governed runs with commands as tools: a plan file, a working folder, a snapshot of it, processes that are ended by id.
+//! Governed runs with commands as tools: a plan file, a working folder with its snapshot, and processes that are ended by
+//! id.
 //!
 //! ```text
 //! <state dir>/<run id>/          the run's files, and beside them
-//!   plan.yaml                    the plan as it was when the run began, with the working folder
-//!   work/                        the copy of the plan's folder that the tools work in, unless they work in place
-//!   snapshot/                    the folder as it was before the first tool
+//!   plan.yaml                    the plan at the start of the run, with the working folder
+//!   work/                        the copy of the plan's folder for the tools, unless they work in place
+//!   snapshot/                    the folder before the first tool
 //! <state dir>/command-center/    the ledger and the approvals of all runs
 //! ```
 
@@ -49,25 +50,25 @@ use progress::Progress;
 pub(crate) use plan::{PlanFile, read};
 pub(crate) use supervisor::{is_one as is_supervisor, supervise};
 
-/// The most bytes of a state that is looked at.
+/// The maximum size of a state, in bytes.
 const MOST_STATE: u64 = 16 << 20;
-/// The name of the copy that tools work in, in the folder of its run.
+/// The name of the tools' copy in the folder of its run.
 const WORK: &str = "work";
 
 /// The governed runs of a folder.
 #[derive(Debug)]
 pub(crate) struct Runs {
     pub(crate) folder: PathBuf,
-    /// The keys that the files of the runs are under, if they are under some.
+    /// The keys of the runs' files, if there are any.
     pub(crate) keys: Option<Keyring>,
     key_file: Option<PathBuf>,
-    /// The options that name both, with a space before each, for a command that is shown.
+    /// The options for both, each with a leading space, for a shown command.
     options: String,
     pub(crate) progress: Arc<Progress>,
 }
 
 impl Runs {
-    /// Those in that folder, or in the user's.
+    /// The runs in that folder, or in the user's.
     pub(crate) fn new(folder: Option<&Path>, key_file: Option<&Path>) -> Result<Self, Failure> {
         let option = |name: &str, path: Option<&Path>| {
             path.map_or_else(String::new, |path| format!(" {name} {}", quoted(&path.to_string_lossy())))
@@ -81,24 +82,24 @@ impl Runs {
             }
             None => crate::runs::state_dir(None)?.with_file_name("governed"),
         };
-        // A tool may have closed it, or one around it that is the folder it works in.
+        // A tool may have closed it, or an ancestor that is its working folder.
         open_closed(&folder, READ);
         let progress = Arc::new(Progress::new(false, &options));
         Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options, progress })
     }
 
-    /// The same, with the progress of their commands told where that is asked for or standard error is a terminal.
+    /// Reports the progress of commands on request, or if standard error is a terminal.
     pub(crate) fn told(self, is_asked_for: bool) -> Self {
         let is_told = is_asked_for || io::stderr().is_terminal();
         Runs { progress: Arc::new(Progress::new(is_told, &self.options)), ..self }
     }
 
-    /// A command for the runs of this place, to be shown.
+    /// A command for the runs of this place, for display.
     pub(crate) fn command(&self, words: &str) -> String {
         format!("runstate governed {words}{}", self.options)
     }
 
-    /// The command that goes on with a run.
+    /// The command that continues a run.
     pub(crate) fn recover(&self, run: &RunId) -> String {
         self.command(&format!("recover {run}"))
     }
@@ -117,8 +118,8 @@ impl Runs {
         Ok(runs.into_iter().partition(|run| may_have_state(&self.folder_of(run))))
     }
 
-    /// Removes the folder of a run that never began, with its copy of the plan's folder. Says whether it did: a folder that a process
-    /// fills stays, and so does one with anything else in it.
+    /// Removes the folder of a run that never began, with its copy of the plan's folder. Returns whether it did: a folder
+    /// that a process is filling stays, and so does a folder with other content.
     ///
     /// # Errors
     /// A folder or a file that cannot be removed.
@@ -126,7 +127,7 @@ impl Runs {
         const OWN: [&str; 5] = [WORK, "lock", "plan.yaml", "plan.yaml.new", "RUN_STATE.json.new"];
         let place = self.folder_of(run);
         let is_folder = fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir());
-        // Held like the lock of a run in hand, which is of its folder too.
+        // Held like the lock of an open run, which is a lock of its folder too.
         let lock = fs::File::open(&place).ok().filter(|folder| is_folder && folder.try_lock().is_ok());
         let Some(_lock) = lock else { return Ok(false) };
         let cannot = |error: io::Error| Failure::io("remove", &place, &error);
@@ -135,7 +136,7 @@ impl Runs {
         if names.iter().any(|name| !OWN.iter().any(|own| name == own)) {
             return Ok(false);
         }
-        // A tool of another run, or its maker, may have closed them; a folder is looked at with less.
+        // A tool of another run, or the maker, may have closed them; a folder is read with fewer rights.
         for folder in [&self.folder, &place] {
             open_closed(folder, WRITE);
         }
@@ -152,30 +153,30 @@ impl Runs {
         self.folder.join(run.as_str())
     }
 
-    /// The run of the project of a plan, made and with its folder in place.
+    /// Makes the run of a plan's project, with its folder.
     pub(crate) fn create(&self, file: &PlanFile) -> Result<RunId, Failure> {
-        // For the user alone: the plans and the outputs of tools are in it.
+        // For the user alone: it contains the plans and the outputs of tools.
         let made = self
             .folder
             .parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder));
         made.map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
-        // Before there is a run, so that a folder that cannot be used leaves nothing behind.
+        // Before there is a run, so that an unusable folder leaves nothing behind.
         let source = file.folder()?;
         let source = fs::canonicalize(&source).map_err(|error| Failure::io("find", &source, &error))?;
         keys::keep_out_of(&source, self.key_file.as_deref())?;
         let mut stored = file.plan.clone();
         stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
         stored.ignore.extend(self.own_place(&source)?);
-        // The notes on the folders that other runs have, and their states. The folder may be made only when the first run begins.
+        // The notes on the folders of other runs, and their states. The folder may be made only when the first run begins.
         let of_user = crate::runs::state_dir(None).ok().and_then(|runs| Some(without_links(runs.parent()?)));
         let inside = of_user.as_ref().and_then(|of_user| of_user.strip_prefix(&source).ok());
         stored.ignore.extend(inside.filter(|inside| !inside.as_os_str().is_empty()).map(Path::to_path_buf));
         folder::check_size(&source, &stored.ignore, stored.in_place)?;
         let listing = folder::list(&source, &stored.ignore, folder::Reading::All, &mut HashMap::new())?;
         copy::check_copy(&source, &listing, stored.in_place)?;
-        // One that is made later shows as a change, and a rollback says that it was left.
+        // A folder of runs that is made later shows as a change, and a rollback reports that it was left.
         let mut kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs).peekable();
         if let Some((name, _)) = kept.peek().filter(|_| stored.in_place) {
             return Err(Failure::new(format!(
@@ -186,12 +187,12 @@ impl Runs {
         }
         stored.ignore.extend(kept.map(|(name, _)| PathBuf::from(name)));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
-        // Until the run has begun: of two that begin at once in one folder, the second sees the first.
+        // Until the run has begun: of two runs that begin together in one folder, the second sees the first.
         let turn = stored.in_place.then(|| held::Turn::take(&self.held(), &self.folder)).transpose()?;
         if let Some(turn) = &turn {
             turn.check_free(&source)?;
         }
-        // This governor makes a run and drives none, so that it needs no place.
+        // This governor makes a run and drives none, so it needs no place.
         let governor = self.governor_of(stored.clone(), Path::new(""))?;
         let claimed = governor.claim(&stored.project).map_err(refused)?;
         let place = claimed.folder();
@@ -222,7 +223,7 @@ impl Runs {
         let work = if plan.in_place { source.to_path_buf() } else { place.join(WORK) };
         if !plan.in_place {
             copy::copy(source, &work, listing)?;
-            // The run is durable before its snapshot is, which is made of this copy.
+            // The run is durable before its snapshot, which is made of this copy.
             let synced = Below::open(&work).and_then(|below| below.sync(listing));
             synced.map_err(|error| Failure::io("sync", &work, &error))?;
         }
@@ -232,7 +233,7 @@ impl Runs {
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
     }
 
-    /// The folder of the runs as a name in the folder that tools work in, if it is there. A run ignores it.
+    /// The folder of the runs as a name in the tools' folder, if it is there. A run ignores it.
     fn own_place(&self, source: &Path) -> Result<Option<PathBuf>, Failure> {
         let runs =
             fs::canonicalize(&self.folder).map_err(|error| Failure::io("find", &self.folder, &error))?;
@@ -247,24 +248,24 @@ impl Runs {
         }
     }
 
-    /// The places for notes on the folders that runs work in: one for all runs of the user. Where the user's data folder cannot be written, the
-    /// runs of this state folder know of each other alone.
+    /// The places for notes on folders in use: one for all runs of the user. If the user's data folder is not writable, only
+    /// the runs of this state folder know of each other.
     fn held(&self) -> Vec<PathBuf> {
         let of_user = crate::runs::state_dir(None).map(|runs| runs.with_file_name("held"));
         of_user.into_iter().chain([self.folder.join("held")]).collect()
     }
 
-    /// Lets a run that is over go of the folder that it had in place.
+    /// Releases the in-place folder of a finished run.
     pub(crate) fn let_go(&self, run: &RunId) {
         held::forget(&self.held(), run, &self.folder);
     }
 
-    /// A governor for a run that there is.
+    /// A governor for an existing run.
     pub(crate) fn governor(&self, run: &RunId) -> Result<Governor, Failure> {
         let place = self.folder_of(run);
-        // The folder that tools work in does not depend on where the command was started.
+        // The tools' folder does not depend on the current directory of the command.
         let place = fs::canonicalize(&place).unwrap_or(place);
-        // What it would end of the run could be its own shell.
+        // The processes to end could include its own shell.
         if std::env::var_os(strays::MARKER).is_some_and(|of| of == strays::marker(&place)) {
             let why = format!("{} in the environment says that this is a process of {run}", strays::MARKER);
             return Err(Failure::new(why)
@@ -274,14 +275,15 @@ impl Runs {
         self.open_for(&place);
         let plan =
             plan::read_stored(&place.join("plan.yaml"), run, self.keys.as_ref()).unwrap_or_else(|failure| {
-                // It can still expire, and be halted. Nothing of it is executed: the run is bound to what the plan was.
+                // The run can still expire, and be halted. Nothing of this plan is executed: the run is bound to the
+                // original plan.
                 complain(&printable(&format!("{run}: {failure}")));
                 plan::Plan::none(run)
             });
         self.governor_of(plan, &place)
     }
 
-    /// Opens the folders that are written to of a run that is not over.
+    /// Opens the written folders of an unfinished run.
     fn open_for(&self, place: &Path) {
         let state = input::read(&place.join("RUN_STATE.json"), MOST_STATE).unwrap_or_default();
         let status = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
@@ -295,7 +297,7 @@ impl Runs {
         }
     }
 
-    /// A governor that only looks at a run, without its plan.
+    /// A governor that only reads a run, without its plan.
     pub(crate) fn reader(&self, run: &RunId) -> Result<Governor, Failure> {
         self.check_is_there(run)?;
         self.governor_of(plan::Plan::none(run), Path::new(""))
@@ -361,7 +363,7 @@ impl Runs {
     }
 }
 
-/// A path with no link in it, as far as it is there: the first run makes the rest.
+/// A path without links, as far as it exists: the first run makes the rest.
 fn without_links(path: &Path) -> PathBuf {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Ok(path), ..) => path,
@@ -370,7 +372,7 @@ fn without_links(path: &Path) -> PathBuf {
     }
 }
 
-/// May a folder have the state of a run? One that is closed may.
+/// Can a folder contain the state of a run? A closed folder can.
 fn may_have_state(folder: &Path) -> bool {
     open_closed(folder, READ);
     match fs::symlink_metadata(folder.join("RUN_STATE.json")) {
@@ -379,17 +381,17 @@ fn may_have_state(folder: &Path) -> bool {
     }
 }
 
-/// The modes of a folder that is read, and of one that is written to.
+/// The modes of a folder for reading, and for writing.
 const READ: u32 = 0o500;
 const WRITE: u32 = 0o700;
 
-/// Lets the user into an own folder that was closed, and into those around it, as far as they were closed too.
+/// Gives the user access to an own closed folder, and to its closed ancestors.
 fn open_closed(folder: &Path, needed: u32) {
     let is_ours = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
     let around: Vec<&Path> = folder.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
     for path in around.into_iter().rev() {
         let Ok(found) = fs::symlink_metadata(path) else { return };
-        // Around it, only the way in counts.
+        // For an ancestor, only traversal counts.
         let least = if path == folder { needed } else { 0o100 };
         let mode = found.mode() & 0o7777;
         if !is_ours(&found) || mode & least == least {
@@ -401,12 +403,12 @@ fn open_closed(folder: &Path, needed: u32) {
     }
 }
 
-/// Tells of a mode that was changed.
+/// Reports a changed mode.
 fn opened_up(path: &Path, was: u32, is: u32) -> String {
     format!("{} had the mode 0{was:o}, which keeps this command out: it has 0{is:o} now", path.display())
 }
 
-/// The run that an approval is of: its id says so.
+/// The run of an approval, by its id.
 pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {
     let run = approval.as_str().rsplit_once("-A").and_then(|(run, _)| run.parse().ok());
     run.ok_or_else(|| {
@@ -415,7 +417,7 @@ pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {
     })
 }
 
-/// A refusal of the library, as a failure of the command.
+/// A refusal by the library, as a failure of the command.
 pub(crate) fn refused(error: runstate::governed::GovernedError) -> Failure {
     Failure::new(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! The plan file: which commands, in which folder, behind which gates.
+//! The plan file: the commands, their folder and their gates.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ use crate::input::{self, Text};
 use crate::output::printable;
 use crate::scenario::from_yaml;
 
-/// The largest plan, in bytes.
+/// The maximum size of a plan, in bytes.
 const LIMIT: u64 = 1 << 20;
-/// The same as it is kept with its run, where each field is written out.
+/// The maximum size of a stored plan, which contains each field.
 const STORED_LIMIT: u64 = 16 << 20;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -36,23 +36,23 @@ const STORED_LIMIT: u64 = 16 << 20;
 pub(crate) struct Plan {
     /// The project, in the run's id: A to Z, 0 to 9 and `-`.
     pub(crate) project: String,
-    /// The folder that the commands work in, relative to the plan file.
+    /// The working folder of the commands, relative to the plan file.
     #[serde(deserialize_with = "folder")]
     pub(crate) folder: PathBuf,
     /// Work in the folder itself instead of a fresh copy.
     #[serde(default)]
     pub(crate) in_place: bool,
-    /// The id of the folder that its run began with, in a stored plan.
+    /// The id of the folder at the start of its run, in a stored plan.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) taken: Option<String>,
-    /// Names below the folder that are no part of it, such as what a build makes: not copied, not rolled back.
+    /// Ignored names below the folder, such as build outputs: not copied, not rolled back.
     #[serde(default)]
     pub(crate) ignore: Vec<PathBuf>,
     #[serde(default)]
     plan_approval: Approval,
     #[serde(default)]
     pub(crate) gates: Gates,
-    /// Seconds by state, in place of the documented limits.
+    /// Seconds by state, replacing the documented limits.
     #[serde(default)]
     limits_seconds: BTreeMap<GovernedRunStatus, u64>,
     #[serde(default = "yes")]
@@ -70,7 +70,7 @@ enum Approval {
     Auto,
     /// By a person.
     Ask,
-    /// Never: where there is no plan.
+    /// Never: for a missing plan.
     #[serde(skip)]
     Never,
 }
@@ -79,9 +79,9 @@ enum Approval {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Command {
-    /// The program and its arguments; no shell is between.
+    /// The program and its arguments, without a shell.
     pub(super) run: Vec<String>,
-    /// Where it runs, relative to the working folder.
+    /// Its folder, relative to the working folder.
     #[serde(default)]
     pub(super) folder: PathBuf,
     #[serde(default = "ten_minutes")]
@@ -93,9 +93,9 @@ impl Command {
         Command { run: run.to_vec(), folder: folder.to_path_buf(), time_limit_seconds }
     }
 
-    /// All of the command, with its folder.
+    /// The complete command, with its folder.
     pub(super) fn in_words(&self, work: &Path) -> String {
-        // Joined to nothing a path would end in a separator.
+        // Joining an empty path would add a separator.
         let folder: PathBuf = work.join(&self.folder).components().collect();
         format!("run {} in {}", shown(&self.run), folder.display())
     }
@@ -110,11 +110,11 @@ pub(super) struct ToolSpec {
     pub(super) folder: PathBuf,
     #[serde(default = "ten_minutes")]
     pub(super) time_limit_seconds: u64,
-    /// It changes nothing: after a crash it is run again.
+    /// The command changes nothing: after a crash it runs again.
     #[serde(default)]
     pub(super) read_only: bool,
-    /// The risk of its action. A high one is asked about in each gate, and a plan with a critical one is halted. None: the gate alone
-    /// decides, and a decider is shown a high one.
+    /// The risk of its action. A high risk needs approval at each gate, and a critical one halts the plan. Default: the gate
+    /// alone decides, and a high reported risk is shown.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub(super) risk: Option<Risk>,
     #[serde(default)]
@@ -130,10 +130,10 @@ impl ToolSpec {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OutputForm {
-    /// Evidence; the exit code says how it went.
+    /// Evidence; the exit code is the result.
     #[default]
     Text,
-    /// One JSON object with status, evidence, error, risks, changes, action; in the file that `RUNSTATE_OUTPUT` names, where there is one.
+    /// One JSON object with status, evidence, error, risks, changes, action; in the file of `RUNSTATE_OUTPUT`, if it exists.
     Json,
 }
 
@@ -148,7 +148,7 @@ struct AuditSpec {
     time_limit_seconds: u64,
 }
 
-/// A name of a folder. An empty one would be the folder of the plan file.
+/// A folder name. An empty one would be the folder of the plan file.
 fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     match Option::<PathBuf>::deserialize(from)? {
         Some(folder) if !folder.as_os_str().is_empty() => Ok(folder),
@@ -164,7 +164,7 @@ fn ten_minutes() -> u64 {
     600
 }
 
-/// Reads a field that is there. An empty one is a slip.
+/// Reads a present field. An empty one is a mistake.
 fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Risk>, D::Error> {
     Risk::deserialize(from).map(Some)
 }
@@ -190,7 +190,7 @@ fn checked(plan: Plan, source: &Text) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Reads the plan that is kept with a run.
+/// Reads the stored plan of a run.
 pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
     let source = input::read_text(&path.to_string_lossy(), STORED_LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
@@ -207,7 +207,7 @@ pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> R
     checked(read().map_err(|error| failed(&error))?, &source)
 }
 
-/// A stored plan is JSON, which is YAML. It begins with its tag, where there is a key; to YAML that is a comment.
+/// A stored plan is JSON, which is YAML. With a key it begins with its tag, which is a comment for YAML.
 const TAG: &str = "# tag ";
 
 impl PlanFile {
@@ -230,15 +230,15 @@ pub(super) fn tagged(text: &str, run: &RunId, keys: Option<&Keyring>) -> String 
 }
 
 impl Plan {
-    /// The tools that run without an approval. A high-risk action waits for a person (document 001), so that a tool with that risk in the
-    /// plan is none of them, in spite of the gates.
+    /// The tools that run without an approval. A high-risk action waits for a person, so a tool with that risk in the plan
+    /// is not among them, whatever its gate.
     pub(super) fn gates(&self) -> Gates {
         let is_risky = |tool: &ToolSpec| tool.risk.is_some_and(Risk::needs_approval);
         let auto = self.tools.iter().filter(|tool| !is_risky(tool) && !self.gates.requires(&tool.name));
         Gates::new(auto.map(|tool| tool.name.clone()), [""; 0])
     }
 
-    /// The plan as it is kept with its run.
+    /// The plan in its stored form.
     pub(super) fn text(&self) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
@@ -252,7 +252,7 @@ impl Plan {
         Ok(text)
     }
 
-    /// The digest of all that it says: its run is bound to it.
+    /// The digest of the complete plan: its run is bound to it.
     pub(super) fn digest(&self) -> Result<String, Failure> {
         // No run is bound to this.
         if self.plan_approval == Approval::Never {
@@ -269,7 +269,7 @@ impl Plan {
             project: run.project().to_owned(),
             plan_approval: Approval::Never,
             chained_ledger: true,
-            // A governor has a reviewer.
+            // A governor needs a reviewer.
             audit: vec![AuditSpec { reviewer: "none".to_owned(), ..AuditSpec::default() }],
             ..Plan::default()
         }
@@ -309,7 +309,7 @@ impl Plan {
         if let Some(blank) = self.tools.iter().find(|tool| tool.name.trim().is_empty()) {
             return Err(format!("a tool that runs {:?} has no name", blank.run));
         }
-        // A gate of no tool is a slip, and the tool that was meant would run without it.
+        // A gate without its tool is a mistake: the intended tool would run without the gate.
         let names = || self.tools.iter().map(|tool| tool.name.as_str());
         if let Some(gate) = self.gates.names().find(|gate| names().all(|name| name != *gate)) {
             let tools = names().collect::<Vec<_>>().join(", ");
@@ -320,7 +320,7 @@ impl Plan {
         if self.tools.is_empty() {
             return Err("`tools` is empty: a run would be complete, and nothing was done".to_owned());
         }
-        // The second does not matter, and the message is the same each time.
+        // The second is irrelevant here, and the message stays constant.
         RunId::new(&self.project, 0)
             .map_err(|error| format!("the project has no name for a run: {error}"))?;
         self.limits().map(drop)
@@ -344,7 +344,7 @@ impl Plan {
     }
 
     pub(super) fn parts(mut self, run: &Path, progress: Arc<Progress>) -> Parts {
-        // A copy is where its run is, wherever that was moved.
+        // A copy lies beside its run, wherever the run was moved.
         if !self.in_place {
             self.folder = run.join(super::WORK);
         }
@@ -391,7 +391,7 @@ impl AuditSpec {
     }
 }
 
-/// Fails for a path that leads out of the folder it is relative to.
+/// Fails for a path that leaves its base folder.
 fn inside(path: &Path) -> Result<(), String> {
     use std::path::Component;
     let leads_out = path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
@@ -401,12 +401,12 @@ fn inside(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A tool of critical risk is a critical risk of its plan (document 001): the run is halted, and nothing runs.
+/// A tool of critical risk makes its plan critical: the run is halted, and nothing runs.
 fn critical(tool: &ToolSpec) -> DeclaredRisk {
     DeclaredRisk::new(Risk::Critical, format!("{} would run {}", tool.name, shown(&tool.run)))
 }
 
-/// The plan is what the file says; before it, the folder is kept as it is.
+/// The plan of the file; before it, the folder is snapshotted.
 struct AsWritten {
     tools: Vec<String>,
     risks: Vec<DeclaredRisk>,
@@ -418,7 +418,7 @@ struct AsWritten {
 impl Planner for AsWritten {
     async fn plan(&self, _: &RunId, objection: Option<&str>) -> Result<ProposedPlan, PartError> {
         if let Some(objection) = objection {
-            // Of an earlier try the first reason is told, whatever was asked since.
+            // The reason of the first try is reported, whatever was asked since.
             let other = "the plan file has no other plan; change it and begin another run";
             let first = objection
                 .trim_start_matches("there is no plan: ")
@@ -434,7 +434,7 @@ impl Planner for AsWritten {
     }
 }
 
-/// Says the same of every plan.
+/// Gives one answer to every plan.
 struct Always(PlanAnswer);
 
 #[async_trait]
@@ -477,7 +477,7 @@ audit:
         read_stored(&path, &RunId::new("SITE", 0).unwrap(), None).unwrap()
     }
 
-    /// No damage of a plan is a panic. What is left of it is refused, or is a plan that its run keeps as it is.
+    /// No damaged plan causes a panic. The rest is refused, or is a plan that its run stores unchanged.
     #[test]
     fn a_damaged_plan_is_refused_or_kept_as_it_is() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A program at work: under a supervisor and a time limit, its output kept to the last part.
+//! A running program: under a supervisor and a time limit, with the last part of its output.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -17,9 +17,9 @@ use super::strays;
 use super::supervisor::{Order, Outcome, Supervisor, ordered};
 use super::work::Work;
 
-/// How much of each output is kept: its end.
+/// The kept part of each output: its end.
 const KEPT: usize = 16 << 10;
-/// The same of an output that is read as a whole.
+/// The kept part of an output that is read as a whole.
 pub(super) const KEPT_WHOLE: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -27,14 +27,14 @@ pub(super) struct Place {
     pub(super) work: Work,
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
-    /// A supervisor that has nothing to do.
+    /// An idle supervisor.
     pub(super) idle: Arc<Mutex<Option<Supervisor>>>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) env: Vec<(&'static str, String)>,
-    /// Its standard input; none for an empty one.
+    /// Its standard input; `None` for an empty one.
     pub(super) input: Option<String>,
     /// Is its standard output read as a whole?
     pub(super) is_read_whole: bool,
@@ -44,29 +44,29 @@ pub(super) struct Told {
 pub(super) struct Ended {
     pub(super) end: End,
     pub(super) stdout: String,
-    /// Was the beginning of the standard output left out?
+    /// Was the beginning of the standard output omitted?
     pub(super) is_cut: bool,
     pub(super) stderr: String,
-    /// How many processes it had left running that were ended.
+    /// The number of its remaining processes that were ended.
     pub(super) strays: usize,
-    /// How many of them could not be ended.
+    /// The number of processes that could not be ended.
     pub(super) left: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Exited(ExitStatus),
-    /// Its time was over, and it was ended.
+    /// It exceeded its time limit, and was ended.
     TimedOut,
-    /// Its supervisor was ended before it: how it ended is not known.
+    /// Its supervisor ended first: its own end is unknown.
     Unknown,
 }
 
-/// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
+/// Runs a command to its end, and ends its remaining processes. If dropped, all of them are ended.
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     let folder = place.work.enter(&command.folder)?;
     let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // One that was ended meanwhile is no loss: it had nothing to do.
+    // A supervisor that ended meanwhile is no loss: it was idle.
     let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
     let supervisor = match idle.and_then(lives) {
         Some(idle) => idle,
@@ -92,7 +92,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     let outcome = match in_time {
         Some(said) => {
             let outcome = said.ok().flatten();
-            // Nothing of the tool is left, and the next one may have the supervisor.
+            // Nothing of the tool remains, so the next one may use the supervisor.
             if matches!(outcome, Some(Outcome::NotStarted(..) | Outcome::Ended { left: 0, .. })) {
                 *place.idle.lock().unwrap_or_else(PoisonError::into_inner) = supervised.supervisor.take();
             }
@@ -103,7 +103,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
             outcome.try_recv().ok().flatten()
         }
     };
-    // All that had the outputs is gone then, so they have come to their end.
+    // All processes with the outputs have ended, so the outputs are at their end.
     drop(supervised);
     let (end, strays, left) = match outcome {
         Some(Outcome::NotStarted(Some(number), _)) => return Err(io::Error::from_raw_os_error(number)),
@@ -112,23 +112,23 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
             (End::Exited(ExitStatus::from_raw(status)), strays, left)
         }
         Some(Outcome::Ended { strays, left, .. }) => (End::TimedOut, strays, left),
-        // Its supervisor was ended, by the tool or since it did not answer: nothing tells of the processes that the tool left.
+        // Its supervisor ended, by the tool or without an answer: the remaining processes of the tool are unknown.
         None => (End::Unknown, 0, 0),
     };
     let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);
     Ok(Ended { end, stdout, is_cut, stderr, strays, left })
 }
 
-/// A supervisor at work. When this is dropped it ends its tool, if that has not ended by itself; and where it was ended itself, what it
-/// left is looked for.
+/// A busy supervisor. Dropping it ends its tool, if that has not ended by itself. If the supervisor was killed, its
+/// remaining processes are searched.
 struct Supervised {
-    /// None when its tool has ended.
+    /// `None` once its tool has ended.
     supervisor: Option<Supervisor>,
     run: PathBuf,
     outcome: Option<thread::JoinHandle<()>>,
 }
 
-/// The time that a supervisor has to end the processes of its tool.
+/// The time for a supervisor to end the processes of its tool.
 const RESPITE: Duration = Duration::from_secs(10);
 
 impl Supervised {
@@ -152,7 +152,7 @@ impl Supervised {
                 strays::end_of(&self.run);
             }
         }
-        // The supervisor has spoken, or its socket is closed with it, whichever other process has a copy of its end.
+        // The supervisor has replied, or its end of the socket is closed, whatever other process has a copy.
         drop(self.outcome.take().map(thread::JoinHandle::join));
     }
 }
@@ -163,7 +163,7 @@ impl Drop for Supervised {
     }
 }
 
-/// How long the end of an output is waited for, once all that had it was ended.
+/// The time to wait for the end of an output, once all its writers have ended.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 async fn read(output: oneshot::Receiver<(String, bool)>) -> (String, bool) {
@@ -173,7 +173,7 @@ async fn read(output: oneshot::Receiver<(String, bool)>) -> (String, bool) {
     }
 }
 
-/// Reads an output to its end, and keeps the last part of it, of so many bytes. Says whether that is not all.
+/// Reads an output to its end, and keeps its last bytes. Returns whether a part was omitted.
 fn tail(mut from: impl Read + Send + 'static, most: usize) -> oneshot::Receiver<(String, bool)> {
     let (told, output) = oneshot::channel();
     thread::spawn(move || {

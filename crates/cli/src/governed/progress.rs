@@ -9,14 +9,14 @@ use runstate::governed_run::RunId;
 use crate::clock::unix_ms;
 use crate::output::{complain, printable};
 
-/// How often a command that runs for long is told of.
+/// The interval of reports on a long command.
 const OFTEN: Duration = Duration::from_secs(10);
 
-/// Whether it is told, and whether a rollback is under way when a signal asks the command to end.
+/// Whether progress is reported, and whether a rollback is under way at a signal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     is_told: bool,
-    /// The options that name the place of the runs, for a command that is shown.
+    /// The options for the place of the runs, for a shown command.
     options: String,
     ending: Mutex<Ending>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Progress {
 #[derive(Debug, Default)]
 struct Ending {
     is_asked_for: bool,
-    /// The command that goes on with the rollback under way.
+    /// The command that continues the rollback under way.
     rolls_back: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Progress {
         Progress { is_told, options: options.to_owned(), ending: Mutex::default() }
     }
 
-    /// Takes a signal that asks the command to end. Says whether it ends at once: the second signal in a rollback.
+    /// Handles a signal to end. Returns whether the command ends at once: at the second signal in a rollback.
     pub(crate) fn asked_to_end(&self) -> bool {
         let mut ending = self.ending();
         let is_second = std::mem::replace(&mut ending.is_asked_for, true);
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// Rolls back. A folder that is half rolled back is of no use, so that the first signal does not end it.
+    /// Rolls back. A half-finished rollback is useless, so the first signal does not end it.
     pub(super) fn rolling_back<T>(&self, run: &RunId, work: impl FnOnce() -> T) -> T {
         let of = |rolls_back| {
             let mut ending = self.ending();
@@ -68,7 +68,7 @@ impl Progress {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does the work, and tells that it is under way and how it ended.
+    /// Does the work, and reports its start and its end.
     pub(super) async fn during<T>(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! The working folder as it was before the first tool, what was changed since, and the way back.
+//! The working folder before the first tool, its changes since, and their rollback.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -16,9 +16,9 @@ use super::progress::Progress;
 use super::work::Work;
 use crate::failure::Failure;
 
-/// The most changes that are told of one call, of which the state of the run has each.
+/// The maximum of reported changes of one call; the state of the run stores each.
 const MOST_TOLD: usize = 1_000;
-/// The most names that a rollback says of that it could not restore them.
+/// The maximum of reported names that a rollback could not restore.
 const MOST_NAMED: usize = 20;
 
 #[derive(Debug, Clone)]
@@ -34,9 +34,9 @@ pub(crate) struct Snapshot {
 struct Seen {
     kept: Digests,
     work: Digests,
-    /// The copy, once it was found to be the one that was taken.
+    /// The copy, once it was verified.
     taken: Option<Listing>,
-    /// The working folder behind the last tool.
+    /// The working folder after the last tool.
     last: Option<Listing>,
 }
 
@@ -45,7 +45,7 @@ impl Snapshot {
         Snapshot { kept, work, ignore, seen: Arc::default() }
     }
 
-    /// Keeps the folder as it is now, unless it was kept before. It is there as a whole or not at all.
+    /// Takes a snapshot of the folder, unless one exists. The snapshot is complete or absent.
     pub(super) fn take(&self) -> Result<(), Failure> {
         if self.kept.exists() {
             return Ok(());
@@ -56,21 +56,21 @@ impl Snapshot {
         }
         let listing = self.worked(Reading::All, &mut Digests::new())?;
         copy(&self.work.path, &beside, &listing)?;
-        // What the tools are about to change may be nowhere else.
+        // The only copy of the data that tools are about to change.
         let synced = Below::open(&beside).and_then(|below| below.sync(&listing));
         synced.map_err(|error| Failure::io("sync", &beside, &error))?;
         fs::rename(&beside, &self.kept).map_err(|error| Failure::io("rename", &beside, &error))
     }
 
-    /// The digest of all that is kept: names, kinds, modes, owners and contents.
+    /// The digest of the snapshot: names, kinds, modes, owners and contents.
     pub(super) fn digest(&self) -> Result<String, Failure> {
         folder::list(&self.kept, &[], Reading::All, &mut Digests::new()).map(|kept| digest(&kept))
     }
 
-    /// Looks at both folders before the first tool is called.
+    /// Reads both folders before the first tool is called.
     pub(super) fn look(&self, taken: Option<&str>) -> Result<(), Failure> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // Between two tools of one process it is known from behind the first.
+        // Between two tools of one process it is known from the previous one.
         if seen.last.is_none() {
             self.check(&mut seen, taken)?;
             seen.last = Some(self.worked(Reading::All, &mut seen.work)?);
@@ -81,12 +81,12 @@ impl Snapshot {
     /// The changes since the last look, for a report.
     ///
     /// # Errors
-    /// As [`look`](Self::look): of a tool that changes the snapshot as well, its changes would not show.
+    /// As [`look`](Self::look): the changes of a tool that also changes the snapshot would not show.
     pub(super) fn changes(&self, taken: Option<&str>) -> Result<Vec<Change>, Failure> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.check(&mut seen, taken)?;
         let now = self.worked(Reading::All, &mut seen.work)?;
-        // It hides what the tool did below it, from the rest of the run and from a rollback.
+        // It hides later changes below it, from the rest of the run and from a rollback.
         if let Some((name, _)) = now.iter().find(|(_, about)| about.kind == Kind::Mounted) {
             let path = self.work.path.join(name);
             return Err(Failure::new(format!("{} is mounted over what was there", path.display()))
@@ -104,7 +104,7 @@ impl Snapshot {
         Ok(told)
     }
 
-    /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it.
+    /// Fails if the snapshot is not the original one: nothing may be restored from it.
     fn check(&self, seen: &mut Seen, taken: Option<&str>) -> Result<(), Failure> {
         let found = folder::list(&self.kept, &[], Reading::All, &mut seen.kept)?;
         if seen.taken.as_ref() == Some(&found) {
@@ -123,12 +123,12 @@ impl Snapshot {
         folder::list(&self.work.path, &self.ignore, reading, digests)
     }
 
-    /// Brings the folder back, touching what differs alone. Doing it again does nothing.
+    /// Restores the folder, changing only differences. A repetition does nothing.
     ///
     /// # Errors
-    /// A folder that cannot be read; a snapshot that is not the one that was taken. In the list: the names that could not be restored.
+    /// An unreadable folder; a snapshot that is not the original one. The list has the names that could not be restored.
     fn restore(&self, taken: Option<&str>) -> Result<Vec<String>, Failure> {
-        // Nothing that was seen before counts here.
+        // Earlier observations do not count here.
         let was = folder::list(&self.kept, &[], Reading::All, &mut Digests::new())?;
         if let Some(taken) = taken {
             is_taken(&self.kept, &was, taken)?;
@@ -138,7 +138,7 @@ impl Snapshot {
         let mut undone = Undone { work: &self.work.path, errors: Vec::new(), names: HashSet::new() };
         let differs = |name: &OsStr| match (is.get(name), was.get(name)) {
             (Some(is), Some(was)) => {
-                // A file that has another name is not changed, since that may be elsewhere: it is made anew.
+                // A file with another name is replaced, not changed, since the other name may be outside.
                 (is.kind, &is.content) != (was.kind, &was.content)
                     || (is != was && below.has_other_names(name))
             }
@@ -146,7 +146,7 @@ impl Snapshot {
         };
         let differing: HashSet<&OsString> =
             is.keys().chain(was.keys()).filter(|name| differs(name)).collect();
-        // From the innermost out: what was not there, or was something else.
+        // From the innermost out: new names, and names of another kind.
         for (name, about) in is.iter().rev().filter(|(name, _)| differing.contains(name)) {
             match about.kind {
                 Kind::Runs => {
@@ -161,13 +161,13 @@ impl Snapshot {
                 },
             }
         }
-        // Where something is left, nothing is put in its place, nor below it.
+        // If an entry remains, nothing is put in its place, nor below it.
         for (name, about) in was.iter().filter(|(name, _)| differing.contains(name)) {
             if !undone.has(name) {
                 undone.note("restore", name, below.put(&self.kept.join(name), name, about));
             }
         }
-        // Last, from the innermost out: nothing can be restored in a folder that may not be written.
+        // Last, from the innermost out: a read-only folder permits no restoration in it.
         for (name, about) in was.iter().rev() {
             if is.get(name) != Some(about) && !undone.has(name) {
                 undone.note("set the owner and the mode of", name, below.own(name, about));
@@ -183,7 +183,7 @@ impl Snapshot {
                     .map(|(name, kind)| format!("{} is still {kind}", folder::shown(Path::new(&name)))),
             );
         }
-        // A power cut may not take back what is told as rolled back.
+        // A power cut must not undo a reported rollback.
         if let Err(error) = below.sync(&was) {
             errors.push(format!("cannot sync {}: {error}", self.work.path.display()));
         }
@@ -193,13 +193,13 @@ impl Snapshot {
         Ok(errors)
     }
 
-    /// Does a folder stay that was not there before? One with names that are ignored does.
+    /// Does a new folder stay? A folder with ignored names does.
     fn stays(&self, name: &OsStr, kind: Kind, was: &Listing) -> bool {
         let holds_ignored = || self.ignore.iter().any(|ignored| ignored.starts_with(Path::new(name)));
         kind == Kind::Folder && !was.contains_key(name) && holds_ignored()
     }
 
-    /// The working folder, with each folder in it open to the user: a tool may have closed one.
+    /// The working folder, with each folder in it opened to the user: a tool may have closed one.
     fn opened(&self, below: &Below, was: &Listing) -> Result<Listing, Failure> {
         let mut before = None;
         loop {
@@ -209,7 +209,7 @@ impl Snapshot {
             if closed.peek().is_none() || before.as_ref() == Some(&is) {
                 return Ok(is);
             }
-            // Of another user it stays as it is, and each change in it fails and is told.
+            // A folder of another user stays unchanged, and each change in it fails with a report.
             closed.for_each(|(name, _)| drop(below.let_in(name)));
             before = Some(is);
         }
@@ -264,7 +264,7 @@ fn digest(listing: &Listing) -> String {
     runstate::decision::digest(&serde_json::Value::Array(told.collect()))
 }
 
-/// Every name that differs, in order: the removed ones last. Both sides have the order of their names.
+/// Every name that differs, in order; removed names come last. Both sides are sorted by name.
 fn differences(was: &Listing, is: &Listing) -> Vec<(OsString, &'static str)> {
     // The folder itself has no name.
     let named = |name: &OsString| if name.is_empty() { OsString::from(".") } else { name.clone() };

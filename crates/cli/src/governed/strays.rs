@@ -1,8 +1,8 @@
-//! Processes of a run that no call waits for: those that a tool left running, and those that a supervisor left that was killed.
+//! Processes of a run without a call: left running by a tool, or by a killed supervisor.
 //!
-//! A supervisor is the reaper of all that its tool starts: a process without a parent becomes its child, in any session or group, and is
-//! ended with the tool. The processes that a killed supervisor left are found by their environment. A process that emptied its environment is
-//! not found then.
+//! A supervisor reaps all processes that its tool starts: a process without a parent becomes its child, in any session or
+//! group, and is ended with the tool. Processes of a killed supervisor are found by their environment. A process that
+//! emptied its environment is not found then.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,14 +10,15 @@ use std::path::Path;
 /// A variable in the environment of each process of a run: the folder of the run.
 pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
 
-/// Its value: the folder by device, inode and path. Another folder of that path, in another mount namespace, is of another run.
+/// Its value: the folder by device, inode and path. A folder of an equal path in another mount namespace belongs to another
+/// run.
 pub(super) fn marker(run: &Path) -> OsString {
     let mut marker = OsString::from(super::work::id(run).unwrap_or_default() + ":");
     marker.push(run);
     marker
 }
 
-/// The processes that were found: how many were ended, and how many go on since they could not be.
+/// The found processes: the number of ended ones, and of ones that could not be ended.
 #[derive(Debug, Default)]
 pub(super) struct Swept {
     pub(super) ended: usize,
@@ -40,15 +41,15 @@ mod linux {
         waitid,
     };
 
-    /// How often processes are looked for: each that is ended may leave its own children.
+    /// The maximum of searches: an ended process may leave children.
     const ROUNDS: usize = 200;
     const PAUSE: Duration = Duration::from_millis(2);
-    /// The pauses that a supervisor has after the end of its command: ten seconds.
+    /// The pauses of a supervisor after the end of its command: ten seconds.
     const RESPITE: usize = 5_000;
 
-    /// Processes that lose their parent become children of this one from now on. It is for a process that does nothing else.
+    /// From now on, processes that lose their parent become children of this one. For a process without other work.
     pub(in super::super) fn adopt() {
-        // Where that is not allowed, a process that leaves its group is found by its environment alone.
+        // Without permission, a process that leaves its group is found by its environment alone.
         set_child_subreaper(Some(getpid())).ok();
     }
 
@@ -71,11 +72,11 @@ mod linux {
         Swept { ended: ended.len(), left: left.len() }
     }
 
-    /// Ends the children of this process and all that these leave.
+    /// Ends the children of this process and all their descendants.
     pub(in super::super) fn end_children() -> Swept {
         let own = getpid().as_raw_nonzero().get();
         end(|| {
-            // One that ended leaves its children before its parent can reap it.
+            // An ended process leaves its children before its parent can reap it.
             while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
             match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT) {
                 Err(Errno::CHILD) => None,
@@ -84,8 +85,8 @@ mod linux {
         })
     }
 
-    /// Ends the processes that have the folder of a run in their environment, once the supervisor of a command that is no more has ended all
-    /// that it knows of. The idle supervisor of a command that lives is let be.
+    /// Ends the processes with the folder of a run in their environment, after the supervisor of a dead command has ended
+    /// all its known processes. The idle supervisor of a living command is left alone.
     pub(in super::super) fn end_of(run: &Path) -> Swept {
         // The governor that makes a run has no folder yet.
         if run.as_os_str().is_empty() {
@@ -109,8 +110,8 @@ mod linux {
         end(|| last_look(strays))
     }
 
-    /// The processes that a look finds; none where two looks in a row are empty. One look is not enough: during `exec` a process has no
-    /// environment for a moment.
+    /// The found processes; `None` if two searches in a row find none. One search is not enough: during `exec` a process has
+    /// no environment for a moment.
     fn last_look(look: impl Fn() -> Vec<Pid>) -> Option<Vec<Pid>> {
         let found = look();
         if found.is_empty() {
@@ -148,12 +149,12 @@ mod linux {
         field(pid, 1)?.parse().ok()
     }
 
-    /// Did it end, and only its parent has not asked how?
+    /// Is it a zombie?
     fn has_ended(pid: Pid) -> bool {
         field(pid, 0).is_none_or(|state| state == "Z")
     }
 
-    /// A field of `stat`, counted from the one behind the name, which may hold anything.
+    /// A field of `stat`, counted from the field after the name, which may contain any characters.
     fn field(pid: Pid, number: usize) -> Option<String> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
         let (_, behind) = stat.rsplit_once(')')?;

@@ -1,10 +1,11 @@
-//! The process between the command and a tool: it outlives the command by as long as it takes to end the tool, and all that the tool
-//! started.
+//! The process between the command and a tool: it outlives the command for the time it needs to end the tool, and all
+//! processes of the tool.
 //!
-//! It is this program with another first argument. Its standard input is a socket to the command: orders come in by it, with the outputs of
-//! the tool and the folder that it works in, and how the tool ended goes out. When the command closes it, or is killed, the tool is ended. Processes that lose their parent become
-//! its children, in whatever session or group they are (Linux), so that none is left behind its tool. A supervisor is there for the
-//! next tool once its own ended by itself, since the start of a program takes longer than many tools do.
+//! It is this program with another first argument. Its standard input is a socket to the command: it receives orders, with
+//! the outputs of the tool and its folder, and sends the result of the tool. If the command closes the socket, or is killed,
+//! the tool is ended. Processes that lose their parent become its children, in any session or group (Linux), so that none
+//! survives its tool. A supervisor serves the next tool if its own ended by itself, since starting a program takes longer
+//! than many tools do.
 
 use crate::governed::strays::{self, Swept};
 use rustix::net::{
@@ -36,7 +37,7 @@ pub(super) struct Order {
     pub(super) run: Vec<String>,
     /// Variables of its environment beside those of the supervisor.
     pub(super) env: Vec<(String, String)>,
-    /// The standard input of the tool; none for an empty one.
+    /// The standard input of the tool; `None` for an empty one.
     pub(super) input: Option<String>,
 }
 
@@ -47,9 +48,9 @@ pub(super) enum Outcome {
     Ended {
         /// As the operating system has it: an exit code or a signal.
         status: i32,
-        /// How many processes it had left running that were ended.
+        /// The number of its remaining processes that were ended.
         strays: usize,
-        /// How many of them could not be ended.
+        /// The number of processes that could not be ended.
         left: usize,
     },
 }
@@ -73,9 +74,9 @@ pub(crate) fn is_one() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == OsStr::new(WORD))
 }
 
-/// The first word of a supervisor. It announces that this process ends all that it starts.
+/// The first word of a supervisor. It announces that this process ends all its descendants.
 const HELLO: &[u8; 8] = b"runstate";
-/// The time that it has for its first word.
+/// The time limit for its first word.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -88,13 +89,13 @@ impl Supervisor {
     /// Starts one, with the folder of a run in its environment.
     pub(super) fn start(run: &std::path::Path) -> io::Result<Self> {
         let (socket, its) = UnixStream::pair()?;
-        // By this name it is the program that runs, also when its file was replaced.
+        // This name is the running program, even if its file was replaced.
         let program =
             if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
         let mut command = Command::new(program);
         command.arg0("runstate").arg(WORD).process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
-        // A tool that has the key could write the files of its own run.
+        // A tool with the key could write the files of its own run.
         command.env(strays::MARKER, strays::marker(run)).env_remove(crate::keys::VARIABLE);
         let supervisor = Supervisor { process: command.spawn()?, socket };
         supervisor.socket.set_read_timeout(Some(PATIENCE))?;
@@ -111,7 +112,8 @@ impl Supervisor {
     }
 }
 
-/// An idle one ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not is killed.
+/// An idle supervisor ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not
+/// end is killed.
 impl Drop for Supervisor {
     fn drop(&mut self) {
         drop(self.socket.shutdown(std::net::Shutdown::Both));
@@ -128,14 +130,14 @@ impl Drop for Supervisor {
 /// The descriptors that a tool gets from the command: its working folder, its standard output and its standard error.
 const FDS: usize = 3;
 
-/// Has a tool run, in that folder and with those outputs, and waits for its end. None where the supervisor is no more.
+/// Orders a tool, in that folder and with those outputs, and waits for its end. `None` if the supervisor has ended.
 pub(super) fn ordered(socket: &UnixStream, order: &Order, given: [OwnedFd; FDS]) -> Option<Outcome> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FDS))];
     let mut with = SendAncillaryBuffer::new(&mut space);
     let fds = given.each_ref().map(AsFd::as_fd);
     with.push(SendAncillaryMessage::ScmRights(&fds));
     sendmsg(socket, &[IoSlice::new(b"!")], &mut with, SendFlags::empty()).ok()?;
-    // The ends of the supervisor and of the tool are the only ones.
+    // Only the supervisor and the tool keep these descriptors.
     drop(given);
     send(order, socket).ok()?;
     receive(socket).ok()
@@ -171,11 +173,11 @@ pub(crate) fn supervise() -> ExitCode {
     }
 }
 
-/// The tool that runs. Once it is reaped its id may be another's.
+/// The running tool. Once it is reaped another process may get its id.
 #[derive(Default)]
 struct Current {
     leader: Option<Pid>,
-    /// Did the command close the socket, or is it no more? No tool is started then.
+    /// Did the command close the socket, or end? No tool is started then.
     is_over: bool,
 }
 
@@ -207,14 +209,14 @@ fn supervised() -> io::Result<()> {
                 Outcome::Ended { status, strays: ended, left }
             }
         };
-        // The command may be gone.
+        // The command may have ended.
         drop(send(&outcome, &socket));
     }
     Ok(())
 }
 
-/// The orders of the command. When it closes the socket, or is no more, the tool is ended; its processes are ended like the rest of any
-/// other tool.
+/// Receives the orders of the command. When the command closes the socket, or ends, the tool is ended; its descendants are
+/// ended like those of any other tool.
 fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
     let (given, orders) = mpsc::channel();
     thread::spawn(move || {
@@ -243,12 +245,12 @@ fn start(order: &Order, given: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Re
     command.args(arguments);
     command.envs(order.env.iter().map(|(name, value)| (name, value)));
     command.stdin(input).stdout(stdout).stderr(stderr).process_group(0);
-    // Either the end of the command is seen here, or the tool is seen by the end.
+    // Either this check sees the end of the command, or the end sees the tool.
     let mut current = locked(current);
     if current.is_over {
         return Err(io::Error::other("the command is no more"));
     }
-    // By the open folder, whatever has its name by now. This process works in none, and holds none up.
+    // By the open folder, whatever has its name now. This process itself works in no folder, and blocks none.
     fchdir(&folder)?;
     let tool = command.spawn();
     chdir("/")?;

@@ -1,4 +1,4 @@
-//! The folder that the tools of a run work in, known by device and inode.
+//! The working folder of a run's tools, known by device and inode.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -13,20 +13,20 @@ use super::below::Below;
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     pub(super) path: PathBuf,
-    /// The id of the folder that the run began with.
+    /// The id of the folder at the start of the run.
     pub(super) taken: Option<String>,
 }
 
 impl Work {
-    /// Fails where something else has taken the place of the folder.
+    /// Fails if another folder has replaced it.
     pub(super) fn check(&self) -> io::Result<()> {
         self.is_taken(&check_own(&self.path)?)
     }
 
-    /// Opens a folder in it, to work in. No part of the way is a link: a command is approved for the folder of that name, and a tool before it
-    /// may have put a link there. A folder that takes its place later is not worked in.
+    /// Opens a folder in it, as a working folder. No part of the path is a link: a command is approved for the folder of
+    /// that name, and an earlier tool may have put a link there. A later replacement is not used.
     pub(super) fn enter(&self, folder: &Path) -> io::Result<OwnedFd> {
-        // A folder need not be readable to be worked in.
+        // A working folder need not be readable.
         #[cfg(target_os = "linux")]
         const ENTERED: OFlags = OFlags::PATH;
         #[cfg(not(target_os = "linux"))]
@@ -34,7 +34,7 @@ impl Work {
         let flags = ENTERED | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut way = self.path.clone();
         let open = |dir: BorrowedFd<'_>, name: &Path, way: &Path| {
-            // Whatever else is there has a message of its own.
+            // Any other entry has its own message.
             openat(dir, name, flags, Mode::empty()).or_else(|error| check_own(way).and(Err(error.into())))
         };
         let mut open_folder = File::from(open(CWD, &way, &way)?);
@@ -46,7 +46,7 @@ impl Work {
         Ok(open_folder.into())
     }
 
-    /// The folder, open. Another one that takes its place later is not touched.
+    /// The open folder. A later replacement is not touched.
     pub(super) fn open(&self) -> io::Result<Below> {
         check_own(&self.path)?;
         let below = match Below::open(&self.path) {
@@ -82,7 +82,7 @@ fn id_of(found: &Metadata) -> String {
     format!("{}:{}", found.dev(), found.ino())
 }
 
-/// Fails where a folder is a link, or gone: a tool put another one in its place.
+/// Fails if a folder is a link, or missing: a tool has replaced it.
 pub(super) fn check_own(folder: &Path) -> io::Result<Metadata> {
     let found = fs::symlink_metadata(folder)?;
     if found.is_dir() {

@@ -1,4 +1,4 @@
-//! Decisions that are ready before a call asks: of the scenario, and of the command line.
+//! Prepared decisions: from the scenario, and from the command line.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use runstate_scenario::{Ready, Scenario};
 use crate::failure::Failure;
 use crate::output::printable;
 
-/// The scenario's decisions, and over them those of the command line, which are the actor's.
+/// The scenario's decisions, overridden by the actor's decisions on the command line.
 ///
 /// # Errors
 /// A call on the command line that the scenario's model never makes, or that is named twice.
@@ -33,8 +33,7 @@ pub(crate) fn answers(
     Ok(answers)
 }
 
-/// The name in traces of a call that a person names. An id that the model uses again names no call: its lives are `id#1`,
-/// `id#2`, and so on.
+/// The name in traces of a call that a person names. A repeated id names no call: its lives are `id#1`, `id#2`, and so on.
 fn call(scenario: &Scenario, named: &str) -> Result<String, Failure> {
     let (id, life) = match named.rsplit_once('#') {
         Some((id, life)) => (id, life.parse::<usize>().ok()),

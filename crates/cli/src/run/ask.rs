@@ -1,4 +1,4 @@
-//! Asking at the terminal.
+//! Questions at the terminal.
 
 use std::io::{self, BufRead, IsTerminal, Read, stdin};
 use std::sync::mpsc;
@@ -13,12 +13,12 @@ use super::progress::Progress;
 use super::report::question;
 use crate::failure::Failure;
 
-/// The lines of standard input. A thread reads each when it is wanted, so that a question can be left before its line comes.
+/// The lines of standard input. A thread reads each on request, so that a question can be abandoned before its line arrives.
 #[derive(Debug)]
 pub(super) struct Lines {
     wanted: mpsc::Sender<()>,
     read: UnboundedReceiver<io::Result<String>>,
-    /// Is the thread reading one, or has it read one that no question took?
+    /// Is the thread reading a line, or has it read one that no question took?
     is_wanted: bool,
 }
 
@@ -35,18 +35,18 @@ impl Lines {
         Ok(Lines { wanted, read, is_wanted: false })
     }
 
-    /// Drops what was typed before a question is shown: it cannot be the answer to it. What comes from no terminal was written for the
-    /// questions, in their order.
+    /// Drops text that was typed before a question is shown: it cannot be its answer. Input from another source was written
+    /// for the questions, in their order.
     fn drop_typed(&mut self) {
         #[cfg(unix)]
         if stdin().is_terminal() {
-            // A terminal that is gone says so when it is read.
+            // A lost terminal is reported when it is read.
             rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush).unwrap_or_default();
             self.is_wanted &= self.read.try_recv().is_err();
         }
     }
 
-    /// The next line, without its end; an empty one at the end of the input. Dropped while it waits, it loses no line.
+    /// The next line, without its end; an empty one at the end of the input. If dropped while waiting, it loses no line.
     async fn next(&mut self) -> Result<String, Failure> {
         if !self.is_wanted {
             self.is_wanted = self.wanted.send(()).is_ok();
@@ -60,7 +60,7 @@ impl Lines {
 fn line() -> io::Result<String> {
     const MOST: u64 = 1 << 20;
     let (mut line, mut stdin) = (String::new(), stdin().lock());
-    // A line that is longer is read to its end, and is no answer.
+    // A longer line is read to its end, and is no answer.
     if stdin.by_ref().take(MOST).read_line(&mut line)? as u64 == MOST && !line.ends_with('\n') {
         stdin.skip_until(b'\n')?;
         return Ok("?".to_owned());
@@ -72,10 +72,10 @@ fn refused(error: &io::Error) -> Failure {
     Failure::new(format!("cannot ask at the terminal: {error}"))
 }
 
-/// Asks about each call that waits, and adds the answers there are. Dropped while it waits, it leaves the answers so far.
+/// Asks about each waiting call, and adds the answers. If dropped while waiting, it keeps the answers so far.
 ///
 /// # Errors
-/// A terminal that cannot be read.
+/// The terminal cannot be read.
 pub(super) async fn asked(
     state: &RunState,
     actor: &str,
@@ -91,7 +91,7 @@ pub(super) async fn asked(
     Ok(())
 }
 
-/// The answer to one question; none for an empty line or the end of the input, which leave the call waiting.
+/// The answer to one question; `None` for an empty line or the end of the input, which leave the call waiting.
 async fn answer(
     pending: &Pending<'_>,
     actor: &str,
@@ -99,7 +99,7 @@ async fn answer(
     lines: &mut Lines,
 ) -> Result<Option<Incoming>, Failure> {
     let suspension = pending.suspension;
-    // A bare yes is no answer to it.
+    // A bare yes is not an answer to it.
     let wants_answer =
         suspension.resume_mode != ResumeMode::ReplayToolCall || suspension.response_schema.is_some();
     let mut incoming =

@@ -1,4 +1,4 @@
-//! Taking a run in hand: one that was just created, or one that was parked or interrupted.
+//! Opening a run: a new one, or a parked or interrupted one.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::migrations;
 use crate::spec::Spec;
 use crate::store::{Opened, beside, give_up_lapsed_of, quoted};
 
-/// Takes a run in hand, brought back as types.
+/// Claims a run and restores it as types.
 ///
 /// # Errors
-/// A run that there is not, that is over, that another process drives, or that cannot be read.
+/// The run is unknown, over, driven by another process, or unreadable.
 pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) -> Result<Driven, Failure> {
     let before = going_on(&opened, run)?;
     if before.info.status == RunStatus::Waiting {
@@ -28,9 +28,9 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let spec = Spec::of(&before)?;
     let scenario = spec.scenario()?;
     let held = Held::claim(&opened, run, lease)?;
-    // Who had it before may have gone on with it until now.
+    // The previous holder may have driven it until now.
     let loaded = going_on(&opened, run)?;
-    // A cancellation beside it too: the worker that takes both keeps the message in the thread.
+    // With a cancellation beside it too: the worker that takes both keeps the message in the thread.
     if let Some(message) = opened.ask(opened.store.mail(run))?.message {
         let again = opened.again();
         let id = &message.id;
@@ -49,7 +49,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
             again.note()
         ))
     })?;
-    // The time of a run goes on while nobody drives it, and never back.
+    // The time of a run continues without a driver, and never goes back.
     let last_ms =
         loaded.traced.checked_sub(1).map(|before| behind_ms(&opened, &loaded, before)).transpose()?;
     let (runtime, clock) = runtime(real_time, last_ms.unwrap_or(0))?;
@@ -62,33 +62,33 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     Ok(Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened })
 }
 
-/// Takes the store as it is, though it may be an older copy.
+/// Accepts the store unchanged, although it may be an older copy.
 ///
 /// # Errors
-/// A run that there is not, that is over, or that cannot be read.
+/// The run is unknown, over, or unreadable.
 pub(crate) fn accept_restored(opened: &Opened, run: &str) -> Result<(), Failure> {
     let loaded = going_on(opened, run)?;
     opened.marks().accept(run, Spec::of(&loaded)?.token(), loaded.info.version)
 }
 
-/// A run in hand that is not driven.
+/// A claimed run that is not driven.
 #[derive(Debug)]
 pub(crate) struct Undriven(Held);
 
 impl Undriven {
-    /// Takes a run in hand.
+    /// Claims a run.
     ///
     /// # Errors
-    /// A run that there is not, that is over, or that another process drives.
+    /// The run is unknown, over, or driven by another process.
     pub(crate) fn claim(opened: &Opened, run: &str, lease: Duration) -> Result<Self, Failure> {
         going_on(opened, run)?;
         Held::claim(opened, run, lease).map(Undriven)
     }
 
-    /// Gives it to workers. Nothing keeps them from it any more, be it put off or set aside.
+    /// Releases it to workers. Nothing keeps them from it any more, neither a delay nor being set aside.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(crate) fn give_back(mut self, opened: &Opened) -> Result<(), Failure> {
         self.0.pardon();
         self.0.give_back().map_err(|error| opened.of_change(&error))
@@ -105,7 +105,7 @@ fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Fail
         ))
 }
 
-/// A run that is not over.
+/// An unfinished run.
 fn going_on(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     let loaded = load(opened, run)?;
     match loaded.info.status {
@@ -115,15 +115,15 @@ fn going_on(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     }
 }
 
-/// All there is of a run.
+/// The complete stored run.
 ///
 /// # Errors
-/// A run that there is not, or that cannot be read.
+/// The run is unknown or unreadable.
 pub(crate) fn load(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     beside(opened.handle(), opened.store.load(run)).map_err(|error| opened.failure(&error))
 }
 
-/// When the event of its trace behind that number was: where delays are played that may be ahead of the day's time.
+/// The time of the trace event after that number: with virtual delays it may be ahead of the time of day.
 pub(super) fn behind_ms(opened: &Opened, run: &Loaded, before: u64) -> Result<u64, Failure> {
     let rows = opened.ask(opened.store.trace(&run.info.id, before, 1))?;
     let Some(row) = rows.first() else { return Ok(0) };
@@ -132,8 +132,8 @@ pub(super) fn behind_ms(opened: &Opened, run: &Loaded, before: u64) -> Result<u6
     Ok(event.map_or(0, |event| event.at_ms))
 }
 
-/// A runtime whose clock is moved on whenever all wait for it, or goes by itself; and the clock of a run whose last event was
-/// at `last_ms`.
+/// A runtime with a virtual clock that advances when every task waits, or with a real one; and the clock of a run with its
+/// last event at `last_ms`.
 fn runtime(real_time: bool, last_ms: u64) -> Result<(Runtime, RunClock), Failure> {
     let made = Builder::new_current_thread().enable_all().start_paused(!real_time).build();
     let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;

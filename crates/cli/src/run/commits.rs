@@ -1,4 +1,4 @@
-//! Commits of a run whose time may be played, into a store whose time is real.
+//! Commits of a run under virtual or real time, into a store with real time.
 
 use async_trait::async_trait;
 use runstate::agent::{CommitError, Delta, StateCommitter};
@@ -11,17 +11,16 @@ use tokio::sync::watch;
 use super::progress::Progress;
 use crate::store::beside;
 
-/// Commits into a store, and says what happened to calls once that is durable.
+/// Commits into a store, and reports the transitions of calls once they are durable.
 ///
-/// The store works in a runtime of its own, and this one stands still meanwhile: where delays are played, none is over while a
-/// commit is made.
+/// The store works in a separate runtime, and this one stands still meanwhile: no virtual delay ends during a commit.
 pub(super) struct Commits<'a> {
     store: StoreCommitter,
     lost: watch::Receiver<Option<Lost>>,
     handle: Handle,
     recorder: &'a Recorder,
     progress: &'a Progress,
-    /// What is not known to be durable.
+    /// Events that are not known to be durable.
     untold: Vec<Event<'static>>,
 }
 
@@ -36,7 +35,7 @@ impl<'a> Commits<'a> {
         Commits { store, lost, handle, recorder, progress, untold: Vec::new() }
     }
 
-    /// Says when the run is to be dropped, and why.
+    /// The signal that the run must be dropped, with the reason.
     pub(super) fn lost(&self) -> watch::Receiver<Option<Lost>> {
         self.lost.clone()
     }
@@ -55,7 +54,7 @@ impl StateCommitter for Commits<'_> {
         });
         match made {
             Some(made) => made?,
-            // Whoever waits for `lost` drops the run.
+            // The receiver of `lost` drops the run.
             None => std::future::pending().await,
         }
         self.progress.moved(&self.untold, delta.state());

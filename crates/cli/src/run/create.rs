@@ -13,21 +13,21 @@ use crate::scenario::FromFile;
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside};
 
-/// A run that is in a store, and that nobody has driven yet.
+/// A run in a store that no process has driven yet.
 #[derive(Debug)]
 pub(crate) struct Created {
     pub(crate) opened: Opened,
     pub(crate) id: String,
 }
 
-/// How long a new run is kept for the process that has created it.
+/// The time for which a new run is reserved for its creating process.
 const OURS: Duration = Duration::from_secs(10);
 
-/// Creates a run: its folder, and its row in the store. One that is driven here no worker takes first.
+/// Creates a run: its folder, and its row in the store. No worker takes first a run that is driven here.
 ///
 /// # Errors
-/// What keeps the folder from being made, and errors of the store. Nothing is left behind then, unless it is not known whether
-/// the run was created.
+/// The folder cannot be made, or an error of the store. Nothing is left behind then, unless the creation of the run is
+/// uncertain.
 pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
     let template = file.template();
     let state_dir = place.state_dir()?;
@@ -43,7 +43,7 @@ pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -
     Ok(Created { opened, id: folder.id().to_owned() })
 }
 
-/// The folder of a number that the store has no run of, where one was taken.
+/// A folder with a number that is free in the store, after a taken one.
 fn next(opened: &Opened, state_dir: &Path, name: &str, taken: u64) -> Result<RunFolder, Failure> {
     RunFolder::claim(state_dir, name, free(taken, |number| is_taken(opened, &runs::id(name, number)))?)
 }
@@ -51,16 +51,16 @@ fn next(opened: &Opened, state_dir: &Path, name: &str, taken: u64) -> Result<Run
 /// More runs of one name than others make between two runs of one machine.
 const MOST_TAKEN: u64 = 10_000_000;
 
-/// A free number behind one that is taken. A machine that is new to a store may find very many taken: so steps are doubled until
-/// a number is free, and then it is looked halfway between what is taken and what is free.
+/// A free number after a taken one. A machine that is new to a store may find many taken: steps are doubled until a number
+/// is free, and then the interval between a taken and a free number is halved.
 ///
 /// # Errors
-/// Where none is free among [`MOST_TAKEN`]: a store that tells so many may be one that another program has written into, and the number
-/// would be kept in the state folder for good.
+/// None is free among [`MOST_TAKEN`]: another program may have written into a store with that many, and the number would
+/// stay in the state folder.
 fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
     let (first, mut step) = (taken, 1);
     let mut free = taken.saturating_add(step);
-    // Behind the last number there is none; who gives it says so.
+    // After the last number there is none; the caller reports this.
     while free < u64::MAX && is_taken(free)? {
         taken = free;
         step *= 2;
@@ -80,7 +80,8 @@ fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) 
     Ok(free)
 }
 
-/// Fills the folder and puts its run into the store. It says no where the number is taken: other machines may share a store.
+/// Fills the folder and creates its run in the store. Returns false if the number is taken: other machines may share a
+/// store.
 fn is_put(
     opened: &Opened,
     folder: &mut RunFolder,
@@ -88,7 +89,7 @@ fn is_put(
     template: Option<&Template>,
     is_driven_here: bool,
 ) -> Result<bool, Failure> {
-    // Nothing is copied for nothing.
+    // Avoids a useless copy.
     if is_taken(opened, folder.id())? {
         return Ok(false);
     }
@@ -110,10 +111,10 @@ fn is_put(
             folder.keep();
             Ok(true)
         }
-        // Somebody was faster since.
+        // Another process was faster.
         Err(StoreError::Taken { .. }) => Ok(false),
         Err(error @ StoreError::Unavailable(_)) => {
-            // A run that may be there needs its folder.
+            // A run that may exist needs its folder.
             folder.keep();
             let (id, again) = (folder.id(), opened.again());
             let note = again.note();
@@ -128,10 +129,11 @@ fn is_put(
     }
 }
 
-/// A folder for a run behind another one on its thread, and the run. The folder is a copy of the one before, as that run left it.
+/// A folder for a run after another one on its thread, and the run. The folder is a copy of the previous one, as its run
+/// left it.
 ///
 /// # Errors
-/// The run before it is of another program, or its folder is not here; or the new folder cannot be made.
+/// The previous run belongs to another program, or its folder is missing; or the new folder cannot be made.
 pub(crate) fn follow(
     opened: &Opened,
     state_dir: &Path,
@@ -168,7 +170,7 @@ fn title(message: &str) -> String {
     }
 }
 
-/// Creates a run. An answer that was lost is asked for again: the run that is there then is this one.
+/// Creates a run. A lost reply is requested again: an existing run is then this one.
 fn put(opened: &Opened, run: &NewRun) -> Result<(), StoreError> {
     let create = || beside(opened.handle(), opened.store.create(run));
     match create() {
@@ -201,7 +203,7 @@ mod tests {
     use super::*;
     use crate::scenario;
 
-    /// A store in which another machine gives a run the number 1 when it was just found free.
+    /// A store in which another machine gives a run the number 1 directly after it was found free.
     #[derive(Debug, Default)]
     struct Shared(MemoryStore);
 
@@ -212,13 +214,13 @@ mod tests {
         }
 
         async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-            // A second one of that id changes nothing.
+            // A second run of that id changes nothing.
             self.0.create(&NewRun::new("pay-1", serde_json::Value::Null, 1)).await.ok();
             self.0.create(run).await
         }
     }
 
-    /// Steps are doubled, and the one after 8,388,607 numbers would lead beyond ten million.
+    /// Steps are doubled, and the step after 8,388,607 numbers would exceed ten million.
     #[test]
     fn a_free_number_is_among_8_388_607_and_no_more() {
         let behind = |taken: u64| free(5, |number| Ok(number <= 5 + taken));
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(Spec::of(&there).unwrap().token(), Some(second.token()));
     }
 
-    /// A store that counts the looks for a number.
+    /// A store that counts the searches for a number.
     #[derive(Debug, Default)]
     struct Counted {
         store: MemoryStore,
@@ -291,7 +293,7 @@ mod tests {
             let first = *runs.start();
             assert_eq!(free(first, |number| Ok(runs.contains(&number))).unwrap(), runs.end() + 1, "{runs:?}");
         }
-        // There may be gaps, of runs that were removed.
+        // There may be gaps, of removed runs.
         let found = free(1, |number| Ok(number % 8 != 0)).unwrap();
         assert_eq!(found % 8, 0);
         assert_eq!(free(u64::MAX, |_| Ok(true)).unwrap(), u64::MAX);

@@ -24,49 +24,49 @@ use crate::output::{complain, printable};
 use crate::spec::Spec;
 use crate::store::{Opened, quoted};
 
-/// A run that this process drives, and has in hand as long as this value lives.
+/// A run that this process drives, and holds while this value lives.
 #[derive(Debug)]
 pub(crate) struct Driven {
     pub(super) state: RunState,
     pub(super) scenario: Scenario,
     pub(super) spec: Spec,
     pub(super) recorder: Recorder,
-    // Left before the run is given back.
+    // Dropped before the run is released.
     pub(super) runtime: Runtime,
     pub(super) clock: RunClock,
     pub(super) loaded: Loaded,
-    // Given back before the store is left.
+    // Released before the store is closed.
     pub(super) held: Held,
     pub(super) opened: Opened,
 }
 
-/// How a run is driven.
+/// The options of a drive.
 #[derive(Debug)]
 pub(crate) struct How {
-    /// What people have ready.
+    /// The prepared answers.
     pub(crate) answers: Vec<Ready>,
-    /// Is the person at the terminal asked about what is left?
+    /// Is the person at the terminal asked about the rest?
     pub(crate) ask: bool,
     /// The name of that person.
     pub(crate) actor: String,
 }
 
-/// How a run came out, as far as it went.
+/// The result of a drive, as far as it went.
 #[derive(Debug)]
 pub(crate) struct Ending {
-    /// Why its last activation ended.
+    /// The reason for the end of its last activation.
     pub(crate) reason: TerminationReason,
-    /// The answers that nobody asked for.
+    /// The unused answers.
     pub(crate) unused: Vec<Ready>,
 }
 
 impl Driven {
-    /// What it is made from.
+    /// Its scenario.
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The store that it is in.
+    /// Its store.
     pub(crate) fn opened(&self) -> &Opened {
         &self.opened
     }
@@ -76,28 +76,28 @@ impl Driven {
         &self.loaded.info.id
     }
 
-    /// The folder that its tools work in, where there is a folder of all runs.
+    /// The folder of its tools, if there is a folder of all runs.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         self.opened.work_of(self.id())
     }
 
-    /// Drives the run until it is over, or waits for an answer that there is not.
+    /// Drives the run until it is over, or waits without an answer.
     ///
     /// # Errors
-    /// A run that cannot be begun, and what its store refuses.
+    /// The run cannot begin, or its store refuses.
     pub(crate) fn drive(&mut self, how: How) -> Result<Ending, Failure> {
         let Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened } = self;
         let id = &*loaded.info.id;
         let progress = Arc::new(Progress::on_stderr());
         progress.says(id, scenario.about.as_deref().unwrap_or_default());
         let mut setting = Setting::new(*clock);
-        // Its own times count from when it was first driven, however long it waited for that.
+        // Its own times count from its first drive, however long it waited for that.
         setting.began_ms = match loaded.traced {
             0 => clock.now_ms(),
             _ => behind_ms(opened, loaded, 0)?,
         };
         setting.tools = match spec.tools(scenario, opened.state_dir(), id) {
-            // What it works on may be gone for good, and is not needed to end it.
+            // Its folder may be lost, and is not needed to end it.
             Err(_) if opened.ask(opened.store.mail(id))?.cancel.is_some() => Vec::new(),
             tools => tools?,
         };
@@ -105,13 +105,13 @@ impl Driven {
         setting.events = Some(Arc::new(Heard::new(Arc::clone(&progress))));
         let told = Arc::clone(&progress);
         setting.replies = Some(Arc::new(move |sent: &Sent| told.replied(sent)));
-        // Who is asked is asked before that.
+        // A question at the terminal comes before an expiry.
         setting.leaves_lapses = how.ask;
         setting.is_resumed = loaded.stored.is_some();
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{id}: {error}"));
         let mut stage = Stage::new(scenario, setting).map_err(|error| failed(&error))?;
         let store = Arc::clone(&opened.store);
-        // What is durable has the day's time.
+        // Stored times are times of day.
         let committer =
             StoreCommitter::new(store, held.lease.clone(), loaded, recorder.clone(), Arc::new(unix_clock()));
         let mut commits = Commits::new(committer, opened.handle().clone(), recorder, &progress);
@@ -124,7 +124,7 @@ impl Driven {
         let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
         let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
-            // It listens from before the first step on.
+            // The listener starts before the first step.
             tokio::task::yield_now().await;
             loop {
                 let version = state.commits();
@@ -146,7 +146,7 @@ impl Driven {
                         complain(&printable(&format!("{id} goes on with a message that was sent to it, by: {}", worker(opened))));
                         TerminationReason::Suspended
                     }
-                    // A decision that came meanwhile need not wait for the next process.
+                    // A decision that arrived meanwhile need not wait for the next process.
                     Stop::Waiting if goes_on(&mut before, look()?, state.commits() > version) => continue,
                     Stop::Waiting if how.ask => {
                         let lines = match &mut lines {
@@ -188,16 +188,16 @@ impl Driven {
     }
 }
 
-/// Waits until that is said.
+/// Waits for a value.
 async fn told_of<T: Clone>(said: &mut watch::Receiver<Option<T>>) -> T {
     match said.wait_for(Option::is_some).await.map(|why| why.clone()) {
         Ok(Some(why)) => why,
-        // Nobody is left to say it.
+        // No sender remains.
         Ok(None) | Err(_) => std::future::pending().await,
     }
 }
 
-/// The store did not take a commit.
+/// The store refused a commit.
 fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
     match why {
         Lost::Refused(error) => taken(opened, id, error),
@@ -205,7 +205,7 @@ fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
     }
 }
 
-/// The run does not go on here: it is as its last commit left it.
+/// The run does not continue here: it stays at its last commit.
 fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
     let (again, show) = (opened.again(), quoted(id));
     let help = match why {
@@ -219,7 +219,7 @@ fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
     Failure::new(opened.failure(why).message()).with_help(help)
 }
 
-/// What goes on with a run.
+/// The command that continues a run.
 fn resume(opened: &Opened, id: &str) -> String {
     let again = opened.again();
     format!("runstate resume {}{again}{}", quoted(id), again.note())
@@ -231,7 +231,7 @@ fn worker(opened: &Opened) -> String {
     format!("runstate worker{again}{}", again.note())
 }
 
-/// Ctrl-C cancels the run, whose end is then committed. The second one ends the process, as it does anywhere.
+/// Ctrl-C cancels the run, and its end is then committed. The second one ends the process.
 fn hear_interrupts(token: CancellationToken) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {

@@ -1,4 +1,4 @@
-//! The right to drive a run, kept for as long as it is driven.
+//! Lease renewal while a run is driven.
 
 use std::sync::Arc;
 use std::thread::sleep;
@@ -15,7 +15,7 @@ use crate::machine;
 use crate::output::{complain, printable};
 use crate::store::{Opened, beside, end_lease};
 
-/// A lease that is renewed for as long as this value lives, and given back when it goes.
+/// A lease that is renewed while this value lives, and released when it is dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) lease: Lease,
@@ -26,7 +26,7 @@ pub(super) struct Held {
     release: Release,
 }
 
-/// A lease that is longer is not waited for.
+/// The maximum remaining lease to wait for.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn is_waited_for(left: Duration) -> bool {
@@ -45,21 +45,21 @@ fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
         )
 }
 
-/// How often it is looked whether a run that somebody holds is free.
+/// The poll interval for a run that another process holds.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Has the holder of the run ended? Its lease has too, then.
+/// Has the holder of the run ended? Then its lease has ended too.
 fn has_ended(opened: &Opened, run: &str) -> bool {
     let ended = async { end_lease(&*opened.store, &opened.store.parts(run).await?.info).await };
     beside(opened.handle(), ended).unwrap_or(false)
 }
 
 impl Held {
-    /// Takes a run in hand. One that somebody holds is waited for until the lease is over: who held it may be gone. If the
-    /// lease is renewed, it is not.
+    /// Claims a run. For a held one it waits until the lease is over, since the holder may be gone, but not if the lease is
+    /// renewed.
     ///
     /// # Errors
-    /// A run that there is not, or that another process drives.
+    /// The run is unknown, or driven by another process.
     pub(super) fn claim(opened: &Opened, run: &str, length: Duration) -> Result<Self, Failure> {
         let mut held: Option<Duration> = None;
         loop {
@@ -70,7 +70,7 @@ impl Held {
                 Ok(None) => {
                     return Err(Failure::new(format!("{}: the run {run:?} cannot be claimed", opened.url())));
                 }
-                // One that is renewed has more left than before.
+                // A renewed lease has more time left than before.
                 Err(StoreError::Held { holder, left, .. }) if held.is_none_or(|held| left <= held) => {
                     if held.is_none() && has_ended(opened, run) {
                         continue;
@@ -109,20 +109,20 @@ impl Held {
         Held { lease, store, handle, lost, keeping, release: Release::clean() }
     }
 
-    /// It was driven to its end or to a wait, or a person gives it to workers: its lost claims are forgotten.
+    /// The run was driven to an end or a wait, or a person releases it to workers: its lost claims are forgotten.
     pub(super) fn pardon(&mut self) {
         self.release.pardons = true;
     }
 
-    /// Gives it back.
+    /// Releases it.
     ///
     /// # Errors
-    /// Those of the store: the lease runs out then.
+    /// Errors of the store: the lease then expires.
     pub(super) fn give_back(&self) -> Result<(), StoreError> {
         beside(&self.handle, self.store.release(&self.lease, &self.release))
     }
 
-    /// Says when the run is not in this hand any more, and why.
+    /// The signal that this process has lost the run, with the reason.
     pub(super) fn lost(&self) -> watch::Receiver<Option<Arc<StoreError>>> {
         self.lost.clone()
     }
@@ -131,7 +131,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.keeping.abort();
-        // A lease that cannot be given back runs out.
+        // A lease that cannot be released expires.
         self.give_back().ok();
     }
 }

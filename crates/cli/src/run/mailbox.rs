@@ -1,4 +1,4 @@
-//! What other processes send to a run that is driven here.
+//! Inputs of other processes for a run that is driven here.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use tokio::sync::{Mutex, watch};
 
 use super::progress::Progress;
 
-/// Brings decisions from the store to the run, each once, and the wish to cancel it.
+/// Delivers decisions from the store to the run, each once, and its cancellation.
 pub(super) struct Mailbox {
     store: Arc<dyn RunStore>,
     run: String,
     line: Line,
     progress: Arc<Progress>,
-    /// What was brought. One looks at a time: who finds that something was brought may rely on it.
+    /// The delivered inputs. One poll at a time: a caller that sees a delivery may rely on it.
     brought: Mutex<Brought>,
-    /// How much was brought until now.
+    /// The number of deliveries so far.
     count: watch::Sender<usize>,
 }
 
-/// What was brought.
+/// The delivered inputs.
 #[derive(Debug, Default)]
 struct Brought {
     /// The ids of decisions.
     decisions: HashSet<String>,
-    /// The wish to cancel.
+    /// The cancellation.
     has_cancel: bool,
-    /// A message that the run goes on with.
+    /// A message that the run continues with.
     has_message: bool,
 }
 
@@ -41,14 +41,14 @@ impl Brought {
     }
 }
 
-/// What a look found.
+/// The result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Is there something that the run has not taken?
+    /// Is there an input that the run has not taken?
     pub(super) is_untaken: bool,
-    /// How much was brought until now.
+    /// The number of deliveries so far.
     pub(super) brought: usize,
-    /// Does the run go on with a message?
+    /// Does the run continue with a message?
     pub(super) has_message: bool,
 }
 
@@ -58,10 +58,10 @@ impl Mailbox {
         Mailbox { store, run: run.to_owned(), line, progress, brought, count }
     }
 
-    /// Brings what is new, and says what there is.
+    /// Delivers new inputs, and returns the current ones.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(super) async fn look(&self) -> Result<Found, StoreError> {
         let mut brought = self.brought.lock().await;
         let mail = self.store.mail(&self.run).await?;
@@ -88,17 +88,17 @@ impl Mailbox {
         Ok(Found { is_untaken, brought, has_message })
     }
 
-    /// Waits until more than that was brought.
+    /// Waits for a further delivery.
     pub(super) async fn brings_more(&self, than: Found) {
         // The sender lives as long as this value.
         drop(self.count.subscribe().wait_for(|count| *count > than.brought).await);
     }
 
-    /// Brings what comes, for as long as the run is driven.
+    /// Delivers inputs while the run is driven.
     pub(super) async fn keep_looking(self: Arc<Self>) {
         let mut seen = 0;
         loop {
-            // What could not be read now is read the next time; the lease says when it has lasted too long.
+            // A failed read is repeated at the next poll; the lease limits the total time.
             self.look().await.ok();
             match self.store.news(seen, PATIENCE).await {
                 Ok(mark) => seen = mark,
@@ -108,14 +108,14 @@ impl Mailbox {
     }
 }
 
-/// Is there something that the run may take in another turn? What it had before its last one, which changed nothing, it would
-/// not take then either.
+/// Is there an input that the run may take in another turn? It would not take an input that it had before a last turn
+/// without a change.
 pub(super) fn goes_on(before: &mut Found, found: Found, has_changed: bool) -> bool {
     let is_new = std::mem::replace(before, found).brought != found.brought;
     found.is_untaken && (is_new || has_changed)
 }
 
-/// How long a look may wait where the store tells no news.
+/// The poll interval for a store without notifications.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ model:
   - text: done
 ";
 
-    /// The look beside a run may be faster than the one that is made when the run came to rest.
+    /// The poll beside a run may be faster than the poll at its rest.
     #[tokio::test]
     async fn what_the_other_look_brought_is_there_until_the_run_has_taken_it() {
         let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
@@ -180,7 +180,7 @@ model:
         assert!(!goes_on(&mut before, found, true));
     }
 
-    /// Another program names its decisions as it likes.
+    /// Another program may use any ids for decisions.
     #[tokio::test]
     async fn a_decision_without_an_id_hides_no_wish_to_cancel() {
         let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
@@ -195,7 +195,7 @@ model:
         assert!(stage.token().is_cancelled());
     }
 
-    /// A store in which somebody has decided, and has left the id empty.
+    /// A store with a decision with an empty id.
     #[derive(Debug)]
     struct Posted(Arc<dyn RunStore>);
 

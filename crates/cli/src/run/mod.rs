@@ -1,4 +1,4 @@
-//! Driving a scenario here: its model, its tools, the answers of people, its commits into a store.
+//! Driving a scenario in this process: its model, its tools, the answers of people, its commits into a store.
 
 mod answers;
 mod ask;

@@ -1,4 +1,4 @@
-//! What is said while a run goes on: lines on standard error, coloured on a terminal.
+//! Progress of a run: lines on standard error, coloured on a terminal.
 
 use std::env;
 use std::io::{IsTerminal, Write, stderr};
@@ -13,7 +13,7 @@ use runstate_scenario::{Sent, What};
 
 use crate::output::{complain, printable};
 
-/// How what is said looks.
+/// The format of progress lines.
 #[derive(Debug)]
 pub(crate) struct Progress {
     coloured: bool,
@@ -28,20 +28,20 @@ impl Progress {
         Progress { coloured: stderr().is_terminal() && !unwanted, is_prompted: AtomicBool::new(false) }
     }
 
-    /// A question, or what is said to its answer.
+    /// Writes a question, or the response to its answer.
     pub(super) fn asks(&self, text: &str) {
         self.tell(text);
     }
 
-    /// Waits for an answer on this line. What is said before the answer comes begins a line.
+    /// Waits for an answer on this line. Progress before the answer begins a new line.
     pub(super) fn prompts(&self, text: &str) {
         let mut to = stderr().lock();
         self.is_prompted.store(true, Ordering::Relaxed);
-        // A terminal that is gone says so when it is read.
+        // A lost terminal is reported when it is read.
         drop(write!(to, "{text}").and_then(|()| to.flush()));
     }
 
-    /// The line that a prompt waited for has ended.
+    /// The line of a prompt has ended.
     pub(super) fn is_answered(&self) {
         self.is_prompted.store(false, Ordering::Relaxed);
     }
@@ -53,7 +53,7 @@ impl Progress {
         complain(line);
     }
 
-    /// Someone says something.
+    /// Writes a line of a speaker.
     pub(crate) fn says(&self, who: &str, what: &str) {
         if !what.is_empty() {
             let (who, what) = (format!("{:<14}", printable(who)), fit(what));
@@ -65,7 +65,7 @@ impl Progress {
         }
     }
 
-    /// What happened to calls since the last checkpoint: where each came to rest.
+    /// Writes the transitions of calls since the last checkpoint: the final state of each.
     pub(crate) fn moved(&self, events: &[Event<'_>], state: &RunState) {
         for event in events.iter().filter(|event| event.lifecycle == "tool_call") {
             if !matches!(&*event.to, "Suspended" | "Succeeded" | "Failed" | "Cancelled") {
@@ -79,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// What became of a decision, or of a message.
+    /// Writes the reply to a decision or a message.
     pub(crate) fn replied(&self, sent: &Sent) {
         let reply = sent.replied.as_ref().and_then(|replied| replied.reply.as_ref());
         let became = match reply {
@@ -94,7 +94,7 @@ impl Progress {
         }
     }
 
-    /// Someone decides.
+    /// Writes a decision.
     pub(crate) fn decided(&self, incoming: &Incoming, became: &str) {
         let decided = match incoming.action {
             DecisionAction::Resume => "approves",
@@ -120,7 +120,7 @@ impl Progress {
     }
 }
 
-/// Says what the model says, once it has said it.
+/// Writes the answers of the model, once complete.
 #[derive(Debug)]
 pub(crate) struct Heard {
     progress: Arc<Progress>,
@@ -152,7 +152,7 @@ const YELLOW: &str = "\u{1b}[33m";
 const RED: &str = "\u{1b}[31m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// What fits in a line.
+/// The text that fits in a line.
 fn fit(what: &str) -> String {
     const WIDEST: usize = 120;
     let mut what = printable(what);

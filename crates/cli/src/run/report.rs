@@ -1,4 +1,4 @@
-//! What is said of a run when this process is done with it.
+//! The report on a run at the end of this process.
 
 use std::io::BufReader;
 
@@ -17,10 +17,10 @@ use crate::rules::Laws;
 use crate::secrets::masked_path;
 use crate::store::{StoreArgs, StoredTrace, quoted, waiting_to_json};
 
-/// Checks the run's trace, and says how the run ended and where it is.
+/// Checks the run's trace, and reports the end of the run and its place.
 ///
 /// # Errors
-/// A trace that cannot be read again.
+/// The trace cannot be read again.
 pub(crate) fn report(
     driven: &Driven,
     ending: &Ending,
@@ -63,7 +63,7 @@ pub(crate) fn report(
     Ok(exit)
 }
 
-/// What a call waits for, in a line.
+/// The question of a call, in a line.
 pub(super) fn question(pending: &Pending<'_>) -> String {
     let Pending { call, record, arguments, suspension } = pending;
     let mut text = format!("{call} waits: {} {arguments}: {}", record.tool(), suspension.message);
@@ -96,7 +96,7 @@ fn trace(driven: &Driven) -> JsonlReader<BufReader<StoredTrace<'_>>> {
     StoredTrace::of(&driven.opened, driven.id()).reader()
 }
 
-/// The end of the table of the run and its calls; `runstate show` has the whole, and what else the trace has.
+/// The end of the table of the run and its calls; `runstate show` has all of the trace.
 fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
     let mut timeline = Timeline::new(columns()).last(MOST_ROWS);
     let mut reader = trace(driven);
@@ -108,10 +108,10 @@ fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
     Ok(timeline)
 }
 
-/// How many transitions are shown.
+/// The number of shown transitions.
 const MOST_ROWS: usize = 60;
 
-/// What a list of approvals has of a call that waits.
+/// A waiting call as an entry in a list of approvals.
 fn approval(run: &str, pending: &Pending<'_>) -> Approval {
     let Pending { call, record, arguments, suspension } = *pending;
     let tool = record.tool().to_owned();

@@ -1,6 +1,6 @@
 //! A fresh copy of a scenario's folder.
 //!
-//! Each folder and file of it is opened below the open folder, and none through a link: one that is put in while the copy is made
+//! Each folder and file is opened below the open folder, and none through a link: a link that is inserted during the copy
 //! leads nowhere.
 
 use std::fs;
@@ -15,9 +15,9 @@ use super::durable::{make_folder, private};
 use super::open::{WORK, below};
 use crate::failure::Failure;
 
-/// The most files and folders that are copied.
+/// The maximum of copied files and folders.
 pub(super) const MOST_ENTRIES: usize = 10_000;
-/// The most bytes that are copied.
+/// The maximum of copied bytes.
 pub(super) const MOST_BYTES: u64 = 256 << 20;
 
 /// The folder of a scenario.
@@ -37,7 +37,7 @@ impl Template {
         Template { base: base.to_owned(), inside: inside.to_owned(), what: "the scenario's folder" }
     }
 
-    /// The folder that the last run of a thread works in.
+    /// The folder of the last run of a thread.
     pub(crate) fn of_run(state_dir: &Path, run: &str) -> Self {
         let inside = Path::new(run).join(WORK);
         Template { what: "the folder of the last run", ..Template::new(state_dir, &inside) }
@@ -50,10 +50,10 @@ impl Template {
     }
 }
 
-/// Opens the folder of a scenario, with no link behind the folder of its file.
+/// Opens the folder of a scenario, without following links below the folder of its file.
 ///
 /// # Errors
-/// A folder that there is not, a link, and a file.
+/// The folder is missing, a link, or a file.
 fn open(from: &Template) -> Result<Dir, Failure> {
     let path = from.path();
     let failed = |error: io::Error| Failure::io(&format!("read {}", from.what), &path, &error);
@@ -74,10 +74,10 @@ fn open(from: &Template) -> Result<Dir, Failure> {
     Ok(open)
 }
 
-/// Refuses a path that is no folder, and a folder that the copy would be in.
+/// Refuses a path that is no folder, and a folder that would contain the copy.
 ///
 /// # Errors
-/// A folder that there is not, a link, a file; a folder that has the folder of all runs in it.
+/// The folder is missing, a link, or a file; or it contains the folder of all runs.
 pub(super) fn check(from: &Template, state_dir: &Path) -> Result<(), Failure> {
     open(from)?;
     let (Ok(from), Some(state_dir)) = (from.path().canonicalize(), canonical(state_dir)) else {
@@ -94,7 +94,7 @@ pub(super) fn check(from: &Template, state_dir: &Path) -> Result<(), Failure> {
     .with_help("name another one with --state-dir: a copy would have all runs in it"))
 }
 
-/// A path without links, though its end is not there yet.
+/// A path without links, even if its end does not exist yet.
 fn canonical(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|there| {
@@ -106,8 +106,8 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 /// Copies the files and folders of `from` to `to`, which must not exist yet.
 ///
 /// # Errors
-/// Whatever cannot be read or written; links and special files, of which a copy could lead out of the folder; more than the limits
-/// of this module.
+/// An unreadable or unwritable entry; links and special files, of which a copy could lead out of the folder; more than the
+/// limits of this module.
 pub(super) fn folder(from: &Template, to: &Path) -> Result<(), Failure> {
     let root = open(from)?;
     let (what, from) = (from.what, from.path());
@@ -146,7 +146,7 @@ pub(super) fn folder(from: &Template, to: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies a file, and one byte more than is left at most. Gives how many bytes were copied.
+/// Copies a file, with at most one byte more than the remaining limit. Returns the number of copied bytes.
 fn copy(root: &Dir, inside: &Path, to: &Path, left: u64) -> io::Result<u64> {
     let mut options = OpenOptions::new();
     let file = root.open_with(inside, super::unblocked(options.read(true).follow(FollowSymlinks::No)))?;
@@ -161,7 +161,7 @@ fn copy(root: &Dir, inside: &Path, to: &Path, left: u64) -> io::Result<u64> {
     Ok(copied)
 }
 
-/// A script stays one.
+/// An executable script stays executable.
 #[cfg(unix)]
 fn keep_executable(was: &cap_std::fs::Metadata, made: &fs::File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all, after a crash too.
+//! Files that exist completely or not at all, after a crash too.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,19 +8,19 @@ use runstate::files::{Disk, RealDisk};
 
 use crate::failure::Failure;
 
-/// Replaces a file: a reader, or a start after a crash, finds the old content or the new, never a part.
+/// Replaces a file atomically: a reader, or a start after a crash, finds the old content or the new, never a part.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     runstate::files::replace(&RealDisk, path, content)
 }
 
-/// Makes a folder and those that it is in, durably. On Unix no other user of the machine looks into those that it makes: what
-/// agents did is in them.
+/// Makes a folder and its ancestors, durably. On Unix new folders are closed to other users of the machine: they contain the
+/// data of agents.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
@@ -29,16 +29,17 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
         make_folders(parent)?;
     }
     match make_folder(folder) {
-        // Another process may have been faster; what it made has to be durable all the same.
+        // Another process may have been faster; its folder must be durable all the same.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !folder.is_dir() => Err(error),
         _ => sync_folder_of(folder),
     }
 }
 
-/// Makes a folder in the folder of all runs, as [`make_folders`] does. A link is not followed: another user may have put it there.
+/// Makes a folder in the folder of all runs, as [`make_folders`] does. A link is not followed: another user may have put it
+/// there.
 ///
 /// # Errors
-/// Those of the operating system, and a link.
+/// Errors of the operating system, and a link.
 pub(super) fn make_own_folder(folder: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::io("make the folder", folder, &error);
     if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
@@ -47,15 +48,15 @@ pub(super) fn make_own_folder(folder: &Path) -> Result<(), Failure> {
     make_folders(folder).map_err(failed)
 }
 
-/// Makes a folder that no other user of the machine looks into.
+/// Makes a folder that is closed to other users of the machine.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     RealDisk.create_private_folder(folder)
 }
 
-/// Makes all durable that is in a folder.
+/// Makes the complete content of a folder durable.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub(super) fn sync_below(folder: &Path) -> io::Result<()> {
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {
@@ -68,7 +69,7 @@ pub(super) fn sync_below(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that is opened to be read can be synced, but on Windows.
+/// A file that is opened for reading can be synced, except on Windows.
 fn sync_file(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(path)?.sync_all()
@@ -77,7 +78,7 @@ fn sync_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// For its user alone, if it is made.
+/// A new file is for its user alone.
 #[cfg(unix)]
 pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
@@ -89,7 +90,7 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// A name is durable once the folder that has it is.
+/// A name is durable once its folder is.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     RealDisk.sync_folder(parent.unwrap_or(Path::new(".")))

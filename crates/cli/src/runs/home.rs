@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::output::exact;
 
-/// Refuses a value of `--state-dir` in the place of which there is something else than a folder.
+/// Refuses a `--state-dir` that is not a folder.
 ///
 /// # Errors
-/// As it says.
+/// As described.
 pub(crate) fn check_state_dir(given: &Path) -> Result<(), Failure> {
     let Ok(about) = given.metadata() else { return Ok(()) };
     if about.is_dir() {
@@ -23,10 +23,10 @@ pub(crate) fn check_state_dir(given: &Path) -> Result<(), Failure> {
     .with_help("name the folder that the runs are in; one that is not there is made"))
 }
 
-/// Where runs are kept: the folder that was given, or else the user's data folder.
+/// The folder of the runs: the given folder, or else the user's data folder.
 ///
 /// That is `$XDG_DATA_HOME/runstate/runs`, with the variable's documented default of `~/.local/share`, and
-/// `%LOCALAPPDATA%\runstate\runs` on Windows: never the folder that the command was started in, which may be a checkout.
+/// `%LOCALAPPDATA%\runstate\runs` on Windows: never the current directory of the command, which may be a checkout.
 ///
 /// # Errors
 /// No folder was given and the user has none.
@@ -37,7 +37,7 @@ pub(crate) fn state_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let data = if cfg!(windows) {
         env::var_os("LOCALAPPDATA").map(PathBuf::from)
     } else {
-        // A relative path is invalid there and is to be ignored.
+        // The specification of the variable requires that a relative path is ignored.
         env::var_os("XDG_DATA_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())

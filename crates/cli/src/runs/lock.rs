@@ -1,4 +1,4 @@
-//! A lock that is waited for, but not for ever: a process that was stopped keeps those that it has.
+//! Lock acquisition with a time limit: a stopped process keeps its locks.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -9,16 +9,16 @@ use super::durable::private;
 use crate::failure::Failure;
 use crate::input::{Links, opened};
 
-/// How long one is waited for. Who has it writes and syncs a file meanwhile.
+/// The time limit. The holder of a lock writes and syncs a file meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Time between two looks.
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Takes a lock, which is given back when the file is dropped. What was waited counts: no clock is read here.
+/// Takes a lock, which is released when the file is dropped. The time is counted in pauses: no clock is read here.
 ///
 /// # Errors
-/// Those of the operating system, and a lock that another process has for so long.
+/// Errors of the operating system, and a lock that another process holds for that time.
 pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, Failure> {
     let failed = |error| Failure::io("lock", path, &error);
     let file =

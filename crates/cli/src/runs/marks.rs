@@ -1,4 +1,5 @@
-//! The number of the last commit of a run, in a file beside its folder: a store that has less is an older copy, or lacks a part.
+//! The number of the last commit of a run, in a file beside its folder: a store with fewer commits is an older copy, or
+//! incomplete.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -16,20 +17,20 @@ use super::unblocked;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 
-/// The file that has the number, with the token of the run.
+/// The file with the number and the token of the run.
 const FILE: &str = "committed";
-/// The most bytes of it. It is written with 54.
+/// The maximum size of the file, in bytes. It is written with 54.
 const MOST_BYTES: u64 = 128;
 
 /// The numbers of the last commits of the runs of this machine.
 ///
-/// A number is written without a sync: after a power cut the file may have an older one, and a check then finds less.
+/// A number is written without a sync: after a power cut the file may have an older one, and a check then detects less.
 #[derive(Debug)]
 pub(crate) struct Marks {
     state_dir: Option<PathBuf>,
-    /// The runs that this process drives, each with its folder and its token. Held for a few steps.
+    /// The runs that this process drives, each with its folder and its token. Locked for a few steps.
     runs: Mutex<HashMap<String, (Arc<Dir>, Token)>>,
-    /// Was it said that a number cannot be written or read?
+    /// Was a warning given that a number cannot be written or read?
     is_warned: AtomicBool,
 }
 
@@ -38,10 +39,10 @@ impl Marks {
         Marks { state_dir, runs: Mutex::default(), is_warned: AtomicBool::new(false) }
     }
 
-    /// Compares the commits that a store has of a run with the number that was noted, before the run is driven.
+    /// Compares the stored commits of a run with the recorded number, before the run is driven.
     ///
     /// # Errors
-    /// A store that has fewer, in words.
+    /// The store has fewer commits.
     pub(crate) fn check(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), String> {
         let Some(token) = token else { return Ok(()) };
         let Some(folder) = self.place(run, token) else { return Ok(()) };
@@ -60,10 +61,10 @@ impl Marks {
         }
     }
 
-    /// Takes the store as it is, though it has fewer commits than were made.
+    /// Accepts the store unchanged, although it has fewer commits than were made.
     ///
     /// # Errors
-    /// Whatever keeps the number from being written.
+    /// The number cannot be written.
     pub(crate) fn accept(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), Failure> {
         let Some(token) = token else { return Ok(()) };
         let Some(folder) = self.place(run, token) else { return Ok(()) };
@@ -75,7 +76,7 @@ impl Marks {
         self.lock().remove(run);
     }
 
-    /// A commit of a run was made. Where it cannot be noted, a later check finds less.
+    /// Records a commit of a run. Without a record, a later check detects less.
     pub(crate) fn note(&self, run: &str, version: u64) {
         let known = self.lock().get(run).cloned();
         if let Some((folder, token)) = known
@@ -85,7 +86,7 @@ impl Marks {
         }
     }
 
-    /// Says once that an older copy of the store would not be noticed.
+    /// Warns once that an older copy of the store would not be noticed.
     fn warn(&self, run: &str, why: &str) {
         if !self.is_warned.swap(true, Ordering::Relaxed) {
             complain(&printable(&format!(
@@ -99,7 +100,8 @@ impl Marks {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The open folder of a run on this machine, with the token of that run in it. No link is followed below the folder of all runs.
+    /// The open folder of a run on this machine, with the token of that run in it. No link is followed below the folder of
+    /// all runs.
     fn place(&self, run: &str, token: &Token) -> Option<Dir> {
         let state_dir = self.state_dir.as_ref().filter(|_| is_a_name(run))?;
         let all = Dir::open_ambient_dir(state_dir, ambient_authority()).ok()?;
@@ -138,7 +140,7 @@ fn read(folder: &Dir) -> Option<(Token, u64)> {
     Some((Token::try_from(token.to_owned()).ok()?, version.parse().ok()?))
 }
 
-/// One write of one length over the old line: a process that is killed leaves the old number or the new one.
+/// One write of constant length over the old line: a killed process leaves the old number or the new one.
 fn write(folder: &Dir, token: &Token, version: u64) -> io::Result<()> {
     let line = format!("{} {version:020}\n", String::from(token.clone()));
     let mut options = OpenOptions::new();
@@ -174,7 +176,7 @@ mod tests {
             "{refused}"
         );
         marks.check("a-1", own, 12).unwrap();
-        // The folder is that of another run, or there is none.
+        // The folder belongs to another run, or is missing.
         marks.check("a-1", foreign, 1).unwrap();
         marks.check("a-1", None, 1).unwrap();
         marks.check("b-1", own, 1).unwrap();
@@ -189,7 +191,7 @@ mod tests {
             assert_eq!(read(&opened()).is_some(), is_read, "{bytes}");
             assert_eq!(marks.check("a-1", own, 11).is_err(), is_read, "{bytes}");
         }
-        // What cannot be read says nothing.
+        // An unreadable file proves nothing.
         fs::write(folder.join(FILE), [0xff; 500]).unwrap();
         marks.check("a-1", own, 1).unwrap();
         #[cfg(unix)]
@@ -204,7 +206,7 @@ mod tests {
             marks.note("a-1", 20);
             assert_eq!(fs::read_to_string(place.path().join("elsewhere")).unwrap(), "stays");
             fs::remove_file(folder.join(FILE)).unwrap();
-            // The folder is swapped for a link after it was looked at.
+            // The folder is swapped for a link after it was checked.
             let victim = place.path().join("victim");
             fs::create_dir(&victim).unwrap();
             token.write(&mark_of(&victim)).unwrap();

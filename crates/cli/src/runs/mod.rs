@@ -1,13 +1,13 @@
-//! The folders that the tools of runs work in, one for each run.
+//! The working folders of runs, one for each run.
 //!
 //! ```text
 //! <state dir>/
-//!   runs.db             the runs, unless --store says another place
+//!   runs.db             the runs, unless --store names another place
 //!   <run id>/work/      the copy of the scenario's folder
-//!   <run id>/owner      what says that it is that very run's
+//!   <run id>/owner      the token that ties the folder to its run
 //!   <run id>/committed  the number of the run's last commit
 //!   numbers/<name>      the highest number that a run of that name has had
-//!   removed/<run id>    a folder that is to be removed, and was not yet
+//!   removed/<run id>    a folder that is still to be removed
 //! ```
 
 mod copy;
@@ -42,7 +42,7 @@ pub(crate) fn id(name: &str, number: u64) -> String {
     format!("{name}-{number}")
 }
 
-/// The folder of a run that is being created. It goes with this value, unless it is [kept](RunFolder::keep).
+/// The folder of a run that is being created. It is removed with this value, unless it is [kept](RunFolder::keep).
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     id: String,
@@ -52,16 +52,16 @@ pub(crate) struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes an empty folder of its own for a new run.
+    /// Makes an empty folder for a new run.
     ///
-    /// Run ids count up: `tidy-folder-1`, `tidy-folder-2`. No number is given twice, not even when its run was removed: what
-    /// was done for one run must not pass for what was done for another.
+    /// Run ids count up: `tidy-folder-1`, `tidy-folder-2`. No number is given twice, even after its run was removed: an
+    /// action for one run must not pass for an action for another.
     ///
     /// # Errors
-    /// Whatever keeps the folder from being made.
+    /// The folder cannot be made.
     pub(crate) fn claim(state_dir: &Path, name: &str, least: u64) -> Result<Self, Failure> {
         make_folders(state_dir).map_err(|error| Failure::io("make the folder", state_dir, &error))?;
-        // The folder's place is kept with the run: it must not depend on where a later command is started.
+        // The folder's place is stored with the run: it must not depend on the current directory of a later command.
         let state_dir =
             state_dir.canonicalize().map_err(|error| Failure::io("find the folder", state_dir, &error))?;
         let token = Token::fresh()?;
@@ -87,17 +87,17 @@ impl RunFolder {
         self.id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder its tools work in.
+    /// The folder of its tools.
     pub(crate) fn work(&self) -> PathBuf {
         self.path.join(WORK)
     }
 
-    /// What the run is to say, so that the folder is known to be its own.
+    /// The token of the run, which identifies the folder as its own.
     pub(crate) fn token(&self) -> &Token {
         &self.token
     }
@@ -105,7 +105,7 @@ impl RunFolder {
     /// Puts a copy of the scenario's folder there, or an empty one, and marks it. It is durable when this returns.
     ///
     /// # Errors
-    /// Whatever keeps it from being made.
+    /// It cannot be made.
     pub(crate) fn fill(&self, template: Option<&Template>) -> Result<(), Failure> {
         let work = self.work();
         match template {
@@ -116,13 +116,13 @@ impl RunFolder {
         }
         let mark = owner::mark_of(&self.path);
         self.token.write(&mark).map_err(|error| Failure::io("write", &mark, &error))?;
-        // A store that says that a run is there has nothing in it but where its folder is.
+        // A stored run refers to nothing but the place of its folder.
         durable::sync_below(&self.path)
             .and_then(|()| durable::sync_folder_of(&self.path))
             .map_err(|error| Failure::io("sync the folder", &self.path, &error))
     }
 
-    /// There is a run that it belongs to, or there may be.
+    /// Keeps the folder, since its run exists or may exist.
     pub(crate) fn keep(&mut self) {
         self.is_kept = true;
     }
@@ -131,21 +131,21 @@ impl RunFolder {
 impl Drop for RunFolder {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Why it was not made is worth more than what is left behind.
+            // The original error is more important than the remains.
             drop(remove::tree(&self.path));
         }
     }
 }
 
-/// Refuses a path that is no folder, and a folder that the folder of all runs is in, before anything is made.
+/// Refuses a path that is no folder, and a folder that contains the folder of all runs, before anything is made.
 ///
 /// # Errors
-/// As a copy of it would.
+/// As for a copy of it.
 pub(crate) fn check_template(template: Option<&Template>, state_dir: &Path) -> Result<(), Failure> {
     template.map_or(Ok(()), |template| copy::check(template, state_dir))
 }
 
-/// A folder that goes when this value does, however deep it has become.
+/// A folder that is removed with this value, at any depth.
 #[derive(Debug)]
 pub(crate) struct Throwaway(tempfile::TempDir);
 
@@ -161,22 +161,22 @@ impl Drop for Throwaway {
     }
 }
 
-/// A copy of a scenario's folder that goes when this value does.
+/// A copy of a scenario's folder that is removed with this value.
 ///
 /// # Errors
-/// Whatever keeps it from being made.
+/// It cannot be made.
 pub(crate) fn throwaway(template: Option<&Template>) -> Result<Throwaway, Failure> {
     let refuse = |error| Failure::io("make a folder in", &std::env::temp_dir(), &error);
     let folder = tempfile::tempdir().map_err(refuse)?;
     if let Some(template) = template {
-        // A copy wants to make its folder itself.
+        // A copy makes its folder itself.
         fs::remove_dir(folder.path()).map_err(refuse)?;
         copy::folder(template, folder.path())?;
     }
     Ok(Throwaway(folder))
 }
 
-/// A pipe that was put in for a file since it was looked at must not make anything wait.
+/// A pipe that replaced a file since the listing must not block.
 #[cfg(unix)]
 pub(crate) fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
     use cap_std::fs::OpenOptionsExt;

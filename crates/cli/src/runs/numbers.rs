@@ -1,4 +1,4 @@
-//! The numbers that runs have had: none is given twice, though runs are removed with their folders.
+//! The numbers of runs: none is given twice, though runs are removed with their folders.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,19 +9,19 @@ use super::lock::{PATIENCE, lock};
 use crate::failure::Failure;
 use crate::input::{Links, contents, opened};
 
-/// The folder that has the highest number of each name. No run is called so: ids end with a number.
+/// The folder with the highest number of each name. No run has this name: ids end with a number.
 const FOLDER: &str = "numbers";
 
-/// What keeps others from giving a number meanwhile. No scenario is called so: names have no dots.
+/// The lock file for giving a number. No scenario has this name: names have no dots.
 const LOCK: &str = ".lock";
 
-/// What it was called before, when a scenario of that name could not run: an empty file is what is left of it.
+/// Its former name, which no scenario could have then: an empty file may remain.
 const OLD_LOCK: &str = "lock";
 
-/// The most bytes of a number and the line feed behind it.
+/// The maximum size of a number with its line feed, in bytes.
 const MOST: u64 = 64;
 
-/// What is known of the numbers of one name, while nobody else gives one.
+/// The numbers of one name, locked against other processes.
 #[derive(Debug)]
 pub(super) struct Numbers {
     path: PathBuf,
@@ -31,10 +31,10 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Those of that name, once no other process gives one.
+    /// Locks the numbers of that name.
     ///
     /// # Errors
-    /// Those of the operating system, a file that holds something else, and another process that does not go on.
+    /// Errors of the operating system, a file with other content, and another process that holds the lock.
     pub(super) fn of(state_dir: &Path, name: &str) -> Result<Self, Failure> {
         let folder = state_dir.join(FOLDER);
         make_own_folder(&folder)?;
@@ -59,15 +59,15 @@ impl Numbers {
             }
             Err(error) => return Err(Failure::io("read", &path, &error)),
         };
-        // Folders may be there of runs that were made before numbers were kept.
+        // Folders may remain of runs from before numbers were stored.
         let highest = there(state_dir, name).max().unwrap_or(0).max(kept);
         Ok(Numbers { path, highest, _lock: locked })
     }
 
-    /// The next one. It is not given again, whatever becomes of it.
+    /// The next number. It is not given again, in any case.
     ///
     /// # Errors
-    /// Those of the operating system, and no number that is left.
+    /// Errors of the operating system, and no number left.
     pub(super) fn next(&mut self, least: u64) -> Result<u64, Failure> {
         let next = self.highest.checked_add(1).ok_or_else(|| {
             let (path, highest) = (self.path.display(), self.highest);
@@ -82,7 +82,7 @@ impl Numbers {
     }
 }
 
-/// The numbers of the runs of that name that have folders; none where the folder cannot be read.
+/// The numbers of the folders of that name; none if the folder cannot be read.
 fn there(state_dir: &Path, name: &str) -> impl Iterator<Item = u64> {
     let entries = fs::read_dir(state_dir).into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());

@@ -10,23 +10,22 @@ use cap_std::fs::Dir;
 use super::owner::{Owner, Token, mark_of, owner};
 use crate::failure::Failure;
 
-/// The name of the folder that tools work in, in the folder of their run.
+/// The name of the tools' folder, in the folder of their run.
 pub(crate) const WORK: &str = "work";
 
 const ELSEWHERE: &str =
     "drive the run on the machine where it was created, with the --state-dir that it was created with";
 
-/// The folder that the tools of a run work in. No store names it.
+/// The folder of a run's tools. No store names it.
 pub(crate) fn work_of(state_dir: &Path, run: &str) -> PathBuf {
     let place = state_dir.canonicalize().or_else(|_| std::path::absolute(state_dir));
     place.unwrap_or_else(|_| state_dir.to_owned()).join(run).join(WORK)
 }
 
-/// Opens the folder that the tools of a run work in.
+/// Opens the folder of a run's tools.
 ///
 /// # Errors
-/// An id that is no name of a folder; a run without a token; a folder that is not there, that is a link, or that has another
-/// token.
+/// An id that is no folder name; a run without a token; a folder that is missing, that is a link, or that has another token.
 pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result<Dir, Failure> {
     let work = work_of(state_dir, run);
     let shown = work.display();
@@ -73,7 +72,8 @@ pub(super) fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
     })
 }
 
-/// Is it the id of a run with a folder of this program: a name, and no path, that ends with a number? `numbers` and `removed` are none.
+/// Is it the id of a run with a folder of this program: a name, not a path, that ends with a number? `numbers` and `removed`
+/// are none.
 pub(super) fn is_a_name(run: &str) -> bool {
     let mut parts = Path::new(run).components();
     let is_one = matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == run);

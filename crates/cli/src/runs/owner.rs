@@ -1,7 +1,7 @@
-//! The token that a run has in common with its folder.
+//! The token that a run shares with its folder.
 //!
-//! An id and a path may be the same on machines that share a store. So a run has a token that no other run has: it stands in the
-//! store, and in a file beside the folder that tools work in, where they cannot reach it.
+//! An id and a path may be equal on machines that share a store. So each run has a unique token: it is stored in the store,
+//! and in a file beside the tools' folder, where tools cannot reach it.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,22 +13,22 @@ use serde::{Deserialize, Serialize};
 use super::durable::replace;
 use crate::failure::Failure;
 
-/// What a run and its folder have in common, and no other run with its own.
+/// The token that a run and its folder share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) struct Token(u128);
 
-/// The file that has the token of a folder.
+/// The file with the token of a folder.
 const MARK: &str = "owner";
 
-/// The most bytes of a file with a mark. A mark has 33.
+/// The maximum size of a mark, in bytes. A mark has 33.
 const MOST_BYTES: u64 = 64;
 
 impl Token {
-    /// One that nothing has.
+    /// A new, unique token.
     ///
     /// # Errors
-    /// A system that gives no random numbers.
+    /// The system gives no random numbers.
     pub(crate) fn fresh() -> Result<Self, Failure> {
         let mut drawn = [0; 16];
         getrandom::fill(&mut drawn).map_err(|error| {
@@ -37,7 +37,7 @@ impl Token {
         Ok(Token(u128::from_be_bytes(drawn)))
     }
 
-    /// The token that stands in a file.
+    /// Reads the token of a file.
     pub(super) fn read(file: impl Read) -> io::Result<Option<Self>> {
         let mut text = Vec::new();
         file.take(MOST_BYTES + 1).read_to_end(&mut text)?;
@@ -70,7 +70,7 @@ impl TryFrom<String> for Token {
     }
 }
 
-/// The mark of a folder, as a run sees it.
+/// The mark of a folder, compared with a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// Its own token.
@@ -81,12 +81,12 @@ pub(crate) enum Owner {
     Unknown,
 }
 
-/// Holds the mark in the folder of a run against the token of the run.
+/// Compares the mark in the folder of a run with the token of the run.
 ///
 /// # Errors
-/// A mark that cannot be read, such as a link.
+/// The mark cannot be read, for example a link.
 pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
-    // A pipe would hold the process that opens it.
+    // A pipe would block the process that opens it.
     match folder.symlink_metadata(MARK) {
         Ok(about) if about.is_symlink() => {
             return Err(io::Error::other("it is a link, and links are not followed"));

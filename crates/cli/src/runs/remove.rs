@@ -1,7 +1,7 @@
 //! Removing the folders of runs.
 //!
-//! A folder that is about to be removed is noted in `removed/<run id>` first, with its token. The note goes with the folder: a folder that
-//! is left by a crash or a refusal of the system is found by its note when `runstate prune` comes next.
+//! A folder to be removed is first noted in `removed/<run id>`, with its token. The note is removed with the folder: after a
+//! crash or an error of the system, the next `runstate prune` finds the folder by its note.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,26 +17,26 @@ use super::owner::{Owner, Token, mark_of, owner};
 use crate::failure::Failure;
 use crate::input::{Links, opened};
 
-/// The folder of the notes. No run is called so: ids end with a number.
+/// The folder of the notes. No run has this name: ids end with a number.
 const FOLDER: &str = "removed";
 
-/// The file that is locked, to keep other commands from the notes.
+/// The lock file of the notes.
 const LOCK: &str = ".lock";
 
-/// The state of the folder of a run that was removed.
+/// The state of the folder of a removed run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Folder {
-    /// It is gone with the run.
+    /// It was removed with the run.
     Removed,
-    /// It was not there.
+    /// It was missing.
     Absent,
-    /// It is another run's with the same place, or has no mark: nothing was done to it.
+    /// It belongs to another run of the same place, or has no mark: it was not changed.
     Others,
     /// It cannot be removed now. The next command finds it by its note.
     Left,
 }
 
-/// The notes, in the hands of one command.
+/// The notes, locked by one command.
 #[derive(Debug)]
 pub(crate) struct Notes {
     state_dir: PathBuf,
@@ -44,7 +44,7 @@ pub(crate) struct Notes {
     _lock: File,
 }
 
-/// A note on a folder that is to be removed.
+/// A note on a folder to be removed.
 #[derive(Debug)]
 pub(crate) struct Note {
     state_dir: PathBuf,
@@ -53,20 +53,20 @@ pub(crate) struct Note {
 }
 
 impl Notes {
-    /// Takes them in hand, once no other command has them.
+    /// Locks the notes.
     ///
     /// # Errors
-    /// Those of the operating system, and another process that does not go on.
+    /// Errors of the operating system, and another process that holds the lock.
     pub(crate) fn take(state_dir: &Path) -> Result<Self, Failure> {
         let folder = state_dir.join(FOLDER);
         make_own_folder(&folder)?;
         Ok(Notes { state_dir: state_dir.to_owned(), _lock: lock(&folder.join(LOCK), PATIENCE)? })
     }
 
-    /// Notes the folder of a run, which is about to be removed. None for an id that has no folder: a store can hold any.
+    /// Notes the folder of a run that is about to be removed. `None` for an id without a folder: a store can hold any id.
     ///
     /// # Errors
-    /// A note that cannot be written.
+    /// The note cannot be written.
     pub(crate) fn write(&self, run: &str, token: &Token) -> Result<Option<Note>, Failure> {
         if !is_a_name(run) {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Notes {
         Ok(Some(note))
     }
 
-    /// Those that earlier commands have left.
+    /// The notes that earlier commands have left.
     pub(crate) fn all(&self) -> Vec<Note> {
         let entries = fs::read_dir(self.state_dir.join(FOLDER)).into_iter().flatten().flatten();
         let notes = entries.filter_map(|entry| {
@@ -96,7 +96,7 @@ impl Note {
         &self.run
     }
 
-    /// The folder that its tools worked in.
+    /// The folder of its tools.
     pub(crate) fn work(&self) -> PathBuf {
         work_of(&self.state_dir, &self.run)
     }
@@ -104,7 +104,7 @@ impl Note {
     /// Removes the folder, if it is this run's, and then the note.
     ///
     /// # Errors
-    /// Those of the operating system. The note stays then.
+    /// Errors of the operating system. The note stays then.
     pub(crate) fn settle(&self) -> Result<Folder, Failure> {
         let folder = self.remove().map_err(|error| {
             let place = self.work();
@@ -114,9 +114,9 @@ impl Note {
         Ok(folder)
     }
 
-    /// Takes the note back.
+    /// Removes the note.
     pub(crate) fn forget(&self) {
-        // A note of a folder that is gone does no harm.
+        // A note of a missing folder is harmless.
         drop(fs::remove_file(self.path()));
     }
 
@@ -131,12 +131,12 @@ impl Note {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Folder::Absent),
             Err(error) => return Err(error),
         };
-        // Where machines share a store, the same place is that of another run on each of them.
+        // On machines that share a store, the place may belong to another run on each of them.
         match owner(&folder, &self.token)? {
             Owner::This => {}
             Owner::Another | Owner::Unknown => return Ok(Folder::Others),
         }
-        // The mark goes last: as long as it is there, another attempt finds the folder.
+        // The mark goes last: while it exists, another try finds the folder.
         let mark = mark_of(Path::new(""));
         clear(&folder, |name| Path::new(name) == mark)?;
         folder.remove_file(&mark)?;
@@ -145,7 +145,7 @@ impl Note {
     }
 }
 
-/// Removes a folder and all that is in it. Links are not followed.
+/// Removes a folder with its content. Links are not followed.
 pub(super) fn tree(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidFilename.into());
@@ -156,10 +156,10 @@ pub(super) fn tree(path: &Path) -> io::Result<()> {
     parent.remove_dir(name)
 }
 
-/// Empties a folder, but for the files that are kept in it.
+/// Empties a folder, except for its kept files.
 ///
-/// Each folder in a folder is moved up to `root` before it is emptied. So nothing is ever deeper than two levels, and three
-/// descriptors are open, however deep the folder was; `std::fs::remove_dir_all` has one open for each level.
+/// Each nested folder is moved up to `root` before it is emptied. So the depth never exceeds two levels, and three
+/// descriptors are open, at any depth of the folder; `std::fs::remove_dir_all` has one open for each level.
 fn clear(root: &Dir, is_kept: impl Fn(&str) -> bool) -> io::Result<()> {
     let (mut open, mut moved) = (Vec::new(), 0_u64);
     for entry in root.entries()? {
@@ -199,7 +199,7 @@ fn clear(root: &Dir, is_kept: impl Fn(&str) -> bool) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Folders in one another, made without a path that is too long.
+    /// Nested folders, made without a path that is too long.
     fn deep(root: &Path, levels: usize) {
         let mut folder = Dir::open_ambient_dir(root, ambient_authority()).unwrap();
         for level in 0..levels {

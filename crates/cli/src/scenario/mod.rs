@@ -12,21 +12,21 @@ use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::runs::Template;
 
-/// The largest scenario, in bytes.
+/// The maximum size of a scenario, in bytes.
 pub(crate) const LIMIT: u64 = 4 << 20;
 
-/// A scenario, its text and where it was found.
+/// A scenario with its text and its place.
 #[derive(Debug)]
 pub(crate) struct FromFile {
     pub(crate) scenario: Scenario,
-    /// The text as it was read: a run keeps a copy, so that it can be resumed whatever becomes of the file.
+    /// The text as read: a run stores a copy, so that it can be resumed without the file.
     pub(crate) source: Text,
-    /// The folder that its paths are relative to.
+    /// The base folder of its paths.
     base: PathBuf,
 }
 
 impl FromFile {
-    /// The folder that a copy is made of, if it names one.
+    /// The folder to copy, if it names one.
     pub(crate) fn template(&self) -> Option<Template> {
         self.scenario.folder.as_ref().map(|folder| Template::new(&self.base, folder))
     }
@@ -35,7 +35,7 @@ impl FromFile {
 /// Reads and checks a scenario.
 ///
 /// # Errors
-/// A file that cannot be read, is no YAML, or does not say a scenario: with line, column and an excerpt.
+/// The file cannot be read, is no YAML, or is no scenario: with line, column and an excerpt.
 pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
     let source = input::read_text(path, LIMIT)?;
     if source.text.trim().is_empty() {
@@ -46,10 +46,10 @@ pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
     Ok(FromFile { scenario, source, base })
 }
 
-/// What a YAML text says, whatever it is to be.
+/// Reads a YAML text as any type.
 ///
 /// # Errors
-/// With the place and an excerpt: no YAML, or not of that shape.
+/// No YAML, or another shape: with the place and an excerpt.
 pub(crate) fn from_yaml<T: DeserializeOwned>(source: &Text, start: &str) -> Result<T, Failure> {
     runstate_scenario::from_yaml(&source.text).map_err(|refused| refuse(source, &refused, start))
 }
@@ -57,7 +57,7 @@ pub(crate) fn from_yaml<T: DeserializeOwned>(source: &Text, start: &str) -> Resu
 /// A file to start from.
 const START: &str = "start from examples/tidy-folder.yaml; `runstate schema` prints the fields of a scenario";
 
-/// A text of another kind has no place that could be mended: `start` says how one begins.
+/// A text of another kind has no place to correct: `start` says how one begins.
 fn refuse(source: &Text, refused: &Refused, start: &str) -> Failure {
     let failure = match refused.span() {
         Some(span) => Failure::at(refused.message(), &source.name, &source.text, span),

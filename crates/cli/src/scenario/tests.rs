@@ -1,4 +1,4 @@
-//! What a scenario may say, and what is said about one that says something else.
+//! The accepted scenarios, and the messages for refused ones.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{FromFile, read};
 use crate::failure::Failure;
 
-/// Reads a scenario from a file of these bytes; the file is called `s.yaml` in messages.
+/// Reads a scenario from a file of these bytes; messages name the file `s.yaml`.
 fn reading(bytes: impl AsRef<[u8]>) -> Result<FromFile, String> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("s.yaml");
@@ -34,7 +34,7 @@ decisions:
 limits: {max_rounds: 3}
 ";
 
-/// The good scenario with one thing changed.
+/// The valid scenario with one change.
 fn but(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     GOOD.replacen(from, to, 1)
@@ -133,7 +133,7 @@ fn a_bad_scenario_is_refused_with_its_place() {
     }
     let mut settings = insta::Settings::clone_current();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // The plain path, by which .ci/run knows which snapshots are referred to.
+    // The plain path, by which .ci/run finds referenced snapshots.
     settings.set_snapshot_path(root.canonicalize().unwrap().join("snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!("cli__scenario_errors", shown));

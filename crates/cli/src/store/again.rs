@@ -1,11 +1,11 @@
-//! What hints say, so that the store is meant that they are about.
+//! The arguments of hints, so that they name the right store.
 
 use std::fmt;
 
 use super::quoted;
 use super::url::StoreUrl;
 
-/// What else is to be said on the command line so that the same store is meant, as it can be copied into a shell.
+/// The further arguments that name this store, in a form for a shell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Again {
     args: String,
@@ -13,10 +13,10 @@ pub(crate) struct Again {
 }
 
 impl Again {
-    /// With this store, if it is to be named, and these arguments.
+    /// With this store, if it must be named, and these arguments.
     pub(super) fn new(store: Option<&StoreUrl>, more: &str) -> Self {
         match store {
-            // As it is shown it would not work, and it is not shown as it is.
+            // The shown form would not work, and the real form is not shown.
             Some(url) if url.has_secret() => Again { args: more.to_owned(), hides_store: true },
             Some(url) => {
                 let args = format!(" --store {}{more}", quoted(&url.whole()));
@@ -26,7 +26,7 @@ impl Again {
         }
     }
 
-    /// What is to be done before, where the arguments do not say it all. It stands behind a hint.
+    /// The preparation that the arguments cannot express. It follows a hint.
     pub(crate) fn note(&self) -> &'static str {
         if self.hides_store {
             " (with RUNSTATE_STORE set to the URL of the store, whose password is not shown)"

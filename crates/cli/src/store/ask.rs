@@ -1,4 +1,4 @@
-//! A store that is open, and the runtime that it works in.
+//! An open store, with its runtime.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -19,10 +19,10 @@ use crate::failure::Failure;
 use crate::output::{complain, printable};
 use crate::runs::{self, Marks};
 
-/// A store that is open, and a runtime of its own.
+/// An open store, with a separate runtime.
 ///
-/// The time of that runtime is real, also while a run is driven whose delays are played: leases are kept by the day's time,
-/// and a database answers when it does.
+/// The time of that runtime is real, even while a run is driven under virtual time: leases use real time, and a database
+/// replies in real time.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn RunStore>,
@@ -31,14 +31,14 @@ pub(crate) struct Opened {
     state_dir: Option<PathBuf>,
     /// The numbers of the last commits of the runs of this machine.
     marks: Arc<Marks>,
-    /// What else a person says on the command line so that this store is meant.
+    /// The further arguments that name this store.
     again: Again,
     runtime: Runtime,
-    /// What was told of damage. Held for a moment.
+    /// The reported damage. Locked for a moment.
     told: Mutex<BTreeSet<Damage>>,
 }
 
-/// How often a store that is away is tried again, by one that waits for it.
+/// The interval between tries at an unreachable store.
 const AGAIN: Duration = Duration::from_secs(1);
 
 impl Opened {
@@ -94,22 +94,22 @@ impl Opened {
         }
     }
 
-    /// Where it is, without a password.
+    /// Its address, without a password.
     pub(crate) fn url(&self) -> String {
         self.url.to_string()
     }
 
-    /// The folder of all runs, where the user has one or it was given.
+    /// The folder of all runs, if the user has one or it was given.
     pub(crate) fn state_dir(&self) -> Option<&Path> {
         self.state_dir.as_deref()
     }
 
-    /// The folder that the tools of a run work in, where there is a folder of all runs.
+    /// The folder of a run's tools, if there is a folder of all runs.
     pub(crate) fn work_of(&self, run: &str) -> Option<PathBuf> {
         self.state_dir.as_deref().map(|state_dir| runs::work_of(state_dir, run))
     }
 
-    /// What else is to be said on the command line so that this store is meant: for hints.
+    /// The further arguments that name this store: for hints.
     pub(crate) fn again(&self) -> &Again {
         &self.again
     }
@@ -119,20 +119,20 @@ impl Opened {
         &self.marks
     }
 
-    /// The runtime it works in.
+    /// The runtime of the store.
     pub(crate) fn handle(&self) -> &Handle {
         self.runtime.handle()
     }
 
-    /// Has nobody been told of that damage? From now on somebody has.
+    /// Is this damage unreported? Records it as reported.
     pub(super) fn is_new(&self, damage: &Damage) -> bool {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(damage.clone())
     }
 
-    /// Waits for an answer of the store.
+    /// Waits for a reply of the store.
     ///
     /// # Errors
-    /// Those of the store, with its place.
+    /// Errors of the store, with its place.
     pub(crate) fn ask<T: Send>(
         &self,
         asked: impl Future<Output = Result<T, StoreError>> + Send,
@@ -143,7 +143,7 @@ impl Opened {
     /// Waits for a change to be made.
     ///
     /// # Errors
-    /// Those of the store, with its place. One that did not answer may have made the change, and the failure says so.
+    /// Errors of the store, with its place. A store without a reply may have made the change, and the failure says so.
     pub(crate) fn change<T: Send>(
         &self,
         asked: impl Future<Output = Result<T, StoreError>> + Send,
@@ -156,7 +156,7 @@ impl Opened {
         failure(&self.url, &self.again, error)
     }
 
-    /// The same, of a change: one that got no answer may have been made.
+    /// As [`failure`](Self::failure), for a change: without a reply it may have been made.
     pub(crate) fn of_change(&self, error: &StoreError) -> Failure {
         match error {
             StoreError::Unavailable(_) => {
@@ -173,8 +173,8 @@ impl Opened {
     }
 }
 
-/// Waits for something in another runtime, whatever this thread is doing: it stands still meanwhile, and so does the time of a
-/// runtime in which time is moved on when nothing else is to be done.
+/// Waits for a future of another runtime, blocking this thread: the time of a runtime with a virtual clock stands still
+/// meanwhile.
 pub(crate) fn beside<T: Send>(handle: &Handle, asked: impl Future<Output = T> + Send) -> T {
     let waited = thread::scope(|scope| scope.spawn(|| handle.block_on(asked)).join());
     waited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

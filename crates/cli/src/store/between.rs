@@ -1,4 +1,4 @@
-//! A store in memory for tests, of whose run a worker takes the decision between two reads.
+//! A store in memory for tests; a worker takes the decision of its run between two reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,11 +26,11 @@ model:
   - text: done
 ";
 
-/// It has a run `pay-1`, whose call `p` was approved by the decision `d1`.
+/// It has a run `pay-1`, with a call `p` that the decision `d1` approved.
 #[derive(Debug)]
 pub(crate) struct Between {
     store: Arc<MemoryStore>,
-    /// How often the run or its mail was read.
+    /// The number of reads of the run or its mail.
     reads: AtomicUsize,
 }
 
@@ -58,7 +58,7 @@ impl Between {
     }
 }
 
-/// Drives what can go on.
+/// Drives the ready runs.
 async fn work(store: &Arc<MemoryStore>) {
     let worker = Worker::new(Arc::clone(store) as Arc<dyn RunStore>, "a worker").clock(unix_clock());
     worker

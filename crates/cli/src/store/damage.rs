@@ -1,4 +1,4 @@
-//! What a store cannot read.
+//! Unreadable entries of a store.
 
 use runstate::store::Damage;
 use serde_json::{Value, json};
@@ -7,29 +7,29 @@ use super::Opened;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 
-/// Says on standard error what the store cannot read of its runs: lists leave that out.
+/// Reports the unreadable entries of the store's runs on standard error: lists omit them.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub(crate) fn tell_damaged(opened: &Opened) -> Result<Vec<Damage>, Failure> {
     let damaged = opened.ask(opened.store.damaged())?;
     damaged.iter().for_each(|damage| tell_damage(opened, damage));
     Ok(damaged)
 }
 
-/// Says it on standard error, unless this command has said it.
+/// Reports it on standard error, once for each command.
 pub(crate) fn tell_damage(opened: &Opened, damage: &Damage) {
     if opened.is_new(damage) {
         complain(&printable(&format!("warning: {damage}")));
     }
 }
 
-/// Says on standard error what the store has mended.
+/// Reports a repair of the store on standard error.
 pub(super) fn tell_repair(repair: &str) {
     complain(&printable(&format!("warning: {repair}")));
 }
 
-/// The same for programs.
+/// The entries for programs.
 pub(crate) fn damaged_to_json(damaged: &[Damage]) -> Value {
     damaged.iter().map(|damage| json!({"what": damage.what, "help": damage.help})).collect()
 }

@@ -1,4 +1,4 @@
-//! Leases of processes of this machine that have ended.
+//! Leases of ended processes of this machine.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use runstate::store::{Lease, RunInfo, RunQuery, RunStore, StoreError};
 
 use crate::machine;
 
-/// Runs of one list.
+/// The number of runs of one list.
 const PAGE: usize = 1_000;
 
-/// Ends the leases of processes of this machine that have ended, of the runs in these states: their time need not be waited for.
-/// Such a lease counts as lost, like an expired one.
+/// Ends the leases of ended processes of this machine, for the runs in these states: their time need not be waited for. Such
+/// a lease counts as lost, like an expired one.
 ///
 /// # Errors
-/// A store that cannot be reached, or that gives no list.
+/// The store is unreachable, or gives no list.
 pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Result<(), StoreError> {
     for status in states {
         let mut query = RunQuery::status(*status, PAGE);
         loop {
             let page = store.runs(&query).await?;
             for info in &page {
-                // What else is wrong with one run keeps no other from being looked at.
+                // Another error of one run does not stop the others.
                 if let Err(error @ StoreError::Unavailable(_)) = end_lease(store, info).await {
                     return Err(error);
                 }
@@ -38,7 +38,7 @@ pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Re
 /// Ends the lease of a run if its holder has ended, and returns whether it has.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub(crate) async fn end_lease(store: &dyn RunStore, info: &RunInfo) -> Result<bool, StoreError> {
     let holder = info.holder.as_ref().filter(|holder| !holder.left.is_zero());
     let Some(holder) = holder.filter(|holder| machine::has_ended(&holder.name)) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! The store of a command: where it is, and how it is asked.
+//! The store of a command: its place and its queries.
 
 mod again;
 mod ask;
@@ -30,15 +30,15 @@ pub(crate) use ended::{end_lease, end_leases};
 pub(crate) use trace::StoredTrace;
 pub(crate) use waits::{Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_of, waiting_to_json};
 
-/// Where runs are.
+/// The place of runs.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StoreArgs {
-    /// Where runs are durable: sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR [default: runs.db in the folder of
+    /// Store of the runs: sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR [default: runs.db in the folder of
     /// --state-dir]
-    // A text: what reads arguments would show one that cannot be read, with the password in it.
+    // A text: the argument parser would show an invalid value, with the password in it.
     #[arg(long, value_name = "URL", env = "RUNSTATE_STORE", hide_env_values = true)]
     store: Option<Given>,
-    /// Where the folders are that tools work in, one for each run [default: runstate/runs in the user's data folder]
+    /// Folder of the tools' folders, one for each run [default: runstate/runs in the user's data folder]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     /// File with the keys that protect stored runs against other writers of the storage: a line has a name and 64 hexadecimal
@@ -48,22 +48,23 @@ pub(crate) struct StoreArgs {
     key_file: Option<PathBuf>,
 }
 
-/// Is a store made where there is none?
+/// Is a missing store created?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// It is made.
+    /// It is created.
     Make,
-    /// It is refused: what is asked for cannot be in it.
+    /// It is refused: the requested data cannot be in it.
     Refuse,
 }
 
 impl StoreArgs {
-    /// Where the folders are that tools work in.
+    /// The folder of the tools' folders.
     ///
     /// # Errors
-    /// No folder was given and the user has none; or the path may be the address of a store, of which folders would be made.
+    /// No folder was given and the user has none; or the path may be the address of a store, from which folders would be
+    /// made.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
-        // A folder that is there may have any name, but for one with a password: it would be shown with each run.
+        // An existing folder may have any name, except one with a password: each run would show it.
         let is_address = |path: &PathBuf| {
             let name = path.to_string_lossy();
             secrets::masked_path(&name) != name || !path.is_dir() && secrets::may_have_one(&name)
@@ -80,7 +81,7 @@ impl StoreArgs {
         runs::state_dir(self.state_dir.as_deref())
     }
 
-    /// The file of the keys, where one is named.
+    /// The file of the keys, if one is named.
     pub(crate) fn key_file(&self) -> Option<&Path> {
         self.key_file.as_deref()
     }
@@ -88,15 +89,15 @@ impl StoreArgs {
     /// Opens the store.
     ///
     /// # Errors
-    /// One that is named in no way that is known, that cannot be opened, and that is not there where it must be.
+    /// The address is invalid, the store cannot be opened, or it is missing and required.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
         self.opened(missing, false)
     }
 
-    /// The same, made where there is none, and waited for as long as it cannot be reached.
+    /// As [`open`](Self::open), created if missing, and waited for while it is unreachable.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for a store that is away.
+    /// As [`open`](Self::open), except for an unreachable store.
     pub(crate) fn open_waiting(&self) -> Result<Opened, Failure> {
         self.opened(Missing::Make, true)
     }
@@ -106,7 +107,7 @@ impl StoreArgs {
         let state_dir = match self.state_dir() {
             Ok(state_dir) => Some(state_dir),
             Err(refused) if self.state_dir.is_some() => return Err(refused),
-            // A user without a data folder has a store all the same.
+            // A user without a data folder can still have a store.
             Err(_) => None,
         };
         match self.missing()? {
@@ -115,13 +116,13 @@ impl StoreArgs {
         }
     }
 
-    /// That the store is not there, if it is not.
+    /// The failure of a missing store, if it is missing.
     ///
     /// # Errors
-    /// A URL that is none.
+    /// The URL is invalid.
     pub(crate) fn missing(&self) -> Result<Option<Failure>, Failure> {
         let url = self.url()?;
-        // An empty file has no run: SQLite would make it a database, and a command that reads changes nothing.
+        // An empty file has no run: SQLite would make it a database, and a reading command changes nothing.
         let why = match url.path().map(Path::metadata) {
             Some(Err(_)) => "",
             Some(Ok(about)) if about.is_file() && about.len() == 0 => ": the file is empty",
@@ -140,7 +141,7 @@ impl StoreArgs {
         }
     }
 
-    /// What else is to be said on the command line so that this store is meant.
+    /// The further arguments that name this store.
     pub(crate) fn to_repeat(&self) -> Again {
         let named = |flag: &str, path: &Option<PathBuf>| {
             path.as_ref()
@@ -155,7 +156,7 @@ impl StoreArgs {
     }
 }
 
-/// A word that can be copied into a shell, whatever a scenario calls its calls.
+/// A word in a form for a shell, for any names of calls in a scenario.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '@');
     if !word.is_empty() && word.chars().all(plain) {
@@ -164,7 +165,7 @@ pub(crate) fn quoted(word: &str) -> String {
     if !word.chars().any(is_unseen) {
         return format!("'{}'", word.replace('\'', "'\\''"));
     }
-    // Octal digits are the form of `$'…'` that each shell reads to the same end.
+    // Octal digits are the form of `$'…'` that each shell reads alike.
     let mut quoted = String::from("$'");
     for c in word.chars() {
         match c {

@@ -1,4 +1,4 @@
-//! A store that notes its commits beside the folders of their runs.
+//! A store that records its commit numbers beside the folders of their runs.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Wrapper for Noted {
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.store.commit(lease, commit).await?;
-        // Behind the commit, which is durable: the number is never ahead of the store.
+        // After the durable commit: the number is never ahead of the store.
         self.marks.note(&lease.run, commit.version);
         Ok(())
     }

@@ -9,10 +9,10 @@ use runstate_sqlite::SqliteStore;
 use super::damage::tell_repair;
 use super::url::StoreUrl;
 
-/// Opens the store of that URL, and makes it where there is none.
+/// Opens the store of that URL, and creates a missing one.
 ///
 /// # Errors
-/// Those of the store, and a kind that this program was built without.
+/// Errors of the store, and a kind that this program was built without.
 pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {

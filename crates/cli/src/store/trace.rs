@@ -7,10 +7,10 @@ use runstate::trace::JsonlReader;
 
 use super::Opened;
 
-/// Events that are asked for together.
+/// The number of events of one query.
 const PAGE: usize = 1_000;
 
-/// The trace of a run, read from its store page by page: however long it is, a page is in memory.
+/// The trace of a run, read from its store page by page: only one page is in memory.
 #[derive(Debug)]
 pub(crate) struct StoredTrace<'s> {
     opened: &'s Opened,
@@ -27,7 +27,7 @@ impl<'s> StoredTrace<'s> {
         StoredTrace { opened, run, after: 0, page: Vec::new(), read: 0, is_last: false }
     }
 
-    /// The same, to be read event by event.
+    /// A reader of its events.
     pub(crate) fn reader(self) -> JsonlReader<BufReader<Self>> {
         JsonlReader::new(BufReader::new(self))
     }

@@ -1,4 +1,4 @@
-//! Where runs are durable, as a person says it.
+//! The address of a store.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::output::exact;
 #[cfg(feature = "postgres")]
 use crate::output::printable;
 
-/// Where runs are durable.
+/// The address of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoreUrl {
     /// A file of SQLite.
@@ -19,7 +19,7 @@ pub(crate) enum StoreUrl {
     File(PathBuf),
 }
 
-/// The address of a database: as its clients read it, and as it is shown.
+/// The address of a database: the text for its client, and the shown text.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     url: String,
@@ -27,21 +27,21 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// The address that a client of the database reads.
+    /// Parses an address with a client of the database.
     ///
     /// # Errors
-    /// One that it cannot read. The text is no part of the message: a password may be anywhere in it.
+    /// The address is invalid. The text is no part of the message: a password may be anywhere in it.
     fn read(url: &str) -> Result<Self, String> {
         Ok(Address { url: url.to_owned(), shown: shown(url)? })
     }
 
-    /// As a client reads it, with a password.
+    /// The text for a client, with the password.
     pub(super) fn url(&self) -> &str {
         &self.url
     }
 }
 
-/// Without a password, wherever it stands.
+/// Without a password, in any place.
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
@@ -53,7 +53,7 @@ fn shown(url: &str) -> Result<String, String> {
     let options: runstate_postgres::PostgresOptions = url.parse().map_err(|error| format!("{error}"))?;
     let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
     let is_harmless = |one: &str| one.is_empty() || HARMLESS.contains(&one.split('=').next().unwrap_or(one));
-    // An encoded part may be a password that the client does not take for one.
+    // An encoded part may be a password that the client does not recognise.
     let address = url.split('?').next().unwrap_or(url);
     let is_usual = address.chars().all(|c| c.is_ascii_alphanumeric() || "._-:/@".contains(c));
     let is_plain =
@@ -61,7 +61,7 @@ fn shown(url: &str) -> Result<String, String> {
     Ok(if is_plain { printable(url) } else { options.address() })
 }
 
-/// Parameters that tell nothing that is not to be seen.
+/// Parameters that are safe to show.
 #[cfg(feature = "postgres")]
 const HARMLESS: [&str; 7] =
     ["application_name", "connect_timeout", "host", "port", "sslmode", "sslrootcert", "user"];
@@ -71,15 +71,15 @@ fn shown(_: &str) -> Result<String, String> {
     Ok("postgres://…".to_owned())
 }
 
-/// What there is.
+/// The accepted forms.
 pub(crate) const FORMS: &str = "sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR";
 
-/// What is said of a path that a shell has left as it was.
+/// The message for a path with an unexpanded `~`.
 const HOME: &str = "expected a path, got one that begins with `~`, which is no folder here; write $HOME for it, or ./~ for a \
                     folder of that name";
 
 impl StoreUrl {
-    /// The file or folder, where it is one of this machine.
+    /// The file or folder, for a store on this machine.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             StoreUrl::Sqlite(path) | StoreUrl::File(path) => Some(path),
@@ -87,7 +87,7 @@ impl StoreUrl {
         }
     }
 
-    /// As it is read again. An address has no password where it [hides nothing](Self::has_secret).
+    /// The text that is parsed again. An address has no password if it [hides nothing](Self::has_secret).
     pub(super) fn whole(&self) -> String {
         match self {
             StoreUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -96,7 +96,7 @@ impl StoreUrl {
         }
     }
 
-    /// Is there something in it that is not shown?
+    /// Does it contain a part that is not shown?
     pub(super) fn has_secret(&self) -> bool {
         match self {
             StoreUrl::Postgres(address) => address.shown != address.url,
@@ -116,8 +116,8 @@ impl FromStr for StoreUrl {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             match path {
                 "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
-                // A shell does that where the word begins with it, and here it does not.
-                // Not quoted, as all that is not read: it may have a password.
+                // A shell expands it at the beginning of a word; here it is not expanded. Not quoted, like any unparsed
+                // text: it may contain a password.
                 path if crate::secrets::may_have_one(path) => Err(format!(
                     "expected a path behind `{scheme}:`, got what may be an address with a password"
                 )),
@@ -130,13 +130,13 @@ impl FromStr for StoreUrl {
             "sqlite" => Ok(StoreUrl::Sqlite(path()?)),
             "file" => Ok(StoreUrl::File(path()?)),
             "postgres" | "postgresql" => Ok(StoreUrl::Postgres(Address::read(text)?)),
-            // It is not quoted: a misspelt one may have a password anywhere.
+            // Not quoted: a misspelt address may contain a password anywhere.
             _ => Err(format!("expected {FORMS}, got another scheme")),
         }
     }
 }
 
-/// Without the password of a database: it ends up in terminals and logs.
+/// Without the password of a database: the text reaches terminals and logs.
 impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,8 +147,7 @@ impl fmt::Display for StoreUrl {
     }
 }
 
-/// What was given for a URL. Why it is none is said by the command: the parser of arguments would show it, and the password
-/// in it.
+/// The given text of a URL. The command reports an error itself: the argument parser would show the text with its password.
 #[derive(Debug, Clone)]
 pub(crate) struct Given(Result<StoreUrl, String>);
 
@@ -161,7 +160,7 @@ impl FromStr for Given {
 }
 
 impl Given {
-    /// The URL, or why it is none.
+    /// The URL, or the error.
     pub(crate) fn url(&self) -> Result<&StoreUrl, &str> {
         self.0.as_ref().map_err(String::as_str)
     }

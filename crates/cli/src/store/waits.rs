@@ -1,4 +1,4 @@
-//! Calls that wait for decisions.
+//! Waiting calls.
 
 use runstate::decision::IN_DOUBT;
 use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_run};
@@ -10,15 +10,15 @@ use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 
-/// How many are asked for together.
+/// The number of entries of one query.
 const PAGE: usize = 100;
 
-/// Is it in doubt whether the call has executed?
+/// Is it unknown whether the call has executed?
 pub(crate) fn is_in_doubt(approval: &Approval) -> bool {
     approval.suspension.action == IN_DOUBT
 }
 
-/// A call that waits, for programs: with its digest the very arguments can be approved that are here.
+/// A waiting call, for programs: its digest permits an approval of exactly these arguments.
 pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
     let Approval { run, call, tool, arguments, digest, suspension, left, .. } = approval;
     json!({
@@ -34,16 +34,16 @@ pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
     })
 }
 
-/// All calls that wait, of those that are meant.
+/// All waiting calls of a filter.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Failure> {
     pages(opened, ApprovalQuery::new(about, PAGE), |_| true)
 }
 
-/// What a word on the command line names. A model chooses the ids of its calls, and never the id of a suspension: so a word with
-/// a slash, as each suspension has, is a suspension and nothing else.
+/// The meaning of a word on the command line. A model chooses the ids of its calls, and never the id of a suspension: so a
+/// word with a slash, as in each suspension, is always a suspension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named<'a> {
     /// A question.
@@ -58,10 +58,10 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The calls that wait and that are named so; in that run, or in all.
+/// The waiting calls of that name; in that run, or in all.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub(crate) fn waiting_of(
     opened: &Opened,
     named: &Named<'_>,
@@ -72,8 +72,8 @@ pub(crate) fn waiting_of(
         Named::Call(call) => (About::Call(call.to_owned()), !call.is_empty()),
     };
     let mut query = ApprovalQuery::new(about, PAGE);
-    // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
-    // nothing is before it.
+    // They are ordered by run and call, so that other runs need not be read. A call without an id has no name either, and
+    // precedes all others.
     query.behind = run.filter(|_| has_name).map(|run| (run.to_owned(), String::new()));
     let begins_with_run = query.behind.is_some();
     let is_in_run = |approval: &Approval| run.is_none_or(|run| run == approval.run);
@@ -82,7 +82,7 @@ pub(crate) fn waiting_of(
     Ok(found)
 }
 
-/// What is listed page by page, as long as it goes on behind the last one of a page.
+/// A list, page by page, until its end.
 fn pages(
     opened: &Opened,
     mut query: ApprovalQuery,
@@ -102,10 +102,10 @@ fn pages(
     }
 }
 
-/// Gives up the lapsed calls of a run before it is driven. A store that cannot be written is reported on standard error.
+/// Gives up the expired calls of a run before it is driven. A store that cannot be written is reported on standard error.
 pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
     match beside(opened.handle(), lapse_run(&*opened.store, run, unix_ms())) {
-        // One that cannot be read says so itself.
+        // An unreadable run reports its own error.
         Ok(()) | Err(StoreError::Unusable { .. }) => {}
         Err(error) => warn(opened, &error),
     }

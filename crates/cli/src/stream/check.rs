@@ -1,4 +1,4 @@
-//! What a stream scenario must be beyond its shape.
+//! Checks of a stream scenario beyond its shape.
 
 use runstate::turn::FinishReason;
 
@@ -6,19 +6,19 @@ use super::scenario::{Attempt, Finish, Rule, Scenario, Step};
 use super::source::finish;
 use super::told::{EVENT_TYPES, is_event_type};
 
-/// The longest time in a scenario: about a year. Timers do not count much further.
+/// The maximum time in a scenario: about a year. Timers do not count much further.
 const LONGEST_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 
-/// The most tokens of one repetition, and of all of a scenario.
+/// The maximum of tokens of one repetition, and of all repetitions of a scenario.
 const MOST: u32 = 1_000_000;
 
-/// The most bytes of all repetitions of a scenario. A session keeps its answer in memory, and so do its events.
+/// The maximum size of all repetitions of a scenario, in bytes. A session keeps its answer in memory, and so do its events.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Checks all that can be known before a session.
+/// Checks everything that can be known before a session.
 ///
 /// # Errors
-/// What is wrong, and where in the scenario.
+/// The error and its place in the scenario.
 pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     if scenario.streams.is_empty() {
         return Err("streams: expected at least one stream, got none".to_owned());
@@ -51,7 +51,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     abort(scenario)
 }
 
-/// A few bytes may stand for gigabytes.
+/// Limits repetitions: a few bytes may expand to gigabytes.
 fn repetitions(scenario: &Scenario) -> Result<(), String> {
     let (mut tokens, mut bytes) = (0_u64, 0_u64);
     for (s, stream) in scenario.streams.iter().enumerate() {
@@ -73,7 +73,7 @@ fn repetitions(scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-/// A rule that looks for nothing is a typing mistake, and would never be broken.
+/// A rule without a target is a typing mistake, and would never be broken.
 fn rules(scenario: &Scenario) -> Result<(), String> {
     if scenario.drift.as_ref().and_then(|drift| drift.kinds.as_ref()).is_some_and(Vec::is_empty) {
         return Err("drift.kinds: expected something to look for, got nothing".to_owned());
@@ -99,7 +99,7 @@ fn rules(scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-/// A reason that no model gives is a typing mistake.
+/// A finish reason that no model gives is a typing mistake.
 fn finishes(scenario: &Scenario) -> Result<(), String> {
     let steps =
         || scenario.streams.iter().flat_map(|stream| &stream.attempts).flat_map(|attempt| &attempt.script);

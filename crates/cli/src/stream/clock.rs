@@ -1,10 +1,10 @@
-//! A clock that shows what it is told to.
+//! A clock with scripted times.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use runstate::clock::Clock;
 
-/// Shows these times, one after the other, and then from the front again.
+/// Returns these times, one after the other, cyclically.
 #[derive(Debug)]
 pub(super) struct Shows {
     times_ms: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Stream scenarios: scripted streams, a session over them on virtual time, and what it tells.
+//! Stream scenarios: scripted streams, a session over them on virtual time, and its output.
 
 mod check;
 mod clock;
@@ -26,22 +26,22 @@ use replay::Replay;
 use scenario::Scenario;
 use told::Line;
 
-/// The largest scenario, in bytes.
+/// The maximum size of a scenario, in bytes.
 const LIMIT: u64 = 4 << 20;
 
-/// The JSON Schema of a scenario's file, made from what reads it.
+/// The JSON Schema of a scenario's file, derived from its types.
 pub(crate) fn schema() -> Value {
     schemars::schema_for!(Scenario).to_value()
 }
 
-/// What came of a scenario.
+/// The result of a scenario.
 #[derive(Debug)]
 pub(crate) struct Played {
     title: String,
     lines: Vec<Line>,
     consumer: ConsumerText,
     ended: Ended,
-    /// The output as a value, where the scenario asks for one.
+    /// The output as a value, if the scenario requires one.
     value: Option<Structured<Value>>,
     replay: Replay,
     events: Vec<Event<'static>>,
@@ -52,7 +52,7 @@ pub(crate) struct Played {
 /// Reads a scenario and plays it, on virtual time.
 ///
 /// # Errors
-/// A file that cannot be read, or that says no scenario.
+/// The file cannot be read, or is no scenario.
 pub(crate) fn play(path: &str) -> Result<Played, Failure> {
     let source = input::read_text(path, LIMIT)?;
     let scenario = parse(&source)?;
@@ -73,7 +73,7 @@ fn parse(source: &Text) -> Result<Scenario, Failure> {
 }
 
 impl Played {
-    /// 0 when the output is whole, 1 otherwise, and when the trace violates the diagram or the record replays to something else.
+    /// 0 if the output is complete; 1 otherwise, and if the trace violates the diagram or the record replays differently.
     pub(crate) fn exit(&self) -> Exit {
         match (&self.ended, self.verdict, &self.replay) {
             (Ended::Complete(_), "conforms", Replay::Same { .. }) => Exit::Good,

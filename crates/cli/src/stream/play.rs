@@ -16,16 +16,16 @@ use super::scenario::{Abort, By, Scenario};
 use super::setup;
 use super::told::{AbortAt, Line, Teller, lock};
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// The output is whole.
+    /// The output is complete.
     Complete(Arc<State>),
-    /// It is not.
+    /// The session failed.
     Failed(SessionError),
     /// The session was dropped.
     Dropped,
-    /// The session waited for a stream that gives nothing, without a limit, and was dropped.
+    /// The session waited for a silent stream, without a limit, and was dropped.
     Hung,
 }
 
@@ -89,13 +89,13 @@ impl Ended {
     }
 }
 
-/// Longer than all that a scenario may wait for.
+/// Longer than any wait of a scenario.
 const FOREVER: Duration = Duration::from_secs(500 * 24 * 60 * 60);
 
 /// Plays a checked scenario.
 ///
 /// # Errors
-/// A runtime that cannot be made, a regular expression that is none.
+/// A runtime that cannot be made, or an invalid regular expression.
 pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
     let builder = setup::session(scenario)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
@@ -188,7 +188,7 @@ fn in_callback(
     Some(AbortAt { at, seen: 0, token: token.clone(), handle: Arc::clone(handle) })
 }
 
-/// Who aborts the session from outside: at a time, or when the consumer sees an event.
+/// The external abort of the session: at a time, or when the consumer sees an event.
 struct Outside<'a> {
     abort: Option<&'a Abort>,
     token: CancellationToken,
@@ -212,7 +212,7 @@ impl<'a> Outside<'a> {
         self.at().is_some_and(|at| elapsed >= at)
     }
 
-    /// Until it is time; for ever when there is none.
+    /// Waits until its time; for ever without one.
     async fn wait(&self, began: Instant) {
         match self.at() {
             Some(at) => sleep_until(began + at).await,
@@ -228,7 +228,7 @@ impl<'a> Outside<'a> {
         !self.done && event.name() == on.event && self.seen == on.nth
     }
 
-    /// Aborts. True when the session is to be dropped.
+    /// Aborts. Returns true if the session must be dropped.
     fn abort(&mut self, session: &Session<Teller>) -> bool {
         self.done = true;
         match self.abort.map(|abort| abort.by) {

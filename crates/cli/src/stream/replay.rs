@@ -1,19 +1,19 @@
-//! The session once more, from its record.
+//! A session replayed from its record.
 
 use std::fmt;
 use std::sync::Arc;
 
 use runstate::stream::{Compare, ConsumerText, Recording, SessionError, State};
 
-/// What a session's record replays to.
+/// The result of replaying a session's record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Replay {
-    /// To what the session told and came to.
+    /// The events and the result of the session.
     Same {
-        /// How many events.
+        /// The number of events.
         events: usize,
     },
-    /// To something else.
+    /// A different result.
     Different(String),
     /// There is no record.
     None,
