@@ -9,7 +9,6 @@ const HEADERS: [&str; 2] = ["authorization", "api-key"];
 
 /// Is it an address: `postgres://…`, `ada:secret@db`, `host=… password=…`; the text of a key; or a header with one? A
 /// parameter with an encoded name may be one too.
-/// name may be one too.
 pub(crate) fn may_have_one(text: &str) -> bool {
     let mut plain = text.replace("%40", "@").replace("%2F", "/").replace("%2f", "/");
     plain = plain.replace("%3A", ":").replace("%3a", ":");

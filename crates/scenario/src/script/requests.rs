@@ -39,7 +39,6 @@ impl Asked {
 
 /// The requests to the model, in order. Clones share it. Its size grows with the conversation, not with each request: each
 /// entry has the messages that the previous one lacked.
-/// there is what the one before had not.
 #[derive(Debug, Clone, Default)]
 pub struct Requests(Arc<Mutex<Inner>>);
 
