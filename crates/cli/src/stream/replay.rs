@@ -31,8 +31,8 @@ impl fmt::Display for Replay {
     }
 }
 
-/// Stores the record, reads it again and replays it without the sources. `told` is how the session ended, and `consumer` what came of
-/// its events; one that was dropped had no end to tell yet.
+/// Stores the record, reads it again and replays it without the sources. `told` is the end of the session, and `consumer`
+/// the final text of its events; a dropped session has no end yet.
 pub(super) fn again(
     record: Option<Recording>,
     told: Option<Result<Arc<State>, SessionError>>,

@@ -1,4 +1,4 @@
-//! From a scenario's rules to those of a session.
+//! Rules of a session, from the rules of a scenario.
 
 use std::num::NonZeroU32;
 
@@ -9,13 +9,13 @@ use runstate::stream::guardrail::{
 
 use super::scenario::{self, BuiltIn, Category, Expression, Forbidden, Phrases, Rule, Scenario, When};
 
-/// The most regular expressions of a scenario. The automaton of one takes up to 10 MiB.
+/// The maximum of regular expressions of a scenario. The automaton of one takes up to 10 MiB.
 const MOST_EXPRESSIONS: usize = 16;
 
 /// The rules, in order.
 ///
 /// # Errors
-/// Too many of them, and a regular expression that is none.
+/// Too many of them, or an invalid regular expression.
 pub(super) fn rules(scenario: &Scenario) -> Result<Rules, String> {
     let mut rules = Rules::new();
     let expressions = scenario.guardrails.iter().filter(|rule| matches!(rule, Rule::ForbidRegex(_))).count();
@@ -108,7 +108,7 @@ fn forbid(rule: Forbidden) -> Custom {
         });
     }
     custom.while_streaming(move |delta, so_far| {
-        // An occurrence that ends in the new part, and is the first.
+        // The first occurrence that ends in the new part.
         let from = (so_far.len() - delta.len()).saturating_sub(rule.text.len().saturating_sub(1));
         let from = so_far.floor_char_boundary(from);
         let at = from + so_far.get(from..)?.find(&rule.text)?;

@@ -1,4 +1,4 @@
-//! From a scenario to a session.
+//! Session settings from a scenario.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::rules::{self, rules};
 use super::scenario::{self, Accept, Continue, Drift, HookName, Limit, Retry, Scenario};
 use super::source::{factory, finish};
 
-/// The session that a checked scenario describes.
+/// Makes the session of a checked scenario.
 ///
 /// # Errors
-/// A regular expression that is none, a schema that cannot be used.
+/// An invalid regular expression, or an unusable schema.
 pub(super) fn session(scenario: &Scenario) -> Result<SessionBuilder, String> {
     let id = scenario.stream_id.as_deref().unwrap_or("stream_1");
     let mut streams = scenario.streams.iter().cloned().map(factory);
@@ -60,7 +60,7 @@ pub(super) fn session(scenario: &Scenario) -> Result<SessionBuilder, String> {
     })
 }
 
-/// Holds the output against a schema.
+/// Checks the output against a schema.
 fn accepting(builder: SessionBuilder, accept: &Accept) -> Result<SessionBuilder, String> {
     let (schemas, schema, only) = (JsonSchemas::new(), accept.schema.clone(), accept.only);
     if let Some(schema) = &schema {
@@ -74,7 +74,7 @@ fn accepting(builder: SessionBuilder, accept: &Accept) -> Result<SessionBuilder,
     }))
 }
 
-/// A hook that panics; what the panic hook prints of it would only be in the way of what the scenario tells.
+/// A hook that panics; the output of the panic hook would disturb the output of the scenario.
 fn panic_if(panics: bool) {
     if panics {
         std::panic::resume_unwind(Box::new("scripted"));

@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::scenario::{Attempt, Failing, Source, Step};
 
-/// What opens a scripted stream, attempt by attempt.
+/// The factory of a scripted stream, attempt by attempt.
 pub(super) fn factory(
     source: Source,
 ) -> impl FnMut(Opening) -> Pin<Box<dyn Future<Output = Result<Scripted, SourceError>> + Send>> + Send + 'static
@@ -44,7 +44,7 @@ pub(super) fn factory(
     }
 }
 
-/// A panic that the session catches; what a hook prints of it would only be in the way of what the scenario tells.
+/// A panic that the session catches; the output of a panic hook would disturb the output of the scenario.
 fn quiet_panic(message: String) -> ! {
     std::panic::resume_unwind(Box::new(message))
 }
@@ -52,7 +52,7 @@ fn quiet_panic(message: String) -> ! {
 /// A stream that follows a script.
 pub(super) struct Scripted {
     steps: VecDeque<Step>,
-    /// Tokens of one step that are still to come.
+    /// The remaining tokens of one step.
     ready: VecDeque<String>,
     repeats: Option<(String, u32)>,
     timer: Option<Pin<Box<Sleep>>>,

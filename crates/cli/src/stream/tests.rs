@@ -1,4 +1,4 @@
-//! The schema's names are the library's; scenarios that are damaged.
+//! The schema has the library's names; damaged scenarios are refused.
 
 use runstate::stream::ErrorKind;
 use runstate::stream::drift::DriftKind;
@@ -33,7 +33,7 @@ fn a_damaged_stream_scenario_is_read_or_refused() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/streams");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.to_string_lossy().ends_with(".stream.yaml"));
-    // The one that says most.
+    // The scenario with the most fields.
     let text =
         paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).max_by_key(String::len).unwrap();
     crate::input::each_damage(&text, |text| {
@@ -41,7 +41,7 @@ fn a_damaged_stream_scenario_is_read_or_refused() {
     });
 }
 
-/// A few bytes do not stand for gigabytes.
+/// A few bytes must not expand to gigabytes.
 #[test]
 fn repetitions_have_a_million_tokens_and_16_mib_and_no_more() {
     let read = |repeats: &[(u32, usize)]| {

@@ -1,4 +1,4 @@
-//! What a session tells: each event with the callbacks that it leads to, as text or as JSON lines.
+//! The output of a session: each event with its callbacks, as text or as JSON lines.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,10 +48,10 @@ impl Line {
     }
 }
 
-/// What all events carry: the stream's id and the user's data.
+/// The common fields of all events: the stream's id and the user's data.
 ///
 /// # Errors
-/// The number of an event that carries something else than the first.
+/// The number of an event with other values than the first.
 pub(super) fn carried(lines: &[Line]) -> Result<(&str, &Value), u64> {
     let mut events = lines.iter().filter_map(|line| match line {
         Line::Event(event) => Some(event),
@@ -65,19 +65,19 @@ pub(super) fn carried(lines: &[Line]) -> Result<(&str, &Value), u64> {
     }
 }
 
-/// Writes down all callbacks; panics in some, and aborts in one, when told to.
+/// Records all callbacks; panics in some, and aborts in one, as configured.
 pub(super) struct Teller {
     lines: Arc<Mutex<Vec<Line>>>,
     panics: Vec<CallbackName>,
     abort: Option<AbortAt>,
 }
 
-/// When a callback aborts the session, and by what.
+/// The callback and the means of an abort.
 pub(super) struct AbortAt {
     pub(super) at: AtEvent,
     pub(super) seen: u32,
     pub(super) token: CancellationToken,
-    /// The session's handle, which there is only once the session is.
+    /// The session's handle, which exists once the session does.
     pub(super) handle: Arc<Mutex<Option<AbortHandle>>>,
 }
 
@@ -161,7 +161,7 @@ impl Callbacks for Teller {
         self.told(CallbackName::OnResume, "on_resume", vec![checkpoint.into(), token_count.into()]);
     }
     fn on_checkpoint(&mut self, checkpoint: &str, token_count: u64) {
-        // The event is the line before: with the text it is whole.
+        // The event is the previous line: the text completes it.
         if let Some(Line::Event(event)) = lock(&self.lines).last_mut()
             && let Some(fields) = event.as_object_mut()
         {

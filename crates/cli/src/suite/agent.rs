@@ -10,7 +10,7 @@ use crate::spec::Spec;
 use crate::tools::Tools;
 use crate::{runs, scenario};
 
-/// Plays a scenario under virtual time. File tools, where it calls any, work on a copy that is thrown away.
+/// Plays a scenario under virtual time. File tools, if it calls any, work on a temporary copy.
 pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
     let file = scenario::read(&path.to_string_lossy())?;
     let scenario = &file.scenario;

@@ -1,4 +1,4 @@
-//! What was played, held against what is expected.
+//! Comparison of a play with its expected result.
 
 use std::io;
 
@@ -11,26 +11,26 @@ use crate::input::{self, TEXT_LIMIT};
 use crate::output::harmless;
 use crate::runs;
 
-/// A scenario, and what was found.
+/// A scenario with its result.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) verdict: Verdict,
-    /// What its trace says of the diagrams; none where it was not played.
+    /// The check of its trace against the diagrams; `None` without a play.
     pub(crate) report: Option<Report>,
 }
 
-/// What was found of a scenario.
+/// The result of a scenario.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// As expected.
     Same,
-    /// What was played is expected from now on.
+    /// The played result becomes the expected one.
     Accepted,
-    /// Something else than expected: the difference.
+    /// A difference from the expected result.
     Differs(String),
-    /// Nothing is expected yet.
+    /// There is no expected result yet.
     New,
-    /// Something that it says never came about, whatever is expected.
+    /// A step of the scenario never happened, whatever is expected.
     Missed(Vec<String>),
     /// The trace violates a diagram, whatever is expected.
     Violates(String),
@@ -38,7 +38,7 @@ pub(crate) enum Verdict {
     Unusable(Failure),
 }
 
-/// Plays a scenario and compares; with `accept` a difference is what is expected from now on.
+/// Plays a scenario and compares; with `accept` a difference becomes the expected result.
 pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case {
     let shown = match subject.play() {
         Ok(shown) => shown,
@@ -52,7 +52,7 @@ pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case 
     if !shown.missed.is_empty() {
         return Case { verdict: Verdict::Missed(shown.missed), report: Some(report) };
     }
-    // It is read on terminals.
+    // The text is shown on terminals.
     let text = harmless(&shown.text);
     let verdict = held_against(subject, &text, accept).unwrap_or_else(Verdict::Unusable);
     Case { verdict, report: Some(report) }
@@ -61,7 +61,7 @@ pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case 
 fn held_against(subject: &Subject, text: &str, accept: bool) -> Result<Verdict, Failure> {
     let path = subject.expected();
     let expected = match input::read(&path, TEXT_LIMIT) {
-        // A checkout may have turned the ends of lines.
+        // A checkout may have changed the line ends.
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Failure::io("read", &path, &error)),

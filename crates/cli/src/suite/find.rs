@@ -10,13 +10,13 @@ use crate::input::unreadable;
 use crate::output::{complain, printable};
 use crate::secrets::masked_path;
 
-/// How deep folders are looked into.
+/// The maximum depth of searched folders.
 const DEEPEST: usize = 16;
 
-/// The scenarios at a path: itself, or those in the folder and its folders, by name.
+/// The scenarios at a path: the file itself, or the files in the folder and its folders, by name.
 ///
 /// # Errors
-/// A path that cannot be read, and a file that is no scenario.
+/// The path cannot be read, or the file is no scenario.
 pub(crate) fn find(path: &Path) -> Result<Vec<Subject>, Failure> {
     let about = fs::metadata(path).map_err(|error| unreadable(&path.to_string_lossy(), &error))?;
     if !about.is_dir() {
@@ -38,10 +38,10 @@ pub(crate) fn find(path: &Path) -> Result<Vec<Subject>, Failure> {
     Ok(found)
 }
 
-/// What is expected of scenarios that there are not.
+/// The expected results without a scenario.
 ///
 /// # Errors
-/// A folder that cannot be read.
+/// The folder cannot be read.
 pub(crate) fn stale(folder: &Path, subjects: &[Subject]) -> Result<Vec<PathBuf>, Failure> {
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Scenarios beside what is expected of them.
+//! Scenarios beside their expected results.
 
 mod agent;
 mod compare;
@@ -16,21 +16,21 @@ use crate::secrets::masked_path;
 pub(crate) use compare::{Case, Verdict, compare};
 pub(crate) use find::{find, stale};
 
-/// What was played of a file.
+/// The result of playing a file.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// The text that is expected to be the same each time.
+    /// The text, which must be equal in each play.
     pub(crate) text: String,
-    /// The transitions, which are held against the diagrams.
+    /// The transitions, which are checked against the diagrams.
     pub(crate) trace: Vec<Event<'static>>,
-    /// What the file says that never came about.
+    /// The steps of the file that never happened.
     pub(crate) missed: Vec<String>,
 }
 
-/// Plays what a file says.
+/// Plays a file.
 type Player = fn(&Path) -> Result<Shown, Failure>;
 
-/// Who plays which files, by how their names end. The first that fits does.
+/// The players, by the endings of file names. The first match wins.
 const PLAYERS: &[(&str, Player)] = &[
     (".stream.yaml", stream::play),
     (".stream.json", stream::play),
@@ -39,17 +39,17 @@ const PLAYERS: &[(&str, Player)] = &[
     (".json", agent::play),
 ];
 
-/// A file and who plays it.
+/// A file and its player.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) path: PathBuf,
-    /// Its path without the end that says what it is.
+    /// Its path without the ending.
     pub(crate) name: String,
     player: Player,
 }
 
 impl Subject {
-    /// The file, if it is one that can be played.
+    /// The file, if it is playable.
     fn of(path: &Path) -> Option<Subject> {
         let shown = path.display().to_string();
         // `A.YAML` is a scenario, too.
@@ -59,10 +59,10 @@ impl Subject {
         Some(Subject { path: path.to_owned(), name: name.to_owned(), player: *player })
     }
 
-    /// The file of a scenario of an agent run, which need not be there.
+    /// The file of a scenario of an agent run, which need not exist.
     ///
     /// # Errors
-    /// A name that `runstate test` does not take for that of such a scenario.
+    /// The name is not one of such a scenario for `runstate test`.
     pub(crate) fn scenario(path: &Path) -> Result<Subject, Failure> {
         let is_one = |subject: &Subject| {
             let file = subject.path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -76,7 +76,7 @@ impl Subject {
         })
     }
 
-    /// Where what is expected of it stands.
+    /// The path of its expected result.
     pub(crate) fn expected(&self) -> PathBuf {
         PathBuf::from(format!("{}.trace", self.name))
     }
@@ -84,7 +84,7 @@ impl Subject {
     /// Plays it.
     ///
     /// # Errors
-    /// A file that cannot be used, with the place.
+    /// The file is unusable, with the place.
     pub(crate) fn play(&self) -> Result<Shown, Failure> {
         (self.player)(&self.path)
     }

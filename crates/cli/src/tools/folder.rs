@@ -1,9 +1,9 @@
-//! A folder that nothing leads out of.
+//! A folder that no path leaves.
 //!
 //! Every path is opened by `cap-std`, relative to the open folder: the kernel resolves it with `openat2` and
-//! `RESOLVE_BENEATH` where it has that, and otherwise each component is opened below the one before. So there is no
-//! moment between a check and a use in which a symlink, of the file or of a folder above it, could be put in: a path
-//! that would leave is refused when it is opened. A symlink that stays inside is followed.
+//! `RESOLVE_BENEATH` if available, and otherwise each component is opened below the previous one. So there is no time
+//! between a check and a use in which a symlink, in place of the file or of a folder above it, could be inserted: a path
+//! that would leave the folder is refused when it is opened. A symlink to a target inside is followed.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -16,27 +16,28 @@ use serde_json::{Value, json};
 use super::path::below;
 use crate::runs::unblocked;
 
-/// The most entries that a listing has.
+/// The maximum of entries of a listing.
 const MOST_ENTRIES: usize = 1_000;
 
-/// The most bytes that the files of a run give to its model while one process drives it: they are kept, each in a few forms.
+/// The maximum of bytes that the files of a run give to its model while one process drives it: they are kept, each in a few
+/// forms.
 const MOST_READ: u64 = 64 << 20;
 
-/// An open folder and the size of the files that are read and written in it.
+/// An open folder and the maximum size of its files.
 #[derive(Debug)]
 pub(super) struct Folder {
     dir: Dir,
     max_bytes: u64,
-    /// How many bytes were read in all.
+    /// The number of bytes read in all.
     read: AtomicU64,
 }
 
-/// What a folder holds.
+/// A listing of a folder.
 #[derive(Debug)]
 pub(super) struct Listing {
     /// The entries by name: `name`, `kind` and for a file its `bytes`.
     pub(super) entries: Vec<Value>,
-    /// How many there are beyond [`MOST_ENTRIES`].
+    /// The number of entries beyond [`MOST_ENTRIES`].
     pub(super) left_out: usize,
 }
 
@@ -49,7 +50,7 @@ impl Folder {
         Folder { dir, max_bytes, read: AtomicU64::new(0) }
     }
 
-    /// What a folder holds, by name.
+    /// Lists a folder, by name.
     pub(super) fn list(&self, path: &str) -> Result<Listing, String> {
         let refuse = |error| refused("list", path, &error);
         let mut names = Vec::new();
@@ -62,7 +63,7 @@ impl Folder {
         names.truncate(MOST_ENTRIES);
         let mut entries = Vec::with_capacity(names.len());
         for (name, entry) in names {
-            // An entry's own metadata: that of a symlink, not of what it leads to.
+            // An entry's own metadata: of a symlink itself, not of its target.
             let about = entry.metadata().map_err(refuse)?;
             let mut entry = match kind(&about) {
                 "file" => json!({"name": name.to_string_lossy(), "kind": "file", "bytes": about.len()}),
@@ -77,7 +78,7 @@ impl Folder {
         Ok(Listing { entries, left_out })
     }
 
-    /// Counts what a run is given. Its history has all of it.
+    /// Counts the bytes given to a run. Its history keeps all of them.
     fn count(&self, verb: &str, path: &str, bytes: usize) -> Result<(), String> {
         let read = self.read.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         if read > MOST_READ {
@@ -89,7 +90,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A file's text.
+    /// Reads the text of a file.
     pub(super) fn read(&self, path: &str) -> Result<String, String> {
         let refuse = |error| refused("read", path, &error);
         let inside = below(path)?;
@@ -108,7 +109,7 @@ impl Folder {
         })
     }
 
-    /// Makes a file have this text, and the folders above it exist.
+    /// Writes a file with this text, and makes the folders above it.
     pub(super) fn write(&self, path: &str, text: &str) -> Result<(), String> {
         if text.len() as u64 > self.max_bytes {
             let (got, most) = (text.len(), self.max_bytes);
@@ -128,11 +129,11 @@ impl Folder {
             self.dir.open_with(inside, unblocked(options.write(true).create(true))).map_err(refuse)?;
         regular(&file).map_err(refuse)?;
         file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(refuse)?;
-        // That the call has succeeded is about to be durable: what it did has to be, too.
+        // The success of the call is about to be durable: its effect must be durable, too.
         file.sync_all().and_then(|()| self.sync_above(inside)).map_err(refuse)
     }
 
-    /// Deletes a file, or a symlink and not what it leads to; false if there is none.
+    /// Deletes a file, or a symlink without its target; returns false if there is none.
     pub(super) fn delete(&self, path: &str) -> Result<bool, String> {
         match self.dir.remove_file(below(path)?) {
             Ok(()) => {
@@ -144,7 +145,7 @@ impl Folder {
         }
     }
 
-    /// Makes the name of a file durable, and those of the folders above it, which may be new.
+    /// Makes the name of a file durable, and the names of the folders above it, which may be new.
     #[cfg(unix)]
     fn sync_above(&self, inside: &Path) -> io::Result<()> {
         for folder in inside.ancestors().skip(1) {
@@ -159,13 +160,13 @@ impl Folder {
         Ok(())
     }
 
-    /// Looks before a file is opened: opening a device can have effects.
+    /// Checks the kind before a file is opened: opening a device can have effects.
     fn regular(&self, path: &Path) -> io::Result<()> {
         is_regular(&self.dir.metadata(path)?)
     }
 }
 
-/// Looks again at what was opened.
+/// Checks the opened file again.
 fn regular(file: &File) -> io::Result<()> {
     is_regular(&file.metadata()?)
 }
@@ -190,7 +191,7 @@ fn kind(about: &Metadata) -> &'static str {
     }
 }
 
-/// The way around the limit of a file.
+/// The remedy for the limit of a file.
 const LARGER: &str = "make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most";
 
 fn refused(what: &str, path: &str, error: &io::Error) -> String {

@@ -1,4 +1,4 @@
-//! The tools of a run: they list, read, write and delete real files, below the run's working folder and nowhere else.
+//! The tools of a run: they list, read, write and delete real files, only below the run's working folder.
 
 mod folder;
 mod path;
@@ -22,12 +22,12 @@ use folder::Folder;
 pub(crate) const LIST_FILES: &str = "list_files";
 /// Reads a text file.
 pub(crate) const READ_FILE: &str = "read_file";
-/// Writes a text file, whole.
+/// Writes a complete text file.
 pub(crate) const WRITE_FILE: &str = "write_file";
 /// Deletes a file.
 pub(crate) const DELETE_FILE: &str = "delete_file";
 
-/// The tools that a scenario has beside its scripted ones.
+/// The file tools of a scenario, beside its scripted ones.
 pub(crate) use runstate_scenario::FILE_TOOLS as NAMES;
 
 /// The tools on one folder.
@@ -70,7 +70,7 @@ impl Tools {
     /// The tools on `folder`, for files of at most `max_bytes` bytes.
     ///
     /// # Errors
-    /// A folder that cannot be opened.
+    /// The folder cannot be opened.
     pub(crate) fn open(folder: &Path, max_bytes: u64) -> io::Result<Tools> {
         Ok(Tools { folder: Folder::open(folder, max_bytes)? })
     }
@@ -80,14 +80,14 @@ impl Tools {
         Tools { folder: Folder::of(folder, max_bytes) }
     }
 
-    /// Each tool on its own.
+    /// Each tool separately.
     pub(crate) fn each(self) -> Vec<Arc<dyn Tool>> {
         let tools = Arc::new(self);
         let each = NAMES.iter().map(|name| FileTool { spec: spec(name), tools: Arc::clone(&tools) });
         each.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
 
-    /// Calls the tool of that name. Whatever goes wrong is a result for the model to read, never an end of the run.
+    /// Calls the tool of that name. An error is a result for the model to read, never an end of the run.
     fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
         let result = match tool {
             LIST_FILES => self.list(arguments),
@@ -131,14 +131,14 @@ impl Tools {
     }
 }
 
-/// One of the tools, as a run calls it.
+/// One of the tools, for a run.
 #[derive(Debug)]
 struct FileTool {
     spec: ToolSpec,
     tools: Arc<Tools>,
 }
 
-/// A file may have been changed by a person since a crash, so a call that may have written or deleted is not repeated without
+/// A person may have changed a file since a crash, so a call that may have written or deleted is not repeated without
 /// asking.
 fn spec(name: &str) -> ToolSpec {
     match name {

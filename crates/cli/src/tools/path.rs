@@ -1,17 +1,17 @@
-//! Which paths a tool takes.
+//! The accepted paths of tools.
 
 use std::path::{Component, Path};
 
-/// The longest path that is looked at, in bytes.
+/// The maximum length of a path, in bytes.
 const LONGEST: usize = 4095;
 
 /// A path below the folder, as a tool may name it: relative, without `..`.
 ///
-/// This is the part that is decided by the text alone and can be explained to the model. That no symlink leads out
-/// is held where the path is opened.
+/// This check uses the text alone, and its errors can be explained to the model. Opening the path ensures that no symlink
+/// leads out.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error of the path.
 pub(super) fn below(path: &str) -> Result<&Path, String> {
     let advice = "expected a path relative to the working folder, without `..`";
     if path.is_empty() {

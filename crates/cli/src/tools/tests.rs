@@ -1,4 +1,4 @@
-//! What the tools do to a real folder, and what they refuse.
+//! The effects of the tools on a real folder, and their refusals.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{ToolResult, Tools};
 
-/// A folder to work in, with a secret beside it that no tool may reach.
+/// A working folder, with a secret beside it that no tool may reach.
 struct World {
     root: TempDir,
     tools: Tools,
@@ -39,7 +39,7 @@ impl World {
         }
     }
 
-    /// The secret is as it was, and nothing else is beside the working folder.
+    /// Checks that the secret is unchanged, and that the working folder has no other neighbour.
     fn assert_untouched(&self) {
         assert_eq!(fs::read_to_string(self.root.path().join("secret.txt")).unwrap(), "secret");
         assert_eq!(fs::read_dir(self.root.path()).unwrap().count(), 2);
@@ -106,7 +106,7 @@ fn symlinks_that_lead_out_are_refused() {
     world.error("list_files", &json!({"path": "up"}));
     world.assert_untouched();
 
-    // A symlink itself can be seen and deleted, and one that stays inside can be followed.
+    // A symlink itself can be seen and deleted, and a symlink to a target inside can be followed.
     let ToolResult::Success(listing) = world.call("list_files", &json!({})) else { panic!("no listing") };
     assert!(listing.as_array().unwrap().iter().all(|entry| entry["kind"] == "symlink"), "{listing}");
     assert_eq!(
@@ -119,7 +119,7 @@ fn symlinks_that_lead_out_are_refused() {
     assert_eq!(world.call("read_file", &json!({"path": "alias"})), ToolResult::Success(json!("inside")));
 }
 
-/// The check and the use are one: a folder that turns into a symlink and back while a tool runs lets nothing out.
+/// The check and the use are one: a folder that turns into a symlink and back while a tool runs gives no access outside.
 #[cfg(unix)]
 #[test]
 fn a_folder_that_is_swapped_for_a_symlink_lets_nothing_out() {
@@ -212,7 +212,7 @@ fn wrong_arguments_and_unknown_tools_are_answers() {
     );
 }
 
-/// One name is no reason to show none. Nothing of it is lost in silence.
+/// One bad name must not hide the others, and is reported.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_name_that_is_no_text_is_listed_as_such() {
@@ -240,7 +240,7 @@ fn the_files_of_a_run_give_64_mib_and_no_more() {
     }
     let ToolResult::Error(refused) = read("one") else { panic!("it is one byte more") };
     assert!(refused.contains("have given 67108865 bytes with it, and 67108864 is the most"), "{refused}");
-    // Names are given as well.
+    // Names count as well.
     let ToolResult::Error(refused) = tools.call("list_files", &json!({ "path": "." })) else {
         panic!("listed")
     };

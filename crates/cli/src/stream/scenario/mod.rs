@@ -1,4 +1,4 @@
-//! What a stream scenario's file says. The published JSON Schema is made from these types.
+//! The format of a stream scenario's file. The published JSON Schema is derived from these types.
 
 mod retry;
 mod rules;
@@ -14,7 +14,7 @@ pub(super) use retry::{Curve, Jitter, Retry, Way};
 pub(super) use rules::{BuiltIn, Category, Drift, Expression, Forbidden, Phrases, Rule, Severity, When};
 pub(super) use source::{Attempt, Failing, Source, Step};
 
-/// A session with scripted streams: what they give and when, how the session is set up, and what is done to it from outside.
+/// A session with scripted streams: their outputs and times, the settings of the session, and external actions.
 ///
 /// Times are virtual: a scenario that waits for an hour takes none.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -23,87 +23,88 @@ pub(super) use source::{Attempt, Failing, Source, Step};
 pub(crate) struct Scenario {
     /// Its name.
     pub(crate) name: String,
-    /// What it shows.
+    /// Its purpose.
     #[serde(default)]
     pub(crate) about: Option<String>,
-    /// The id that all events carry; `stream_1` without.
+    /// The id of all events. Default: `stream_1`.
     #[serde(default)]
     pub(crate) stream_id: Option<String>,
-    /// What all events carry along.
+    /// The user data of all events.
     #[serde(default)]
     pub(crate) meta: Value,
-    /// The primary stream, and those to fall back to, in order.
+    /// The primary stream and its fallbacks, in order.
     #[schemars(length(min = 1))]
     pub(crate) streams: Vec<Source>,
-    /// How often and when it is tried again.
+    /// The retry policy.
     #[serde(default)]
     pub(crate) retry: Retry,
-    /// How long the session waits for its streams.
+    /// The time limits of the streams.
     #[serde(default)]
     pub(crate) timeouts: Limits,
-    /// The rules that the output is held against, in order.
+    /// The rules for the output, in order.
     #[serde(default)]
     pub(crate) guardrails: Vec<Rule>,
-    /// Ask the rules only at each so many tokens, and at the end.
+    /// Evaluate the rules only after each of that many tokens, and at the end.
     #[serde(default)]
     pub(crate) guardrails_every: Option<u32>,
     /// Watch for drift.
     #[serde(default)]
     pub(crate) drift: Option<Drift>,
-    /// Does a stream without any output fail? Yes without.
+    /// Does a stream without any output fail? Default: yes.
     #[serde(default = "yes")]
     pub(crate) zero_output_fails: bool,
-    /// What follows on the reason for which a model stopped: `accept`, `fail` or `continue` for each reason that is named. Without, `length` and
-    /// `content_filter` fail and all others are accepted. A stream that gives no reason ends for `unknown`.
+    /// The policy for each finish reason of a model: `accept`, `fail` or `continue`. Default: `length` and `content_filter`
+    /// fail, and all others are accepted. A stream without a reason ends for `unknown`.
     #[serde(default)]
     pub(crate) finishes: BTreeMap<String, Finish>,
-    /// The output has to be JSON, after repairs, that a schema takes; all else fails its attempt. Any text will do without.
+    /// The output must be JSON, after repairs, that satisfies a schema; any other output fails its attempt. Default: any
+    /// text.
     #[serde(default)]
     pub(crate) accept: Option<Accept>,
-    /// Save checkpoints and go on from them.
+    /// Save checkpoints and continue from them.
     #[serde(default)]
     pub(crate) continuation: Option<Continue>,
-    /// Does a stream that ends without `complete` count as cut? No without.
+    /// Does a stream without `complete` count as cut? Default: no.
     #[serde(default)]
     pub(crate) require_complete: bool,
-    /// How the session is aborted from outside.
+    /// The external abort of the session.
     #[serde(default)]
     pub(crate) abort: Option<Abort>,
     /// The consumer of the session's events.
     #[serde(default)]
     pub(crate) consumer: Consumer,
-    /// Callbacks that panic each time, by name: `on_event`. The session goes on.
+    /// Callbacks that panic each time, by name: `on_event`. The session continues.
     #[serde(default)]
     pub(crate) panicking_callbacks: Vec<CallbackName>,
-    /// Hooks that panic each time, whatever they would say. The session goes on as if there were none, except that a checkpoint
-    /// which cannot be validated is refused.
+    /// Hooks that panic each time, whatever their result. The session continues as without them, except that a checkpoint
+    /// without a validation is refused.
     #[serde(default)]
     pub(crate) panicking_hooks: Vec<HookName>,
-    /// What the session's clock shows, reading after reading and then from the front again, in milliseconds: for clocks that go wrong.
-    /// The virtual time without.
+    /// The scripted times of the session's clock, in milliseconds, repeated cyclically: for faulty clocks. Default: the
+    /// virtual time.
     #[serde(default)]
     pub(crate) clock_ms: Vec<u64>,
 }
 
-/// What the output has to be.
+/// The required output.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Accept {
-    /// A JSON Schema for it; any JSON will do without.
+    /// A JSON Schema for it. Default: any JSON.
     pub(crate) schema: Option<Value>,
-    /// Refuse an output that has other values beside it.
+    /// Refuse an output with other values beside it.
     pub(crate) only: bool,
 }
 
-/// The policy for a reason for which a model stopped.
+/// The policy for a finish reason of a model.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Finish {
-    /// The answer is whole.
+    /// The answer is complete.
     Accept,
     /// The attempt failed.
     Fail,
-    /// The attempt failed, and the next one goes on from all of its text; where a filter stopped it, from the checkpoint before.
+    /// The attempt failed, and the next one continues from all of its text; after a filter, from the checkpoint before.
     Continue,
 }
 
@@ -111,13 +112,13 @@ pub(crate) enum Finish {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HookName {
-    /// May it be tried again?
+    /// Is a retry permitted?
     ShouldRetry,
-    /// How long is waited before?
+    /// The delay before a retry.
     CalculateDelay,
-    /// May the checkpoint be gone on from?
+    /// Is the checkpoint valid for a continuation?
     Validate,
-    /// What is the prompt of the stream that goes on?
+    /// The prompt of the continuing stream.
     Prompt,
 }
 
@@ -125,13 +126,13 @@ fn yes() -> bool {
     true
 }
 
-/// How long the session waits for its streams, in milliseconds.
+/// The time limits of the streams, in milliseconds.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Limits {
-    /// From opening to the first output; 60,000 without.
+    /// From opening to the first output. Default: 60,000.
     pub(crate) initial_ms: Option<Limit>,
-    /// From one output to the next; 30,000 without.
+    /// From one output to the next. Default: 30,000.
     pub(crate) inter_ms: Option<Limit>,
 }
 
@@ -139,13 +140,13 @@ pub(crate) struct Limits {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Limit {
-    /// So many milliseconds.
+    /// A number of milliseconds.
     Ms(u64),
-    /// There is none.
+    /// No limit.
     Word(NoLimit),
 }
 
-/// There is no limit.
+/// No limit.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoLimit {
@@ -153,38 +154,38 @@ pub(crate) enum NoLimit {
     None,
 }
 
-/// Checkpoints, and how they are gone on from.
+/// Checkpoints and continuations.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Continue {
-    /// A checkpoint at each so many tokens.
+    /// The number of tokens between two checkpoints.
     pub(crate) every: u32,
-    /// Is what the continuing stream says again taken away? Yes without.
+    /// Is text removed that the continuing stream repeats? Default: yes.
     #[serde(default = "yes")]
     pub(crate) remove_overlap: bool,
-    /// From how many characters on it counts; 2 without.
+    /// The minimum length of such a repetition, in characters. Default: 2.
     #[serde(default)]
     pub(crate) overlap_from: Option<usize>,
-    /// The hook's prompt, in which `{checkpoint}` stands for the text. No hook without.
+    /// The hook's prompt, in which `{checkpoint}` stands for the text. Default: no hook.
     #[serde(default)]
     pub(crate) prompt: Option<String>,
-    /// The validation hook refuses checkpoints with this text; the empty text refuses all. No hook without.
+    /// The validation hook refuses checkpoints with this text; the empty text refuses all. Default: no hook.
     #[serde(default)]
     pub(crate) refuse_with: Option<String>,
 }
 
-/// How the session is aborted from outside: when one of the two is reached.
+/// The external abort of the session: at the first of both conditions.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Abort {
-    /// At this time, in virtual milliseconds; 0 is before it begins.
+    /// At this time, in virtual milliseconds; 0 is before the session begins.
     #[serde(default)]
     #[schemars(range(max = 31_536_000_000_u64))]
     pub(crate) at_ms: Option<u64>,
     /// At this event.
     #[serde(default)]
     pub(crate) on: Option<AtEvent>,
-    /// By what; its handle without.
+    /// The means of the abort. Default: the session's handle.
     #[serde(default)]
     pub(crate) by: By,
 }
@@ -195,10 +196,10 @@ pub(crate) struct Abort {
 pub(crate) struct AtEvent {
     /// Its type: `RETRY_ATTEMPT`, `TOKEN`.
     pub(crate) event: String,
-    /// The how manieth of them, from 1; the first without.
+    /// The number of the event among those of its type, from 1. Default: 1.
     #[serde(default = "first")]
     pub(crate) nth: u32,
-    /// Is it a callback that aborts, before the event's consumer sees it? No without: it is the consumer.
+    /// Does a callback abort, before the consumer sees the event? Default: no, the consumer does.
     #[serde(default)]
     pub(crate) in_callback: bool,
 }
@@ -207,7 +208,7 @@ fn first() -> u32 {
     1
 }
 
-/// By what a session is aborted.
+/// The means of an abort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum By {
@@ -224,7 +225,7 @@ pub(crate) enum By {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Consumer {
-    /// How long it takes over each event, in milliseconds.
+    /// The delay for each event, in milliseconds.
     pub(crate) delay_ms: u64,
 }
 
@@ -235,19 +236,19 @@ pub(crate) struct Consumer {
 pub(crate) enum CallbackName {
     /// An attempt begins.
     OnStart,
-    /// The output is whole.
+    /// The output is complete.
     OnComplete,
     /// An attempt failed.
     OnError,
-    /// Anything happened.
+    /// Any event.
     OnEvent,
-    /// A rule found something.
+    /// A rule has a finding.
     OnViolation,
-    /// The same stream will be tried again.
+    /// A retry of the stream follows.
     OnRetry,
     /// The next stream is tried.
     OnFallback,
-    /// The attempt goes on from a checkpoint.
+    /// The attempt continues from a checkpoint.
     OnResume,
     /// A checkpoint was saved.
     OnCheckpoint,

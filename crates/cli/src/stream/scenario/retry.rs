@@ -6,97 +6,97 @@ use serde::Deserialize;
 
 use super::source::KindName;
 
-/// How often and when it is tried again. What is not given is the library's default.
+/// The retry policy. Missing fields have the library's defaults.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Retry {
-    /// Retries of one stream for the model's own faults; 3 without.
+    /// Retries of one stream for the model's own faults. Default: 3.
     pub(crate) model_retries: Option<u32>,
-    /// Retries of every kind over all streams; 6 without.
+    /// Retries of every kind over all streams. Default: 6.
     pub(crate) total_retries: Option<u32>,
-    /// How long a retry waits.
+    /// The delay of a retry.
     pub(crate) backoff: Option<Backoff>,
-    /// A provider that wants to be left alone for longer is not tried again; 300,000 without.
+    /// The longest delay that a provider may request; a longer one ends the retries. Default: 300,000.
     pub(crate) longest_retry_after_ms: Option<u64>,
-    /// What kinds of failure lead to, where that is not the default.
+    /// The reactions to kinds of failure that differ from the default.
     pub(crate) on: Vec<Leads>,
-    /// What jitter comes from.
+    /// The seed of the jitter.
     pub(crate) seed: Option<u64>,
-    /// `should_retry` says no after these attempts, counted from 0.
+    /// `should_retry` refuses after these attempts, counted from 0.
     pub(crate) veto_attempts: Vec<u32>,
-    /// `should_retry` says no to failures of these kinds.
+    /// `should_retry` refuses for failures of these kinds.
     #[schemars(with = "Vec<KindName>")]
     pub(crate) veto_kinds: Vec<ErrorKind>,
-    /// `should_retry` says no while the session holds this text.
+    /// `should_retry` refuses while the session holds this text.
     pub(crate) veto_with: Option<String>,
-    /// `calculate_delay` gives these milliseconds, by the attempt from 0; the last for all further ones.
+    /// `calculate_delay` returns these milliseconds, by the attempt from 0; the last one repeats.
     pub(crate) delays_ms: Vec<u64>,
 }
 
-/// What one kind of failure leads to.
+/// The reaction to one kind of failure.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Leads {
     /// The kind.
     #[schemars(with = "KindName")]
     pub(crate) kind: ErrorKind,
-    /// What it leads to.
+    /// The reaction.
     pub(crate) to: Way,
 }
 
-/// How much is still tried.
+/// The reaction to a failure.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Way {
-    /// The same stream while there is a budget, then the next.
+    /// A retry of the stream while there is a budget, then the next stream.
     Retry,
     /// The next stream.
     Fallback,
-    /// Nothing.
+    /// The end of the session.
     Halt,
 }
 
-/// How the wait before a retry grows and is spread.
+/// The growth and the jitter of the delay before a retry.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Backoff {
-    /// How it grows; `exponential` without.
+    /// The growth. Default: `exponential`.
     #[serde(default)]
     pub(crate) curve: Curve,
-    /// The first wait, in milliseconds.
+    /// The first delay, in milliseconds.
     pub(crate) base_ms: u64,
-    /// No wait is longer; 10,000 without.
+    /// The longest delay. Default: 10,000.
     #[serde(default)]
     pub(crate) cap_ms: Option<u64>,
-    /// How it is spread; `none` without.
+    /// The jitter. Default: `none`.
     #[serde(default)]
     pub(crate) jitter: Jitter,
 }
 
-/// How a wait grows.
+/// The growth of a delay.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Curve {
-    /// It does not.
+    /// Constant.
     Fixed,
-    /// By the base each time.
+    /// Grows by the base each time.
     Linear,
     /// It doubles.
     #[default]
     Exponential,
 }
 
-/// How a wait is spread.
+/// The jitter of a delay.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Jitter {
-    /// Not at all.
+    /// None.
     #[default]
     None,
-    /// Over its upper half.
+    /// Over the upper half of the delay.
     Fixed,
-    /// Over all of it.
+    /// Over the complete delay.
     Full,
-    /// From the base to three times the wait before.
+    /// From the base to three times the previous delay.
     Decorrelated,
 }

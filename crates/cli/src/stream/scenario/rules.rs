@@ -1,4 +1,4 @@
-//! What an output is held against.
+//! Rules for an output.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub(crate) enum Rule {
     Markdown,
     /// Environments close.
     Latex,
-    /// There is output. This rule is beside the session's own check, and has its own code.
+    /// There is output. This rule is separate from the session's own check, and has its own code.
     ZeroOutput,
-    /// The text does not go round in circles.
+    /// The text has no loops.
     Repetition,
-    /// Phrases that come with the crate.
+    /// The built-in phrases.
     Patterns(BuiltIn),
-    /// Phrases of one's own, found as those that come with the crate are: whatever their case, white space and quotes.
+    /// Custom phrases, matched like the built-in ones: independent of case, white space and quotes.
     Phrases(Category),
     /// A text that must not occur.
     Forbid(Forbidden),
@@ -38,13 +38,13 @@ pub(crate) enum Rule {
     PanicAt(String),
 }
 
-/// Kinds of phrases that come with the crate.
+/// Kinds of built-in phrases.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BuiltIn {
     /// The kinds.
     pub(crate) kinds: Vec<Phrases>,
-    /// How bad they are; `warning` without, since the phrases are guesses about prose.
+    /// The severity. Default: `warning`, since the phrases are guesses about prose.
     #[serde(default = "warning")]
     pub(crate) severity: Severity,
 }
@@ -61,64 +61,64 @@ pub(crate) enum Phrases {
     MetaCommentary,
     /// The model declines.
     Refusal,
-    /// The prompt comes out.
+    /// The prompt is revealed.
     InstructionLeak,
-    /// Something was left to be filled in.
+    /// A placeholder was left.
     Placeholder,
 }
 
-/// Phrases that a rule looks for.
+/// Phrases of a rule.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Category {
-    /// The name of the rule and of the category; `phrases` without.
+    /// The name of the rule and of the category. Default: `phrases`.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// How bad they are; `error` without.
+    /// The severity. Default: `error`.
     #[serde(default)]
     pub(crate) severity: Severity,
     /// The phrases.
     pub(crate) phrases: Vec<String>,
 }
 
-/// A text that a rule looks for.
+/// A text of a rule.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Forbidden {
     /// The text.
     pub(crate) text: String,
-    /// The rule's name; `forbid` or `require` without.
+    /// The rule's name. Default: `forbid` or `require`.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// How bad it is; `error` without.
+    /// The severity. Default: `error`.
     #[serde(default)]
     pub(crate) severity: Severity,
-    /// May another attempt on the same stream do better? Yes without.
+    /// Can another attempt on the stream be better? Default: yes.
     #[serde(default = "yes")]
     pub(crate) recoverable: bool,
-    /// When it is noticed; while streaming without. What must occur is asked for at the end in any case.
+    /// The time of the check. Default: while streaming. A required text is always checked at the end.
     #[serde(default)]
     pub(crate) at: When,
 }
 
-/// A regular expression that a rule looks for.
+/// A regular expression of a rule.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expression {
     /// The expression.
     pub(crate) regex: String,
-    /// The rule's name; `forbid_regex` without.
+    /// The rule's name. Default: `forbid_regex`.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// How bad it is; `error` without.
+    /// The severity. Default: `error`.
     #[serde(default)]
     pub(crate) severity: Severity,
-    /// How long a match is looked for while streaming, in bytes; without, what the expression itself allows.
+    /// The maximum length of a match while streaming, in bytes. Default: the limit of the expression itself.
     #[serde(default)]
     pub(crate) within_bytes: Option<usize>,
 }
 
-/// How bad a violation is.
+/// The severity of a violation.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
@@ -131,7 +131,7 @@ pub(crate) enum Severity {
     Fatal,
 }
 
-/// When a rule is asked.
+/// The time of a rule's evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum When {
@@ -142,19 +142,19 @@ pub(crate) enum When {
     Complete,
 }
 
-/// Watching for drift.
+/// Detection of drift.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Drift {
-    /// The kinds to look for; all without.
+    /// The kinds to detect. Default: all.
     #[schemars(with = "Option<Vec<DriftName>>")]
     pub(crate) kinds: Option<Vec<DriftKind>>,
-    /// How bad a kind is, in place of `warning`.
+    /// The severity of a kind. Default: `warning`.
     #[schemars(with = "BTreeMap<DriftName, Severity>")]
     pub(crate) severity: BTreeMap<DriftKind, Severity>,
-    /// From which confidence on it is told, from 0 to 1.
+    /// The minimum confidence for a report, from 0 to 1.
     pub(crate) confidence: Option<f64>,
-    /// Look only at each so many tokens.
+    /// Check only after each of that many tokens.
     pub(crate) every: Option<u32>,
 }
 

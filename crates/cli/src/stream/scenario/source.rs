@@ -5,41 +5,41 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A stream, as what its factory gives attempt by attempt.
+/// A stream, by the results of its factory for each attempt.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
-    /// What to call it.
+    /// Its name.
     #[serde(default)]
     #[expect(dead_code, reason = "for people who read the file")]
     pub(crate) name: Option<String>,
-    /// One script for each attempt; the last is for all further ones too.
+    /// One script for each attempt; the last one repeats.
     #[schemars(length(min = 1))]
     pub(crate) attempts: Vec<Attempt>,
 }
 
-/// What one attempt's stream does.
+/// The stream of one attempt.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Attempt {
-    /// How it is opened. At once, and well, without.
+    /// Its opening. Default: immediate success.
     pub(crate) open: Opening,
-    /// What it does then, step by step. A script that just stops is a stream that is cut: it ends without `complete`.
+    /// Its steps. A script without `complete` at its end is a stream that was cut.
     pub(crate) script: Vec<Step>,
 }
 
-/// How a stream is opened.
+/// The opening of a stream.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Opening {
-    /// How long it takes, in milliseconds.
+    /// The duration, in milliseconds.
     #[schemars(range(max = 31_536_000_000_u64))]
     pub(crate) after_ms: u64,
     /// It fails.
     pub(crate) fail: Option<Failing>,
-    /// What opens it panics, with this message.
+    /// The factory panics, with this message.
     pub(crate) panic: Option<String>,
-    /// It never comes to an end.
+    /// It never ends.
     pub(crate) hang: bool,
 }
 
@@ -51,9 +51,9 @@ pub(crate) enum Step {
     Token(String),
     /// Several tokens, at once.
     Tokens(Vec<String>),
-    /// A token again and again, at once.
+    /// A repeated token, at once.
     Repeat(Repeated),
-    /// Nothing for so many milliseconds.
+    /// A silence of that many milliseconds.
     Wait(#[schemars(range(max = 31_536_000_000_u64))] u64),
     /// The stream throws: it gives an error and ends.
     Throw(Failing),
@@ -61,35 +61,35 @@ pub(crate) enum Step {
     Error(Failing),
     /// The model asks for a tool.
     Tool(Tool),
-    /// A piece of the model's reasoning; no output.
+    /// A piece of the model's reasoning, which is no output.
     Reasoning(String),
-    /// A sign of life that is no event: a piece of a tool call, a heartbeat.
+    /// A sign of life without an event: a piece of a tool call, a heartbeat.
     Alive,
-    /// The reason for which the model stopped: `stop`, `tool_calls`, `length`, `content_filter`, `unknown`, or another word.
+    /// The finish reason of the model: `stop`, `tool_calls`, `length`, `content_filter`, `unknown`, or another word.
     Finish(String),
     /// A message beside the text.
     Message(Said),
     /// A part that is no text.
     Data(Value),
-    /// How far the model is; no output.
+    /// The progress of the model, which is no output.
     Progress(Value),
-    /// What reads the stream panics, with this message.
+    /// The reader of the stream panics, with this message.
     Panic(String),
-    /// Nothing any more, for ever.
+    /// Silence, for ever.
     Silence,
-    /// The stream says that it is whole.
+    /// The stream is complete.
     Complete,
-    /// The stream ends here, without saying so.
+    /// The stream ends here, without completion.
     Cut,
 }
 
-/// A token again and again.
+/// A repeated token.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
     /// The token.
     pub(crate) token: String,
-    /// How often; at most 1,000,000.
+    /// The number of repetitions; at most 1,000,000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) times: u32,
 }
@@ -101,13 +101,13 @@ pub(crate) struct Failing {
     /// Its kind.
     #[schemars(with = "KindName")]
     pub(crate) kind: ErrorKind,
-    /// What it says.
+    /// Its message.
     #[serde(default)]
     pub(crate) message: Option<String>,
-    /// How long the provider wants to be left alone, in milliseconds.
+    /// The delay that the provider requests, in milliseconds.
     #[serde(default)]
     pub(crate) retry_after_ms: Option<u64>,
-    /// What made it fail, from the nearest cause on.
+    /// The causes of the failure, the nearest first.
     #[serde(default)]
     pub(crate) causes: Vec<String>,
 }
@@ -147,10 +147,10 @@ pub(crate) struct Tool {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Said {
-    /// Who says it.
+    /// The speaker.
     #[serde(default = "assistant")]
     pub(crate) role: String,
-    /// What is said.
+    /// The text.
     pub(crate) content: String,
 }
 
