@@ -99,7 +99,7 @@ fn check_names_the_lines_of_a_log_that_are_no_legal_transition() {
         fs::create_dir(session.path(folder)).unwrap();
     }
     session.write("ours/RUN_LOG.jsonl", &log).write("bad/RUN_LOG.jsonl", without(&[1, 3]));
-    // The words of document 001, with fields that nobody here knows, and lines that tell of something else.
+    // The documented words, with unknown fields, and lines of other programs.
     let theirs = |states: &[&str]| -> String {
         let line = |(i, state): (usize, &&str)| {
             format!(

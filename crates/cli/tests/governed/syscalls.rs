@@ -313,7 +313,7 @@ fn all(session: &Session) -> BTreeMap<PathBuf, super::restored::Found> {
     all
 }
 
-/// Killed before each of its writes in turn, by its own hand: the next command ends the run as document 001 has it, and nothing but the
+/// Killed before each of its writes in turn, by its own hand: the next command ends the run as documented, and nothing but the
 /// copy that the tools work in differs.
 #[test]
 fn a_run_that_is_killed_before_a_write_ends_by_a_command() {
