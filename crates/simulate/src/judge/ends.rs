@@ -81,7 +81,7 @@ impl Judge for Ends<'_> {
                 self.blocked_at_first |= decision.is_none();
             }
             What::Began { call, decision: None, .. } if self.blocked_at_first && now.cuts == 0 => {
-                book.wrong("ends", format!("{call} starts behind a gate that blocked the run (A25)"));
+                book.wrong("ends", format!("{call} starts behind a gate that blocked the run"));
             }
             What::Began { call, decision: Some(_), .. }
                 if (self.blocked || self.asked_to_end) && !self.ran.remove(call) && now.cuts == 0 =>
