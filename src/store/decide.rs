@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::lapse::lapse;
 use super::load::Loaded;
 use super::query::{About, Approval, ApprovalQuery, Timer};
-use super::{Mail, RunStore};
+use super::{PendingSignals, RunStore};
 use crate::agent::{Incoming, Reply, SchemaCheck, asked_in, fits, well_formed};
 use crate::decision::{Decision, DecisionAction, Suspension};
 
@@ -146,7 +146,7 @@ async fn answered_at_once(
 /// Has the run a decision of that id, taken or not?
 async fn is_known(store: &dyn RunStore, run: &str, id: &str) -> Result<bool, StoreError> {
     // Before the run: what is taken between the two is in both, and not in neither.
-    let posted = store.mail(run).await?.decisions;
+    let posted = store.pending_signals(run).await?.decisions;
     let taken = store.parts(run).await?.decisions;
     Ok(posted.iter().chain(&taken).any(|decision| decision.decision_id == *id))
 }
@@ -162,7 +162,7 @@ async fn judged(
     // A second look tells by whom the first one was overtaken. A question that was answered does not come back.
     for _ in 0..3 {
         // Before the run: what is taken between the two is in both, and not in neither.
-        let Mail { decisions: posted, .. } = match store.mail(run).await {
+        let PendingSignals { decisions: posted, .. } = match store.pending_signals(run).await {
             Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
             mail => mail?,
         };

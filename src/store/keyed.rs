@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::time::Ticking;
 use super::{
-    About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
-    RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
+    About, Approval, ApprovalQuery, Commit, Lease, Loaded, NewRun, Parts, PendingSignals, Posted, RunInfo,
+    RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
 };
 use crate::clock::{Clock, unix_clock};
 use crate::decision::{Decision, digest};
@@ -348,8 +348,8 @@ impl Wrapper for Keyed {
         self.store.cancel(run, &reason).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        let mut mail = self.store.mail(run).await?;
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        let mut mail = self.store.pending_signals(run).await?;
         let decisions = mail.decisions.into_iter();
         mail.decisions = decisions.map(|one| self.untagged_decision(run, one)).collect::<Result<_, _>>()?;
         mail.cancel = mail.cancel.map(|reason| self.untagged_reason(run, &reason)).transpose()?;
@@ -455,7 +455,7 @@ impl Keyed {
     async fn earlier(&self, decision: &Decision) -> Result<Posted, StoreError> {
         let run = &decision.run_id;
         // Before the run: what is taken between the two is in both.
-        let posted = Wrapper::mail(self, run).await?.decisions;
+        let posted = Wrapper::pending_signals(self, run).await?.decisions;
         let taken = Wrapper::parts(self, run).await?.decisions;
         let mut known = posted.iter().chain(&taken);
         if known.clone().any(|one| one.decision_id == decision.decision_id) {

@@ -61,7 +61,7 @@ pub use lapse::{lapse, lapse_due, lapse_run};
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
-pub use new_run::{Mail, NewRun};
+pub use new_run::{NewRun, PendingSignals};
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
 pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
@@ -148,7 +148,7 @@ pub trait RunData: fmt::Debug + Send + Sync {
     /// Sends a message to a run that waits. The run goes on with it instead of the decisions that it waited for: no decision is accepted
     /// from now on for its open questions, and lists have them no more. [`send`] is for messages to a thread.
     ///
-    /// The message stays in the [mail](Self::mail) until the next commit of the run, which holds it. Its id is [given](Self::is_given)
+    /// The message stays in the [mail](Self::pending_signals) until the next commit of the run, which holds it. Its id is [given](Self::is_given)
     /// from now on.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ pub trait RunData: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError>;
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError>;
 
     /// Events of the trace of a run, as lines of JSON: those with a number above `after`, in order, at most `limit`.
     ///

@@ -98,7 +98,7 @@ impl NewRun {
 /// External input for a run that no commit has taken.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
-pub struct Mail {
+pub struct PendingSignals {
     /// Decisions that the store accepted, in the order in which they came.
     pub decisions: Vec<Decision>,
     /// The reason of a requested cancellation.
@@ -107,10 +107,10 @@ pub struct Mail {
     pub message: Option<UserMessage>,
 }
 
-impl Mail {
+impl PendingSignals {
     /// With these decisions, and with a wish to cancel or without.
     pub fn new(decisions: Vec<Decision>, cancel: Option<String>) -> Self {
-        Mail { decisions, cancel, message: None }
+        PendingSignals { decisions, cancel, message: None }
     }
 
     /// The same, with a message.

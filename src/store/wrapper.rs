@@ -6,9 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Loaded, Mail,
-    NewRun, Parts, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError,
-    Superseded, Timer, TraceRow, UserMessage,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Loaded, NewRun,
+    Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore,
+    StoreError, Superseded, Timer, TraceRow, UserMessage,
 };
 use crate::decision::Decision;
 
@@ -142,9 +142,9 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().cancel(run, reason).await
     }
 
-    /// As [`RunData::mail`].
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.inner().mail(run).await
+    /// As [`RunData::pending_signals`].
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        self.inner().pending_signals(run).await
     }
 
     /// As [`RunQueue::news`].
@@ -231,8 +231,8 @@ impl<W: Wrapper> RunData for W {
         Wrapper::cancel(self, run, reason).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        Wrapper::mail(self, run).await
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        Wrapper::pending_signals(self, run).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

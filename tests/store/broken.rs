@@ -14,7 +14,7 @@ impl Wrapper for Forgets {
     }
 
     async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
-        match self.0.mail(run).await {
+        match self.0.pending_signals(run).await {
             Ok(_) => Ok(true),
             Err(StoreError::NoRun { .. }) => Ok(false),
             Err(error) => Err(error),

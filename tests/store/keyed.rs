@@ -7,9 +7,9 @@ use runstate::clock::SetClock;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
-    About, Approval, ApprovalQuery, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted, RunData,
-    RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage, Wrapper, decide,
-    lapse,
+    About, Approval, ApprovalQuery, FileStore, Keyed, MemoryStore, NewRun, Parts, PendingSignals, Posted,
+    RunData, RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage, Wrapper,
+    decide, lapse,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
@@ -57,7 +57,7 @@ type Change<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 #[derive(Default)]
 pub(super) struct Changes {
     pub(super) parts: Option<Change<Parts>>,
-    pub(super) mail: Option<Change<Mail>>,
+    pub(super) mail: Option<Change<PendingSignals>>,
     pub(super) approvals: Option<Change<Vec<Approval>>>,
     due: Option<Change<Vec<Timer>>>,
 }
@@ -90,8 +90,8 @@ impl Wrapper for Open {
         let parts = self.store.parts(run).await?;
         Ok(changed(&self.changes.lock().unwrap().parts, parts))
     }
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        let mail = self.store.mail(run).await?;
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        let mail = self.store.pending_signals(run).await?;
         Ok(changed(&self.changes.lock().unwrap().mail, mail))
     }
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
@@ -180,7 +180,7 @@ async fn a_changed_place_or_message_is_refused() {
     let world = self::world().await;
     let message = UserMessage::new("m1", "more", 0);
     assert_eq!(world.store.supersede("r2", &message).await.unwrap(), Superseded::Accepted);
-    assert_eq!(world.store.mail("r2").await.unwrap().message.unwrap(), message);
+    assert_eq!(world.store.pending_signals("r2").await.unwrap().message.unwrap(), message);
     type Said = fn(&mut UserMessage);
     let changes: [(&str, Said); 4] = [
         ("another text", |message| message.text.push('!')),
@@ -189,9 +189,9 @@ async fn a_changed_place_or_message_is_refused() {
         ("no tag", |message| message.tag = None),
     ];
     for (what, change) in changes {
-        let changed = move |mail: &mut Mail| mail.message.as_mut().into_iter().for_each(change);
+        let changed = move |mail: &mut PendingSignals| mail.message.as_mut().into_iter().for_each(change);
         world.open.changes.lock().unwrap().mail = Some(Box::new(changed));
-        let refused = world.store.mail("r2").await.unwrap_err().to_string();
+        let refused = world.store.pending_signals("r2").await.unwrap_err().to_string();
         assert!(refused.contains("the message of the user"), "{what}: {refused}");
     }
 }
@@ -284,14 +284,14 @@ async fn a_decision_without_its_tag_is_refused() {
     forged.run_id = "r1".to_owned();
     forged.call.clone_from(&question.call);
     assert_eq!(world.open.store.post(&forged).await.unwrap(), Posted::Accepted);
-    let refused = world.store.mail("r1").await.unwrap_err().to_string();
+    let refused = world.store.pending_signals("r1").await.unwrap_err().to_string();
     assert!(refused.starts_with("the run \"r1\": the decision \"d1\": it has no tag"), "{refused}");
 
     let honest = approval(&*world.store, "r2").await;
     let mut decision = Decision::new("d1", &honest.suspension.id, DecisionAction::Resume);
     (decision.run_id, decision.call) = ("r2".to_owned(), honest.call.clone());
     assert_eq!(world.store.post(&decision).await.unwrap(), Posted::Accepted);
-    assert_eq!(world.store.mail("r2").await.unwrap().decisions, [decision]);
+    assert_eq!(world.store.pending_signals("r2").await.unwrap().decisions, [decision]);
     // What is decided, by what person, why, on what and with what result: nothing of it can be changed.
     let changes: [fn(&mut Decision); 7] = [
         |decision| decision.action = DecisionAction::Cancel,
@@ -305,7 +305,7 @@ async fn a_decision_without_its_tag_is_refused() {
     for change in changes {
         world.open.changes.lock().unwrap().mail =
             Some(Box::new(move |mail| mail.decisions.iter_mut().for_each(change)));
-        let refused = world.store.mail("r2").await.unwrap_err().to_string();
+        let refused = world.store.pending_signals("r2").await.unwrap_err().to_string();
         assert!(refused.contains("its tag does not fit"), "{refused}");
     }
 }
@@ -314,14 +314,14 @@ async fn a_decision_without_its_tag_is_refused() {
 async fn a_cancellation_without_its_tag_is_refused() {
     let world = world().await;
     assert!(world.open.store.cancel("r1", "stop").await.unwrap());
-    let refused = world.store.mail("r1").await.unwrap_err().to_string();
+    let refused = world.store.pending_signals("r1").await.unwrap_err().to_string();
     assert!(refused.starts_with("the run \"r1\": the pending cancellation: it has no tag"), "{refused}");
     let listed = world.store.runs(&RunQuery::all(10)).await.unwrap();
     let shown = listed.iter().find(|info| info.id == "r1").unwrap().cancel.clone().unwrap();
     assert!(shown.contains("it has no tag"), "{shown}");
 
     assert!(world.store.cancel("r2", "a \"good\" reason").await.unwrap());
-    assert_eq!(world.store.mail("r2").await.unwrap().cancel.as_deref(), Some("a \"good\" reason"));
+    assert_eq!(world.store.pending_signals("r2").await.unwrap().cancel.as_deref(), Some("a \"good\" reason"));
     let listed = world.store.runs(&RunQuery::all(10)).await.unwrap();
     let shown = listed.iter().find(|info| info.id == "r2").unwrap().cancel.clone();
     assert_eq!(shown.as_deref(), Some("a \"good\" reason"));
@@ -381,11 +381,11 @@ async fn a_timer_that_was_set_forward_is_refused() {
     let refused = lapse(&*world.store, &due[0], 5).await.unwrap_err().to_string();
     assert!(refused.contains("the question of \"p\" of the run \"r1\" has lapsed by the store"), "{refused}");
     assert!(refused.contains("open for 100.065s more by its tag"), "{refused}");
-    assert_eq!(world.store.mail("r1").await.unwrap().decisions, [], "nothing is given up");
+    assert_eq!(world.store.pending_signals("r1").await.unwrap().decisions, [], "nothing is given up");
     // A question that the list hides is not given up either.
     world.open.changes.lock().unwrap().approvals = Some(Box::new(Vec::clear));
     assert_eq!(lapse(&*world.store, &due[0], 5).await.unwrap(), Posted::NotWaiting);
-    assert_eq!(world.store.mail("r1").await.unwrap().decisions, []);
+    assert_eq!(world.store.pending_signals("r1").await.unwrap().decisions, []);
     world.open.changes.lock().unwrap().approvals = None;
     at(100_070);
     assert_eq!(lapse(&*world.store, &due[1], 100_070).await.unwrap(), Posted::Accepted);
@@ -405,7 +405,7 @@ async fn without_the_key_a_run_is_neither_read_nor_decided() {
     let incoming = Incoming { run_id: Some("r1".to_owned()), ..incoming };
     let refused = decide(bare, &incoming, 1, &Unchecked).await.unwrap_err().to_string();
     assert!(refused.starts_with("the run \"r1\" is stored under the key \"k1\""), "{refused}");
-    assert_eq!(bare.mail("r1").await.unwrap(), Mail::default(), "nothing was posted");
+    assert_eq!(bare.pending_signals("r1").await.unwrap(), PendingSignals::default(), "nothing was posted");
 }
 
 #[tokio::test]
@@ -461,8 +461,8 @@ async fn a_question_that_another_name_finds_is_refused() {
     assert!(decide(&*world.store, &approve, 1, &Unchecked).await.is_err());
     world.open.changes.lock().unwrap().approvals = None;
     assert_eq!(
-        world.store.mail("r2").await.unwrap(),
-        Mail::default(),
+        world.store.pending_signals("r2").await.unwrap(),
+        PendingSignals::default(),
         "nothing is signed for another question"
     );
 }

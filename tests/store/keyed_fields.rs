@@ -81,7 +81,7 @@ async fn a_changed_field_of_a_decision_is_refused() {
         Incoming::new("d1", &*open.call, DecisionAction::Resume).on(&*open.suspension.id).by("ada");
     let incoming = Incoming { run_id: Some("r1".to_owned()), ..incoming };
     decide(&*world.store, &incoming, 5, &Unchecked).await.unwrap();
-    let stored = world.open.store.mail("r1").await.unwrap().decisions.remove(0);
+    let stored = world.open.store.pending_signals("r1").await.unwrap().decisions.remove(0);
     let forged: Vec<(String, Decision)> = changes(&serde_json::to_value(&stored).unwrap())
         .into_iter()
         .filter_map(|(what, forged)| Some((what, serde_json::from_value(forged).ok()?)))
@@ -91,7 +91,7 @@ async fn a_changed_field_of_a_decision_is_refused() {
     for (what, forged) in forged {
         world.open.changes.lock().unwrap().mail =
             Some(Box::new(move |mail| mail.decisions = vec![forged.clone()]));
-        let read = world.store.mail("r1").await;
+        let read = world.store.pending_signals("r1").await;
         assert!(read.is_err(), "{what}: {read:?}");
     }
 }

@@ -62,7 +62,7 @@ async fn who_finds_that_another_gave_them_up_looks_for_more() {
         looks += 1;
     }
     assert_eq!(looks, 2, "two full pages, and five calls");
-    assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 25);
+    assert_eq!(store.pending_signals("r1").await.unwrap().decisions.len(), 25);
 }
 
 /// A store with a run that is due, and with questions in it that its lists cannot read.
@@ -119,7 +119,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
         park(&store, "good", 3, 60).await;
         at(70);
         let lapsed = lapse_due(&store, 70, limit).await.unwrap();
-        assert_eq!(store.mail("good").await.unwrap().decisions.len(), 3, "{runs:?}");
+        assert_eq!(store.pending_signals("good").await.unwrap().decisions.len(), 3, "{runs:?}");
         let told: Vec<_> = lapsed.damaged.iter().map(|damage| &*damage.what).collect();
         assert_eq!(told.len(), runs.len(), "each is told once: {told:?}");
         assert!(told.iter().all(|what| what.contains("decisions.jsonl: line 1")), "{told:?}");
@@ -138,7 +138,7 @@ async fn beside_calls_that_cannot_be_given_up_as_many_are_as_without_them() {
     at(70);
     for (given_up, has_more) in [(10, true), (20, true), (25, false)] {
         assert_eq!(lapse_due(&store, 70, 10).await.unwrap().has_more, has_more);
-        assert_eq!(store.mail("good").await.unwrap().decisions.len(), given_up);
+        assert_eq!(store.pending_signals("good").await.unwrap().decisions.len(), given_up);
     }
 }
 
@@ -148,5 +148,5 @@ async fn of_none_nothing_is_given_up() {
     park(&store, "r1", 2, 70).await;
     at(70);
     assert_eq!(lapse_due(&store, 70, 0).await.unwrap(), Default::default());
-    assert_eq!(store.mail("r1").await.unwrap().decisions, []);
+    assert_eq!(store.pending_signals("r1").await.unwrap().decisions, []);
 }

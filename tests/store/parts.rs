@@ -11,7 +11,7 @@ use runstate::clock::SetClock;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
 use runstate::store::{
-    Claim, Commit, EventRow, Lease, Mail, MemoryStore, NewRun, Parts, Posted, RunData, RunQueue,
+    Claim, Commit, EventRow, Lease, MemoryStore, NewRun, Parts, PendingSignals, Posted, RunData, RunQueue,
     StoreCommitter, StoreError, Superseded, TraceRow, UserMessage,
 };
 use runstate::trace::Recorder;
@@ -64,8 +64,8 @@ impl RunData for Engine {
         self.rows.cancel(run, reason).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.rows.mail(run).await
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        self.rows.pending_signals(run).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

@@ -8,8 +8,8 @@ use super::world::Sleeper;
 use runstate::agent::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Claim, Commit, Lease, Loaded, Mail, MemoryStore, Posted, Release, RunData, RunLists, RunQueue, RunStore,
-    StoreError, Timer, Wrapper,
+    Claim, Commit, Lease, Loaded, MemoryStore, PendingSignals, Posted, Release, RunData, RunLists, RunQueue,
+    RunStore, StoreError, Timer, Wrapper,
 };
 
 /// What becomes of commits.
@@ -191,11 +191,11 @@ impl Wrapper for Faulty {
         self.inner.post(decision).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
         self.reached()?;
         let comes = self.before_mail.lock().unwrap().pop_front().flatten();
         self.comes(comes).await;
-        self.inner.mail(run).await
+        self.inner.pending_signals(run).await
     }
 
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {

@@ -8,8 +8,8 @@ use runstate::agent::{Incoming, Message, Reply, Unchecked, async_trait};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::store::{
-    Claim, Commit, Lease, Mail, MemoryStore, NewRun, Parts, RunData, RunStore, Sent, StoreError, Superseded,
-    UserMessage, Wrapper, decide, send,
+    Claim, Commit, Lease, MemoryStore, NewRun, Parts, PendingSignals, RunData, RunStore, Sent, StoreError,
+    Superseded, UserMessage, Wrapper, decide, send,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -138,8 +138,8 @@ impl Wrapper for Late {
         &self.0
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        let mail = self.0.mail(run).await?;
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        let mail = self.0.pending_signals(run).await?;
         if self.1.swap(false, Ordering::Relaxed) {
             self.0.supersede(run, &UserMessage::new("m2", "text of m2", 0)).await?;
         }

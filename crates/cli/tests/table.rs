@@ -210,7 +210,7 @@ async fn around_each_commit(
         }
         desk.look(turn + 1).await;
         desk.look(turn + 2).await;
-        let taken = desk.store.mail(RUN).await.unwrap().decisions;
+        let taken = desk.store.pending_signals(RUN).await.unwrap().decisions;
         if taken.is_empty() {
             break;
         }

@@ -48,7 +48,7 @@ async fn of_sixteen_clients_that_decide_two_hundred_calls_one_is_accepted_for_ea
 
     let mut kept = BTreeMap::new();
     for run in approvals.iter().map(|approval| &approval.run).collect::<BTreeSet<_>>() {
-        let mail = store.mail(run).await.unwrap();
+        let mail = store.pending_signals(run).await.unwrap();
         kept.extend(mail.decisions.into_iter().map(|kept| (kept.suspension_id, kept.decision_id)));
     }
     assert_eq!(kept, accepted);

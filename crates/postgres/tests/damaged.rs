@@ -188,7 +188,7 @@ async fn asked(store: &dyn RunStore) {
         drop(stored.restore());
     }
     drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
-    drop(store.mail("r1").await);
+    drop(store.pending_signals("r1").await);
     drop(store.trace("r1", 0, 99).await);
     drop(store.events("r1", 0, 99).await);
     drop(store.changes(&ChangeCursor::default(), Duration::ZERO).await);

@@ -99,7 +99,7 @@ async fn every_acknowledged_commit_survives_a_crash_of_the_server() {
         let had: usize = first.iter().map(|commit| commit.messages.len()).sum();
         assert_eq!(loaded.messages, had as u64 + loaded.info.version - first.len() as u64, "{run}");
     }
-    let kept = store.mail("decided").await.unwrap().decisions;
+    let kept = store.pending_signals("decided").await.unwrap().decisions;
     assert_eq!(kept.into_iter().map(|kept| kept.decision_id).collect::<Vec<_>>(), accepted);
     assert_eq!(accepted.len(), 20);
     assert!(server.log().contains("automatic recovery in progress"), "it crashed indeed");

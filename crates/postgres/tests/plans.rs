@@ -88,7 +88,7 @@ async fn ask(url: &str) -> i64 {
             assert_eq!(store.claim(&Claim::any("me", Duration::from_secs(60))).await.unwrap(), None);
         }
         store.load("many 99").await.unwrap();
-        assert!(store.mail("many 99").await.unwrap().decisions.is_empty());
+        assert!(store.pending_signals("many 99").await.unwrap().decisions.is_empty());
         asked += 16;
     }
     asked

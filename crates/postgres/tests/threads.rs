@@ -28,7 +28,7 @@ async fn a_commit_behind_a_message_under_way_is_refused() {
         matches!(&committed, Err(StoreError::Superseded { message, .. }) if message == "m1"),
         "{committed:?}"
     );
-    assert!(store.mail("r1").await.unwrap().message.is_some());
+    assert!(store.pending_signals("r1").await.unwrap().message.is_some());
 }
 
 /// The last commit is given again, and waits for the transaction of a message: its questions stay closed.
@@ -50,7 +50,7 @@ async fn a_repeated_commit_behind_a_message_keeps_it() {
         sending.commit().await.unwrap();
     });
     committed.unwrap();
-    assert!(store.mail("r1").await.unwrap().message.is_some());
+    assert!(store.pending_signals("r1").await.unwrap().message.is_some());
     let open = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
     assert_eq!(open, [], "its questions");
 }

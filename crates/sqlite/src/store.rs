@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
-    Parts, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded, Timer,
-    TraceRow, Unread, UserMessage,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, NewRun, Parts,
+    PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded,
+    Timer, TraceRow, Unread, UserMessage,
 };
 use rusqlite::Connection;
 
@@ -216,7 +216,7 @@ impl RunData for SqliteStore {
         self.writer.ask(move |conn| write::mail::cancel(conn, &run, &reason)).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
         let run = run.to_owned();
         self.readers.read(move |conn| read::load::mail(conn, &run)).await
     }

@@ -167,7 +167,7 @@ async fn begin(
     };
     let mut state = stored.restore().unwrap();
     state.watch(recorder);
-    for decision in store.mail(&lease.run).await.unwrap().decisions {
+    for decision in store.pending_signals(&lease.run).await.unwrap().decisions {
         inbox.put(incoming(&decision));
     }
     (state, Input::Resume, inbox)

@@ -427,7 +427,7 @@ async fn numbers_of_another_program_stop_no_count() {
     }
     set(&format!("UPDATE runs SET mail = {}", i64::MAX));
     assert_eq!(approve_all(&store).await, 1);
-    assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 1);
+    assert_eq!(store.pending_signals("r1").await.unwrap().decisions.len(), 1);
 }
 
 /// The first process of a boot changes rows of all runs.

@@ -104,7 +104,7 @@ async fn of_decisions_that_contradict_each_other_one_is_accepted() {
     }
     let mut stored = BTreeMap::new();
     for run in 0..20 {
-        for decision in store.mail(&format!("r{run}")).await.unwrap().decisions {
+        for decision in store.pending_signals(&format!("r{run}")).await.unwrap().decisions {
             stored.insert(decision.suspension_id, decision.decision_id);
         }
     }

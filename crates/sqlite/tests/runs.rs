@@ -27,7 +27,7 @@ async fn a_run_that_asks_is_what_the_store_of_reference_has() {
                 break;
             }
             assert_eq!(approve_all(store).await, 2);
-            told.push(format!("{:?}", store.mail("r1").await.unwrap()));
+            told.push(format!("{:?}", store.pending_signals("r1").await.unwrap()));
         }
         told.push(format!("{:?}", store.trace("r1", 0, 10_000).await.unwrap()));
         told.push(format!("{:?}", store.runs(&RunQuery::all(10)).await.unwrap()));

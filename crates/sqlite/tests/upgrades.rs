@@ -211,7 +211,7 @@ async fn without_a_migration_it_is_refused_with_what_to_do_and_not_touched() {
         assert_eq!((left.info.version, left.info.status), (parked.info.version, RunStatus::Waiting));
         assert_eq!(left.stored, parked.stored);
         assert_eq!(store.trace("r1", 0, 10_000).await.unwrap(), trace);
-        assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 2, "what was decided is kept");
+        assert_eq!(store.pending_signals("r1").await.unwrap().decisions.len(), 2, "what was decided is kept");
     }
 
     // Once its author has registered them, it goes on from where version 0 left it.

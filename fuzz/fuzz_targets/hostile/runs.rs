@@ -149,7 +149,7 @@ async fn say(store: &dyn RunStore, thread: &str, id: &str, supersede: bool) {
             restore(&loaded);
         }
         Sent::Superseded { run } => {
-            let mail = store.mail(&run).await.expect("the mail of a run that took a message");
+            let mail = store.pending_signals(&run).await.expect("the mail of a run that took a message");
             assert_eq!(mail.message.map(|message| message.id).as_deref(), Some(id), "the message in it");
         }
         _ => return,
@@ -168,7 +168,7 @@ pub async fn read(store: &dyn RunStore, from: &mut Unstructured<'_>) {
         if let Ok(loaded) = store.load(run).await {
             restore(&loaded);
         }
-        drop(store.mail(run).await);
+        drop(store.pending_signals(run).await);
         drop(store.trace(run, 0, 99).await);
         drop(store.events(run, 0, 99).await);
     }

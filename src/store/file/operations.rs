@@ -11,7 +11,7 @@ use super::super::lease::{Claim, Lease, Release};
 use super::super::load::Parts;
 use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::super::thread::{Superseded, UserMessage};
-use super::super::{Mail, NewRun, RunData, RunLists, RunQueue};
+use super::super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
 use super::FileStore;
 use crate::decision::Decision;
 use crate::run::RunStatus;
@@ -84,11 +84,11 @@ impl RunData for FileStore {
         noted
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
         let run = run.to_owned();
         let mail = self.work(move |inner, _| {
             let state = inner.state(&run)?.ok_or(StoreError::NoRun { run })?;
-            Ok(state.mail())
+            Ok(state.pending_signals())
         });
         mail.await
     }

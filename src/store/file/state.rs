@@ -12,7 +12,7 @@ use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::query::{Holder, RunInfo};
 use super::super::thread::{ThreadPlace, UserMessage};
 use super::super::time::{Now, left};
-use super::super::{Mail, NewRun};
+use super::super::{NewRun, PendingSignals};
 use super::layout::{FORMAT, MOST_READ, Place};
 use super::log::Log;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
@@ -254,8 +254,8 @@ impl State {
         info
     }
 
-    pub(super) fn mail(&self) -> Mail {
-        Mail::new(self.posted.clone(), self.cancel.clone()).with_message(self.message.clone())
+    pub(super) fn pending_signals(&self) -> PendingSignals {
+        PendingSignals::new(self.posted.clone(), self.cancel.clone()).with_message(self.message.clone())
     }
 
     /// The lease and the time to wait.

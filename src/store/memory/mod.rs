@@ -18,7 +18,7 @@ use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
 use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
-use super::{Mail, NewRun, RunData, RunLists, RunQueue};
+use super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
 use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
 use kept::{Kept, Posting};
@@ -205,11 +205,11 @@ impl RunData for MemoryStore {
         noted
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
         self.with(run, |kept| {
             let untaken = kept.decisions.iter().filter(|kept| !kept.is_taken);
             let decisions = untaken.map(|kept| kept.decision.clone()).collect();
-            Ok(Mail::new(decisions, kept.info.cancel.clone()).with_message(kept.message.clone()))
+            Ok(PendingSignals::new(decisions, kept.info.cancel.clone()).with_message(kept.message.clone()))
         })
     }
 

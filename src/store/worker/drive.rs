@@ -11,8 +11,8 @@ use super::super::error::StoreError;
 use super::super::keep::keep;
 use super::super::lease::{Lease, Release};
 use super::super::load::Loaded;
-use super::super::{Mail, RunQueue};
-use super::post::Postman;
+use super::super::{PendingSignals, RunQueue};
+use super::signals::SignalPump;
 use super::{Ended, Held, Host, HostError, Job, Worker};
 use crate::agent::event::EventSink;
 use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
@@ -66,10 +66,13 @@ impl Worker {
         if lease.lost > self.set_aside_after {
             return Ok(put_off(set_aside_unread(&lease.run, lease.lost)));
         }
-        if lease.lost == self.set_aside_after && self.store.mail(&lease.run).await?.cancel.is_none() {
+        if lease.lost == self.set_aside_after
+            && self.store.pending_signals(&lease.run).await?.cancel.is_none()
+        {
             return Ok(put_off(set_aside(&lease.run, lease.lost)));
         }
-        let (loaded, mail) = tokio::try_join!(self.store.load(&lease.run), self.store.mail(&lease.run))?;
+        let (loaded, mail) =
+            tokio::try_join!(self.store.load(&lease.run), self.store.pending_signals(&lease.run))?;
         if let Some(reason) = over(&loaded) {
             return Ok(Driven { did_nothing: true, ..Driven::of(Ended::Over(reason)) });
         }
@@ -93,7 +96,7 @@ impl Worker {
         host: &dyn Host,
         lease: &Lease,
         loaded: &Loaded,
-        (mail, seen): (Mail, u64),
+        (mail, seen): (PendingSignals, u64),
         drain: CancellationToken,
     ) -> Result<Driven, StoreError> {
         let lost = loaded.info.lost;
@@ -104,7 +107,7 @@ impl Worker {
         };
         let prepared = match prepared {
             // What it is driven with may be gone for good, and is not needed to end it.
-            Err(_) if self.store.mail(&lease.run).await?.cancel.is_some() => Job::of_nothing(),
+            Err(_) if self.store.pending_signals(&lease.run).await?.cancel.is_some() => Job::of_nothing(),
             prepared => prepared,
         };
         let job = match prepared {
@@ -167,21 +170,25 @@ struct InHand<'w> {
 }
 
 impl InHand<'_> {
-    async fn drive(&mut self, mut input: Input, (mail, seen): (Mail, u64)) -> Result<Ended, StoreError> {
+    async fn drive(
+        &mut self,
+        mut input: Input,
+        (mail, seen): (PendingSignals, u64),
+    ) -> Result<Ended, StoreError> {
         let (handle, mut inbox) = inbox();
         let cancel = CancellationToken::new();
-        let mut postman = Postman::new(handle, cancel.clone(), seen);
+        let mut pump = SignalPump::new(handle, cancel.clone(), seen);
         let mut lost = self.committer.lost();
         let run = &*self.lease.run;
         let store = Arc::clone(&self.worker.store);
-        postman.deliver(mail);
+        pump.deliver(mail);
         loop {
             let waits = self.state.run().status() == RunStatus::Waiting;
-            if let Some(message) = waits.then(|| postman.message()).flatten() {
+            if let Some(message) = waits.then(|| pump.message()).flatten() {
                 self.committer.takes(message.id);
                 input = Input::Message(message.text.into());
             }
-            let before = (self.state.commits(), postman.brought());
+            let before = (self.state.commits(), pump.delivered());
             let mut io = Io::new()
                 .committer(&mut self.committer)
                 .inbox(&mut inbox)
@@ -196,7 +203,7 @@ impl InHand<'_> {
                 biased;
                 outcome = run_loop(&self.agent, &mut self.state, input, io) => outcome,
                 Ok(why) = lost.wait_for(Option::is_some) => return Ok(ended(why.clone())),
-                never = self.worker.bring_news(&mut postman, run) => match never {},
+                never = self.worker.fetch_changes(&mut pump, run) => match never {},
             };
             let outcome = match outcome {
                 Ok(outcome) => outcome,
@@ -210,11 +217,11 @@ impl InHand<'_> {
             if self.committer.is_given_back() {
                 return Ok(Ended::Waits(waiting));
             }
-            let has_mail = postman.bring(&*store, run).await?;
+            let has_mail = pump.fetch(&*store, run).await?;
             if !has_mail && !cancel.is_cancelled() {
                 return Ok(Ended::Waits(waiting));
             }
-            if (self.state.commits(), postman.brought()) == before {
+            if (self.state.commits(), pump.delivered()) == before {
                 let why = format!(
                     "a decision was accepted for another question than its call asks: the row was changed, or a migration changed the \
                      question; no other decision is taken on it; `runstate cancel {run}` ends the run"

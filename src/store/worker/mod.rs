@@ -2,8 +2,8 @@
 
 mod drive;
 mod host;
-mod post;
 mod rounds;
+mod signals;
 mod tried;
 mod trouble;
 
@@ -19,7 +19,7 @@ use super::keep::Term;
 use super::lapse::lapse_run;
 use super::lease::{Claim, Lease};
 use super::query::SET_ASIDE_AFTER;
-use super::{Mail, RunStore};
+use super::{PendingSignals, RunStore};
 use crate::clock::{Clock, unix_clock};
 
 pub use host::{Ended, Host, HostError, Job};
@@ -237,8 +237,8 @@ impl Worker {
     }
 
     async fn has_mail(&self, run: &str) -> bool {
-        let mail = self.store.mail(run).await;
-        mail.is_ok_and(|Mail { decisions, cancel, message }| {
+        let mail = self.store.pending_signals(run).await;
+        mail.is_ok_and(|PendingSignals { decisions, cancel, message }| {
             !decisions.is_empty() || cancel.is_some() || message.is_some()
         })
     }

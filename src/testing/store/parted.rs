@@ -11,8 +11,8 @@ use super::Bench;
 use crate::clock::SetClock;
 use crate::decision::{Decision, Suspension};
 use crate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun, Parts, Posted,
-    Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError, Superseded, Timer,
+    About, Approval, ApprovalQuery, Claim, Commit, Damage, EventRow, Lease, NewRun, Parts, PendingSignals,
+    Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError, Superseded, Timer,
     TraceRow, UserMessage,
 };
 use crate::tool_call::AnyToolCall;
@@ -157,7 +157,7 @@ impl Parted {
 
     /// The calls of a run that wait for a decision, by its rows.
     async fn questions(&self, run: &str) -> Result<Vec<Approval>, StoreError> {
-        let Mail { decisions, message, .. } = self.data.mail(run).await?;
+        let PendingSignals { decisions, message, .. } = self.data.pending_signals(run).await?;
         let stored = self.data.load(run).await?.stored.filter(|_| message.is_none());
         let Some(stored) = stored else { return Ok(Vec::new()) };
         let state = stored.restore().map_err(StoreError::failed)?;
@@ -223,8 +223,8 @@ impl RunData for Parted {
         self.data.cancel(run, reason).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.data.mail(run).await
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        self.data.pending_signals(run).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

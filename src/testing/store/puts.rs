@@ -12,8 +12,8 @@ use crate::agent::{RunState, StoredRun};
 use crate::clock::Clock as _;
 use crate::decision::{Decision, DecisionAction};
 use crate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, Mail, NewRun, RunInfo, RunQuery,
-    RunStore, StoreError, TraceRow, left,
+    About, Approval, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals, RunInfo,
+    RunQuery, RunStore, StoreError, TraceRow, left,
 };
 
 /// A lease that no behaviour lives to see the end of.
@@ -162,8 +162,8 @@ pub(super) async fn assert_stored(store: &dyn RunStore, expected: &RunState, whe
 }
 
 /// What came in for a run.
-pub(super) async fn mail(store: &dyn RunStore, run: &str) -> Mail {
-    store.mail(run).await.must(format_args!("mail of {run:?}"))
+pub(super) async fn mail(store: &dyn RunStore, run: &str) -> PendingSignals {
+    store.pending_signals(run).await.must(format_args!("mail of {run:?}"))
 }
 
 /// The whole trace of a run.
@@ -190,7 +190,7 @@ pub(super) async fn runs(store: &dyn RunStore) -> Vec<RunInfo> {
 #[derive(Debug, PartialEq)]
 pub(super) struct Everything {
     loaded: Loaded,
-    mail: Mail,
+    mail: PendingSignals,
     trace: Vec<TraceRow>,
     events: Vec<EventRow>,
     approvals: Vec<Approval>,

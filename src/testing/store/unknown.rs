@@ -25,7 +25,7 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
         (decision.run_id, decision.call) = (id.to_owned(), "c0".to_owned());
         refused!(what("post on"), store.post(&decision).await, StoreError::NoRun { run } if run == id);
         refused!(what("cancel"), store.cancel(id, "why").await, StoreError::NoRun { run } if run == id);
-        refused!(what("mail of"), store.mail(id).await, StoreError::NoRun { run } if run == id);
+        refused!(what("mail of"), store.pending_signals(id).await, StoreError::NoRun { run } if run == id);
         refused!(what("trace of"), store.trace(id, 0, 1).await, StoreError::NoRun { run } if run == id);
         refused!(what("events of"), store.events(id, 0, 1).await, StoreError::NoRun { run } if run == id);
     }

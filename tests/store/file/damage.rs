@@ -38,7 +38,7 @@ async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, R
     vec![
         ("load", store.load("r1").await.map(drop)),
         ("trace", store.trace("r1", 0, 10).await.map(drop)),
-        ("mail", store.mail("r1").await.map(drop)),
+        ("mail", store.pending_signals("r1").await.map(drop)),
         ("post", store.post(decision).await.map(drop)),
         ("approvals", {
             let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);

@@ -183,7 +183,7 @@ async fn what_came_in_and_is_said_to_be_there_stays_there() {
                 other => panic!("{what}: {other:?}"),
             }
             disk.restart(Survives::Nothing);
-            let mail = on(&disk).mail("r1").await.unwrap();
+            let mail = on(&disk).pending_signals("r1").await.unwrap();
             assert_eq!(
                 mail.decisions.len()
                     + usize::from(mail.cancel.is_some())

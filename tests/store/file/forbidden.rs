@@ -130,7 +130,11 @@ async fn a_run_that_may_not_be_written_is_told_and_the_others_go_on() {
         at(70);
         let lapsed = lapse_due(&store, 70, 10).await.unwrap();
         tells(&lapsed.damaged);
-        assert_eq!(store.mail("r3").await.unwrap().decisions.len(), 2, "the calls of others lapse");
+        assert_eq!(
+            store.pending_signals("r3").await.unwrap().decisions.len(),
+            2,
+            "the calls of others lapse"
+        );
 
         let mut claimed = Vec::new();
         while let Some(lease) = store.claim(&any("w", 80, 90)).await.unwrap() {

@@ -176,7 +176,7 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
     assert_eq!(store.load("kept").await.unwrap().info.id, "kept");
     assert_eq!(store.trace("kept", 0, 10).await.unwrap(), []);
     assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap().len(), 3);
-    store.mail("kept").await.unwrap();
+    store.pending_signals("kept").await.unwrap();
     store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
     store.due(10).await.unwrap();
     let told = store.damaged().await.unwrap();
@@ -262,7 +262,7 @@ async fn the_calls_of_a_run_whose_lock_somebody_keeps_hold_up_no_others() {
     let lapsed = lapse_due(&store, 70, 10).await.unwrap();
     assert_eq!(lapsed.damaged.len(), 1, "told once: {lapsed:?}");
     assert!(lapsed.damaged[0].what.starts_with(shared.lock.to_str().unwrap()), "{lapsed:?}");
-    assert_eq!(store.mail("r2").await.unwrap().decisions.len(), 2);
+    assert_eq!(store.pending_signals("r2").await.unwrap().decisions.len(), 2);
     // Who asks for that run is told.
     let refused = lapse_run(&store, "kept", 70).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
@@ -270,5 +270,5 @@ async fn the_calls_of_a_run_whose_lock_somebody_keeps_hold_up_no_others() {
     // Its two calls are given up at once, and one waits for the other, though both find that it was waited for in vain.
     let lapsed = lapse_due(&store, 70, 10).await.unwrap();
     assert_eq!(lapsed.damaged, []);
-    assert_eq!(store.mail("kept").await.unwrap().decisions.len(), 2);
+    assert_eq!(store.pending_signals("kept").await.unwrap().decisions.len(), 2);
 }

@@ -116,7 +116,7 @@ async fn of_processes_that_decide_one_is_accepted_for_each_call() {
         said(["a", "bb", "c", "dd"].map(|who| start(&folder, &format!("decide {who}"))).into()).concat();
     accepted.sort();
     let mut kept: Vec<_> = store
-        .mail("r1")
+        .pending_signals("r1")
         .await
         .unwrap()
         .decisions

@@ -151,7 +151,7 @@ impl Story {
         let trace: Vec<_> = self.commits[..made].iter().flat_map(|commit| commit.trace.clone()).collect();
         assert_eq!(store.trace("r1", 0, 10_000).await.unwrap(), trace);
         assert_eq!(loaded.traced, trace.last().map_or(0, |row| row.seq));
-        let mail = store.mail("r1").await.unwrap();
+        let mail = store.pending_signals("r1").await.unwrap();
         let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
         let decisions: Vec<_> = taken.chain(&mail.decisions).collect();
         if let Some(decision) = &known.decision {

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
     if let Some(run) = &args.run {
         // An unknown run and a run without waiting calls are different results.
-        opened.ask(opened.store.mail(run))?;
+        opened.ask(opened.store.pending_signals(run))?;
     }
     let about = args.run.clone().map_or(About::All, About::Run);
     let limit = usize::from(args.limit);

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             (false, ..) => format!("{run} is to be cancelled already"),
             (true, _, Some(holder)) => format!("{run} is to be cancelled; {holder} has it in hand"),
             (true, _, None)
-                if opened.ask(opened.store.mail(run)).is_ok_and(|mail| mail.message.is_some()) =>
+                if opened.ask(opened.store.pending_signals(run)).is_ok_and(|mail| mail.message.is_some()) =>
             {
                 let again = opened.again();
                 format!("{run} is to be cancelled by a worker: runstate worker{again}{}", again.note())

@@ -180,7 +180,7 @@ impl On {
         match reply {
             Reply::Unknown => {
                 let run = self.run.clone().or_else(|| run_of_suspension(&self.question))?;
-                let mail = beside(opened.handle(), opened.store.mail(&run));
+                let mail = beside(opened.handle(), opened.store.pending_signals(&run));
                 matches!(mail, Err(StoreError::NoRun { .. })).then(|| format!("there is no run {run:?}"))
             }
             Reply::Conflict(accepted) => {
@@ -211,7 +211,7 @@ fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
     if loaded.info.status == RunStatus::Done {
         return;
     }
-    if beside(opened.handle(), opened.store.mail(run)).is_ok_and(|mail| mail.cancel.is_some()) {
+    if beside(opened.handle(), opened.store.pending_signals(run)).is_ok_and(|mail| mail.cancel.is_some()) {
         out.line(&printable(&format!("{run} is to be cancelled, and may end before the decision is taken")));
         return;
     }

@@ -139,7 +139,7 @@ impl Said<'_> {
         let Some(run) = self.run(named) else { return Ok(None) };
         let opened = self.opened;
         // Before the run: a decision taken in between is then in both, not in neither.
-        let posted = match beside(opened.handle(), opened.store.mail(&run)) {
+        let posted = match beside(opened.handle(), opened.store.pending_signals(&run)) {
             Err(StoreError::NoRun { .. }) => return Ok(None),
             mail => mail.map_err(|error| opened.failure(&error))?.decisions,
         };

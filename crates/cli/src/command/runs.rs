@@ -154,7 +154,7 @@ fn waits(opened: &Opened, run: &RunInfo) -> Result<Waits, Failure> {
     let mut message = None;
     // Else it would have closed them.
     if undecided.is_empty() {
-        message = match beside(opened.handle(), opened.store.mail(&run.id)) {
+        message = match beside(opened.handle(), opened.store.pending_signals(&run.id)) {
             Ok(mail) => mail.message,
             // It may have been removed since; of one that cannot be read the list tells below.
             Err(_) => None,

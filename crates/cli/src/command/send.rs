@@ -153,7 +153,7 @@ impl Args {
         let mut seen = HashSet::new();
         while let Some(run) = last.filter(|run| seen.insert(run.clone())) {
             let Ok(parts) = beside(opened.handle(), opened.store.parts(&run)) else { break };
-            let mail = beside(opened.handle(), opened.store.mail(&run)).unwrap_or_default();
+            let mail = beside(opened.handle(), opened.store.pending_signals(&run)).unwrap_or_default();
             let spec = Spec::read(&parts.spec, &run).ok();
             if mail.message.is_some_and(|pending| pending.id == message)
                 || spec.as_ref().and_then(Spec::message_id) == Some(message)

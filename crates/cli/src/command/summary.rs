@@ -3,7 +3,7 @@
 use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, Loaded, Mail, StoreError, ThreadPlace, UserMessage};
+use runstate::store::{About, Approval, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage};
 use runstate::tool_call::AnyToolCall;
 use serde_json::{Value, json};
 
@@ -39,7 +39,9 @@ impl Summary {
         // In the order of a decision's path through the store: a decision that moves between two of these is in both, not in
         // neither.
         let mut waits = waiting(opened, About::Run(run.to_owned()))?;
-        let Some(Mail { mut decisions, message, .. }) = there(opened, opened.store.mail(run))? else {
+        let Some(PendingSignals { mut decisions, message, .. }) =
+            there(opened, opened.store.pending_signals(run))?
+        else {
             return Ok(None);
         };
         let Some(loaded) = there(opened, opened.store.load(run))? else { return Ok(None) };

@@ -31,7 +31,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     // The previous holder may have driven it until now.
     let loaded = going_on(&opened, run)?;
     // With a cancellation beside it too: the worker that takes both keeps the message in the thread.
-    if let Some(message) = opened.ask(opened.store.mail(run))?.message {
+    if let Some(message) = opened.ask(opened.store.pending_signals(run))?.message {
         let again = opened.again();
         let id = &message.id;
         let why = format!(

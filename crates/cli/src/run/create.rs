@@ -198,7 +198,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use async_trait::async_trait;
-    use runstate::store::{Mail, MemoryStore, RunData, RunStore, Wrapper};
+    use runstate::store::{MemoryStore, PendingSignals, RunData, RunStore, Wrapper};
 
     use super::*;
     use crate::scenario;
@@ -263,9 +263,9 @@ mod tests {
             &self.store
         }
 
-        async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
             self.looks.fetch_add(1, Ordering::Relaxed);
-            self.store.mail(run).await
+            self.store.pending_signals(run).await
         }
     }
 

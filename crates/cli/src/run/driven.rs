@@ -98,7 +98,7 @@ impl Driven {
         };
         setting.tools = match spec.tools(scenario, opened.state_dir(), id) {
             // Its folder may be lost, and is not needed to end it.
-            Err(_) if opened.ask(opened.store.mail(id))?.cancel.is_some() => Vec::new(),
+            Err(_) if opened.ask(opened.store.pending_signals(id))?.cancel.is_some() => Vec::new(),
             tools => tools?,
         };
         setting.answers = Some(how.answers);

@@ -64,7 +64,7 @@ impl Mailbox {
     /// Errors of the store.
     pub(super) async fn look(&self) -> Result<Found, StoreError> {
         let mut brought = self.brought.lock().await;
-        let mail = self.store.mail(&self.run).await?;
+        let mail = self.store.pending_signals(&self.run).await?;
         let is_untaken = mail.cancel.is_some() || !mail.decisions.is_empty();
         let is_new = |decision: &Decision| !brought.decisions.contains(&decision.decision_id);
         let decisions = mail.decisions.into_iter().filter(is_new).map(Incoming::from);
@@ -124,7 +124,9 @@ mod tests {
     use runstate::agent::RunState;
     use runstate::clock::unix_clock;
     use runstate::decision::DecisionAction;
-    use runstate::store::{About, ApprovalQuery, Claim, Mail, MemoryStore, NewRun, StoreCommitter, Wrapper};
+    use runstate::store::{
+        About, ApprovalQuery, Claim, MemoryStore, NewRun, PendingSignals, StoreCommitter, Wrapper,
+    };
     use runstate::termination::TerminationReason;
     use runstate::trace::Recorder;
     use runstate_scenario::{Scenario, Setting, Stage, Stop};
@@ -205,8 +207,8 @@ model:
             &*self.0
         }
 
-        async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-            let mut mail = self.0.mail(run).await?;
+        async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+            let mut mail = self.0.pending_signals(run).await?;
             mail.decisions.push(Decision::new("", "r/a/1", DecisionAction::Resume));
             Ok(mail)
         }

@@ -8,7 +8,7 @@ use runstate::agent::{CancellationToken, Incoming, Reply, Unchecked};
 use runstate::clock::unix_clock;
 use runstate::decision::DecisionAction;
 use runstate::store::{
-    Loaded, Mail, MemoryStore, NewRun, RunData, RunStore, StoreError, Worker, Wrapper, decide,
+    Loaded, MemoryStore, NewRun, PendingSignals, RunData, RunStore, StoreError, Worker, Wrapper, decide,
 };
 
 use super::Opened;
@@ -81,8 +81,8 @@ impl Wrapper for Between {
         self.store.load(run).await
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
         self.is_read().await;
-        self.store.mail(run).await
+        self.store.pending_signals(run).await
     }
 }

@@ -13,9 +13,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
-    Parts, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded, Timer,
-    TraceRow, Unread, UserMessage,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, NewRun, Parts,
+    PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded,
+    Timer, TraceRow, Unread, UserMessage,
 };
 use tokio::sync::RwLock;
 use tokio_postgres::Row;
@@ -253,7 +253,7 @@ impl RunData for PostgresStore {
         Ok(true)
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
         let rows = self.connections.rows(&self.sql.mail, &[&Key::of(run).key]).await?;
         let Some(first) = rows.first() else { return Err(no_run(run)) };
         let cancel = optional(first, 0)?;
@@ -261,7 +261,7 @@ impl RunData for PostgresStore {
         let decisions = rows.iter().filter(has_decision).map(|row| load::parsed(row, 1, "decisions.json"));
         let has_message = !matches!(column::<Option<&str>>(first, 2), Ok(None));
         let message = has_message.then(|| load::parsed(first, 2, "posts.json")).transpose()?;
-        Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel).with_message(message))
+        Ok(PendingSignals::new(decisions.collect::<Result<_, _>>()?, cancel).with_message(message))
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

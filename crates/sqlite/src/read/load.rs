@@ -2,7 +2,7 @@
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
-use runstate::store::{EventRow, Mail, Parts, StoreError, TraceRow, UserMessage};
+use runstate::store::{EventRow, Parts, PendingSignals, StoreError, TraceRow, UserMessage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
@@ -81,13 +81,13 @@ fn values(conn: &Connection, run: &str) -> Outcome<Vec<(Scope, String, String)>>
     Ok(scoped.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
+pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<PendingSignals> {
     let sql = "SELECT mail AS \"runs.mail\", cancel AS \"runs.cancel\" FROM runs WHERE id = ?1";
     let own: Vec<(i64, Option<String>)> = all(conn, run, sql, [run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (untaken, cancel) = own.into_iter().next().ok_or_else(|| no_run(run))?;
     let decisions = if untaken > 0 { decisions(conn, run, UNTAKEN)? } else { Vec::new() };
     let message = if untaken > 0 { message(conn, run)? } else { None };
-    Ok(Mail::new(decisions, cancel).with_message(message))
+    Ok(PendingSignals::new(decisions, cancel).with_message(message))
 }
 
 /// The message of a run that no commit has taken.

@@ -1,14 +1,14 @@
 //! A store with a fault.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Posted, RunStore, StoreError,
-    Superseded, Timer, UserMessage, Wrapper,
+    About, Approval, ApprovalQuery, Claim, Commit, Lease, NewRun, PendingSignals, Posted, RunStore,
+    StoreError, Superseded, Timer, UserMessage, Wrapper,
 };
 
 use serde_json::Value;
@@ -142,8 +142,8 @@ impl Wrapper for Faulty {
         }
     }
 
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        let mut mail = self.inner.mail(run).await?;
+    async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError> {
+        let mut mail = self.inner.pending_signals(run).await?;
         if self.fault == Fault::CancelUntold {
             mail.cancel = None;
         }

@@ -66,7 +66,7 @@ impl Seen {
         let trace = events.collect::<Result<_, _>>();
         let events = store.events(run, 0, usize::MAX).await;
         let events = events.map_err(|error| wrong("types", error.to_string()))?;
-        let mail = store.mail(run).await.map_err(|error| wrong("types", error.to_string()))?;
+        let mail = store.pending_signals(run).await.map_err(|error| wrong("types", error.to_string()))?;
         Ok(Seen {
             id: run.to_owned(),
             script,
