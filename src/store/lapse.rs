@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
-use super::query::{About, Approval, ApprovalQuery, Damage, Timer};
+use super::query::{About, Approval, ApprovalQuery, CorruptEntry, Timer};
 use crate::decision::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
@@ -70,7 +70,7 @@ pub struct Lapsed {
     /// More may have lapsed than these: it is worth looking again.
     pub has_more: bool,
     /// What cannot be read or written, each once: the calls of those runs still wait.
-    pub damaged: Vec<Damage>,
+    pub damaged: Vec<CorruptEntry>,
 }
 
 /// Gives up the calls whose suspensions have lapsed, the oldest first and at most `limit`, together: a store may make many
@@ -103,7 +103,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
         let is_full = due.len() == page;
         for timer in &due {
             if gone.remove(&(timer.run.clone(), timer.call.clone())) && refused.insert(timer.run.clone()) {
-                damaged.insert(Damage::new(
+                damaged.insert(CorruptEntry::new(
                     format!("the call {:?} of the run {:?} is due, and the list of what waits cannot read it", timer.call, timer.run),
                     "another program wrote its row; restore the store from a backup, or end the run with `runstate cancel`",
                 ));
@@ -126,7 +126,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
                 }
                 Err(StoreError::NoRun { .. }) => settled += 1,
                 Err(error) => {
-                    damaged.insert(error.of_one_run()?);
+                    damaged.insert(error.into_run_scoped()?);
                     refused.insert(timer.run.clone());
                 }
             }

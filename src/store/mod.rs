@@ -62,7 +62,9 @@ pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use new_run::{NewRun, PendingSignals};
-pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
+pub use query::{
+    About, Approval, ApprovalQuery, CorruptEntry, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer,
+};
 pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
 pub use unread::Unread;
@@ -241,7 +243,7 @@ pub trait RunLists: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of the store.
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -139,36 +139,36 @@ impl RunInfo {
 /// A run of a store, or what is left of one, that cannot be read.
 ///
 /// ```
-/// use runstate::store::{Damage, StoreError};
+/// use runstate::store::{CorruptEntry, StoreError};
 ///
-/// let damage = Damage::new("runs/r1/state.json: EOF at line 3", "restore it from a backup");
+/// let damage = CorruptEntry::new("runs/r1/state.json: EOF at line 3", "restore it from a backup");
 /// assert_eq!(damage.to_string(), "runs/r1/state.json: EOF at line 3; restore it from a backup");
 /// assert_eq!(StoreError::from(damage.clone()).to_string(), damage.to_string());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Damage {
+pub struct CorruptEntry {
     /// What is wrong, and where.
     pub what: String,
     /// What to do.
     pub help: String,
 }
 
-impl Damage {
+impl CorruptEntry {
     /// As a store gives it.
     pub fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
-        Damage { what: what.into(), help: help.into() }
+        CorruptEntry { what: what.into(), help: help.into() }
     }
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for CorruptEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.what, self.help)
     }
 }
 
-impl From<Damage> for StoreError {
-    fn from(Damage { what, help }: Damage) -> Self {
+impl From<CorruptEntry> for StoreError {
+    fn from(CorruptEntry { what, help }: CorruptEntry) -> Self {
         StoreError::Unusable { what, help }
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::error::StoreError;
-use super::query::Damage;
+use super::query::CorruptEntry;
 
 /// The most rows that are told of.
 const MOST_TOLD: usize = 100;
 
-/// The rows that the lists of a store could not read, by run and call, until a list reads them. [`RunLists::damaged`](super::RunLists::damaged)
+/// The rows that the lists of a store could not read, by run and call, until a list reads them. [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries)
 /// tells them. At most 100 are kept.
 ///
 /// ```
@@ -27,7 +27,7 @@ pub struct Unread(Mutex<Told>);
 
 #[derive(Debug, Default)]
 struct Told {
-    rows: BTreeMap<(String, Option<String>), Damage>,
+    rows: BTreeMap<(String, Option<String>), CorruptEntry>,
     /// The help of those that are not kept.
     more: Option<String>,
 }
@@ -62,7 +62,7 @@ impl Unread {
             }
             Err(StoreError::Unusable { what, help }) => {
                 if told.rows.len() < MOST_TOLD || told.rows.contains_key(&key) {
-                    told.rows.insert(key, Damage::new(what, help));
+                    told.rows.insert(key, CorruptEntry::new(what, help));
                 } else {
                     told.more = Some(help);
                 }
@@ -80,9 +80,9 @@ impl Unread {
     }
 
     /// The damage, by run and call.
-    pub fn all(&self) -> Vec<Damage> {
+    pub fn all(&self) -> Vec<CorruptEntry> {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = told.more.as_ref().map(|help| Damage::new("more rows cannot be read", help));
+        let more = told.more.as_ref().map(|help| CorruptEntry::new("more rows cannot be read", help));
         told.rows.values().cloned().chain(more).collect()
     }
 }

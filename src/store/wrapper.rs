@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Loaded, NewRun,
-    Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, Loaded,
+    NewRun, Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore,
     StoreError, Superseded, Timer, TraceRow, UserMessage,
 };
 use crate::decision::Decision;
@@ -182,9 +182,9 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().changes(cursor, timeout).await
     }
 
-    /// As [`RunLists::damaged`].
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        self.inner().damaged().await
+    /// As [`RunLists::corrupt_entries`].
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
+        self.inner().corrupt_entries().await
     }
 
     /// As [`RunLists::remove`].
@@ -258,8 +258,8 @@ impl<W: Wrapper> RunLists for W {
         Wrapper::due(self, limit).await
     }
 
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        Wrapper::damaged(self).await
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
+        Wrapper::corrupt_entries(self).await
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {

@@ -46,7 +46,7 @@ async fn a_row_that_cannot_be_read_hides_no_other_and_leaves_pages_whole() {
     for size in [1, 2, 3, 20] {
         assert_eq!(runs(&*store, size).await, ["r7", "r4", "r3", "r1"], "pages of {size}");
     }
-    let damaged = store.damaged().await.unwrap();
+    let damaged = store.corrupt_entries().await.unwrap();
     let told: Vec<&str> = damaged.iter().map(|damage| &*damage.what).collect();
     assert_eq!(told.len(), 5, "{told:?}");
     assert!(told[0].contains("runs.status"), "{told:?}");
@@ -60,7 +60,7 @@ async fn a_row_that_cannot_be_read_hides_no_other_and_leaves_pages_whole() {
     let mend = "UPDATE {schema}.runs SET status = 'Running', title = '', steps = 0, cancel = NULL";
     client.batch_execute(&mend.replace("{schema}", &format!("\"{schema}\""))).await.unwrap();
     assert_eq!(runs(&*store, 4).await.len(), 9);
-    assert_eq!(store.damaged().await.unwrap(), []);
+    assert_eq!(store.corrupt_entries().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
     let due = store.due(3).await.unwrap();
     let due: Vec<String> = due.iter().map(|timer| format!("{} {}", timer.run, timer.call)).collect();
     assert_eq!(due, ["r1 call_1", "r1 call_2", "r2 call_0"], "a lapse asks for no arguments");
-    assert!(!store.damaged().await.unwrap().is_empty());
+    assert!(!store.corrupt_entries().await.unwrap().is_empty());
 }
 
 /// Nothing is accepted that could not be read again: the run would neither go on nor end.
@@ -193,7 +193,7 @@ async fn asked(store: &dyn RunStore) {
     drop(store.events("r1", 0, 99).await);
     drop(store.changes(&ChangeCursor::default(), Duration::ZERO).await);
     drop(store.due(9).await);
-    drop(store.damaged().await);
+    drop(store.corrupt_entries().await);
     for claim in [Claim::any("w", Duration::MAX), Claim::of("r1", "w", Duration::ZERO)] {
         if let Ok(Some(lease)) = store.claim(&claim).await {
             drop(store.renew(&lease, Duration::MAX).await);

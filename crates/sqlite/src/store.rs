@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, NewRun, Parts,
-    PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded,
-    Timer, TraceRow, Unread, UserMessage,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun,
+    Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError,
+    Superseded, Timer, TraceRow, Unread, UserMessage,
 };
 use rusqlite::Connection;
 
@@ -29,7 +29,7 @@ use crate::{connect, read, schema, time, write};
 /// A thread of its own writes: it takes what waits, and makes it in one transaction with one sync. A few connections read
 /// beside it, on threads of tokio that may block. Several handles on one file, in one process or in many, see the same.
 ///
-/// A row that cannot be read hides no other: lists leave it out, and [`RunLists::damaged`] says what is wrong with it: of runs whose status is
+/// A row that cannot be read hides no other: lists leave it out, and [`RunLists::corrupt_entries`] says what is wrong with it: of runs whose status is
 /// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
 ///
 /// Leases and lapses are told by a clock of the machine that cannot be set (Linux; elsewhere by the time of day), so that all processes agree. It
@@ -263,7 +263,7 @@ impl RunLists for SqliteStore {
         Ok(of_boot().await?.unwrap_or_default())
     }
 
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
         let unread = Arc::clone(&self.unread);
         self.read(move |conn, now| read::runs::damaged(conn, &unread, now)).await
     }

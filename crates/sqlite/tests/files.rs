@@ -142,7 +142,7 @@ async fn a_value_of_another_type_is_told_with_table_row_and_column() {
             "events" => store.events("r1", 0, 9).await.unwrap_err().to_string(),
             _ if sql.starts_with("INSERT") => {
                 store.runs(&RunQuery::all(9)).await.unwrap();
-                store.damaged().await.unwrap().remove(0).what
+                store.corrupt_entries().await.unwrap().remove(0).what
             }
             _ => store.load("r1").await.unwrap_err().to_string(),
         };
@@ -301,7 +301,7 @@ async fn an_id_that_is_no_text_holds_up_no_other_run() {
         theirs.execute("DELETE FROM news", []).unwrap();
     }
     assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 2);
-    assert_eq!(store.damaged().await.unwrap().len(), 1);
+    assert_eq!(store.corrupt_entries().await.unwrap().len(), 1);
 }
 
 /// Makes a change that the tables do not allow: the schema is loosened for it, and put back.
@@ -359,7 +359,7 @@ async fn a_column_of_another_type_holds_up_no_other_run() {
         assert_eq!(store.claim(&claim).await.unwrap(), None, "{value}");
         let runs = store.runs(&RunQuery::all(9)).await.unwrap();
         assert_eq!(runs.iter().map(|run| &*run.id).collect::<Vec<_>>(), ["r2"], "{value}");
-        let damaged = store.damaged().await.unwrap();
+        let damaged = store.corrupt_entries().await.unwrap();
         assert!(damaged[0].what.contains("of the run \"r1\""), "{value}: {damaged:?}");
         let refused = store.load("r1").await.unwrap_err();
         assert!(matches!(refused, StoreError::Unusable { .. }), "{value}: {refused:?}");
@@ -567,13 +567,13 @@ async fn rows_that_cannot_be_read_leave_pages_whole() {
     assert_eq!(seen, ["r7", "r4", "r3", "r2", "r1"]);
     // A handle that has made no list knows as well.
     for store in [&store, &(Arc::new(SqliteStore::open(&path).unwrap()) as Arc<dyn RunStore>)] {
-        let damaged = store.damaged().await.unwrap();
+        let damaged = store.corrupt_entries().await.unwrap();
         assert_eq!(damaged.len(), 4, "{damaged:?}");
         assert!(damaged[0].what.contains("runs.status of the run \"r0\""), "{damaged:?}");
     }
     theirs.execute("UPDATE runs SET status = 'Running'", []).unwrap();
     assert_eq!(store.runs(&RunQuery::all(20)).await.unwrap().len(), 9);
-    assert_eq!(store.damaged().await.unwrap(), []);
+    assert_eq!(store.corrupt_entries().await.unwrap(), []);
 }
 
 #[cfg(unix)]

@@ -176,7 +176,7 @@ pub async fn read(store: &dyn RunStore, from: &mut Unstructured<'_>) {
     drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
     drop(store.changes(&ChangeCursor::default(), Duration::ZERO).await);
     drop(store.due(9).await);
-    drop(store.damaged().await);
+    drop(store.corrupt_entries().await);
     for thread in ["t", "r0", "r1", "w", "done", "u", "gone", "new"] {
         if is_drawn() {
             drop(store.last_of_thread(thread).await);

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::super::error::StoreError;
-use super::super::query::Damage;
+use super::super::query::CorruptEntry;
 use super::layout::{Layout, Place};
 use super::listed::Listed;
 use super::problem::{damaged, failed};
@@ -35,7 +35,7 @@ struct Folder {
 #[derive(Debug)]
 enum Found {
     Run(Box<Listed>),
-    Damaged(Damage),
+    Damaged(CorruptEntry),
     /// A folder in which there is no state.
     Nothing,
 }
@@ -75,7 +75,7 @@ impl Index {
         })
     }
 
-    pub(super) fn damaged(&self) -> impl Iterator<Item = &Damage> {
+    pub(super) fn corrupt_entries(&self) -> impl Iterator<Item = &CorruptEntry> {
         self.folders.values().filter_map(|folder| match &folder.found {
             Found::Damaged(damage) => Some(damage),
             Found::Run(_) | Found::Nothing => None,
@@ -118,7 +118,7 @@ impl Folder {
         self.found = match read(disk, layout, name, boot) {
             Ok(Some(run)) => Found::Run(Box::new(run)),
             Ok(None) => Found::Nothing,
-            Err(error) => Found::Damaged(error.of_one_run()?),
+            Err(error) => Found::Damaged(error.into_run_scoped()?),
         };
         self.stamp = stamp;
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::super::decide::run_of_suspension;
 use super::super::error::StoreError;
-use super::super::query::{About, Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
+use super::super::query::{About, Approval, ApprovalQuery, CorruptEntry, RunInfo, RunQuery, Timer};
 use super::super::time::Now;
 use super::Inner;
 use super::index::Index;
@@ -87,9 +87,9 @@ impl Inner {
     }
 
     /// What there is of runs that cannot be read. What is left of one that was removed is taken away.
-    pub(super) fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        let (mut damaged, without): (Vec<Damage>, Vec<String>) = self.over_runs(|index| {
-            (index.damaged().cloned().collect(), index.without_state().map(str::to_owned).collect())
+    pub(super) fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
+        let (mut damaged, without): (Vec<CorruptEntry>, Vec<String>) = self.over_runs(|index| {
+            (index.corrupt_entries().cloned().collect(), index.without_state().map(str::to_owned).collect())
         })?;
         for name in without {
             let place = self.layout.folder(&name);

@@ -59,14 +59,14 @@ use unlinked::Unlinked;
 /// Any number of processes may use one store; a lock keeps two operations that write to one run apart. Lists and what reads a run
 /// need none. One that somebody keeps, because the process was stopped in the midst of an operation, is waited for
 /// [for a while](Self::patience), and is then [`StoreError::Unavailable`]; claims without a name pass over such a run, and
-/// [`RunLists::damaged`](super::RunLists::damaged) names it. A store is for one machine: leases are told by its clock since it
+/// [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) names it. A store is for one machine: leases are told by its clock since it
 /// booted, those of an earlier boot are over, and a boot that had the store before another one is refused. It is meant
 /// for as many runs as one looks through: each list, and each claim without a name, looks at the state of each run and reads
 /// those that changed since this handle read them, and each load and page of a trace reads the logs of its run from their
 /// beginning. For more there are databases.
 ///
 /// A run that is damaged hides no other. Lists and claims without a name leave out what they cannot read, and
-/// [`RunLists::damaged`](super::RunLists::damaged) says what that is; asked for by its name it is refused, with the file, what is
+/// [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) says what that is; asked for by its name it is refused, with the file, what is
 /// wrong with it and what to do. Where its state is lost, no other run of its id is created over what is left of it.
 ///
 /// A file of a run is read as a whole, and has at most 64 MiB: a commit that would make one larger is refused, but for one that ends the run. A

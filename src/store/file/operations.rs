@@ -9,7 +9,7 @@ use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release};
 use super::super::load::Parts;
-use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
+use super::super::query::{Approval, ApprovalQuery, CorruptEntry, RunInfo, RunQuery, Timer};
 use super::super::thread::{Superseded, UserMessage};
 use super::super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
 use super::FileStore;
@@ -118,8 +118,8 @@ impl RunLists for FileStore {
         self.work(move |inner, _| inner.due(limit)).await
     }
 
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        self.work(|inner, _| inner.damaged()).await
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
+        self.work(|inner, _| inner.corrupt_entries()).await
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {
@@ -174,7 +174,7 @@ impl RunQueue for FileStore {
             }
             // Where a log is damaged, or cannot be written, what is fresh stays in the state; the run is given back all the same.
             if let Err(error) = run.settle() {
-                error.of_one_run()?;
+                error.into_run_scoped()?;
             }
             run.state.give_back(release, run.now);
             run.save()?;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::super::error::StoreError;
-use super::super::query::Damage;
+use super::super::query::CorruptEntry;
 use super::Inner;
 use super::lock::{Lock, Pauses, lock, try_lock};
 use super::problem::kept;
@@ -19,7 +19,7 @@ pub(super) struct Passed {
     /// Locks that were waited for in vain. One of these is not waited for again before it was free.
     kept: BTreeSet<PathBuf>,
     /// What the last claim without a name found that it may not read or write.
-    refused: Vec<Damage>,
+    refused: Vec<CorruptEntry>,
 }
 
 const A_MOMENT: Duration = Duration::from_millis(1);
@@ -60,12 +60,12 @@ impl Inner {
     }
 
     /// Notes what a claim without a name may not read or write.
-    pub(super) fn note_refused(&self, refused: Vec<Damage>) {
+    pub(super) fn note_refused(&self, refused: Vec<CorruptEntry>) {
         self.passed().refused = refused;
     }
 
     /// What is the matter with runs that are passed over, as far as that is so still.
-    pub(super) fn passed_over(&self) -> Vec<Damage> {
+    pub(super) fn passed_over(&self) -> Vec<CorruptEntry> {
         let mut looked = self.passed().kept.clone();
         looked.retain(|path| matches!(try_lock(&*self.disk, path), Ok(None)));
         let mut passed = self.passed();

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::super::error::StoreError;
-use super::super::query::Damage;
+use super::super::query::CorruptEntry;
 use super::layout::Place;
 
 /// An operation on that file failed, and nothing that counts was changed.
@@ -111,9 +111,9 @@ pub(super) fn fits(path: &Path, bytes: u64, most: u64) -> Result<(), StoreError>
 }
 
 /// The folder of a run that was driven has no state any more.
-pub(super) fn without_state(place: &Place) -> Damage {
+pub(super) fn without_state(place: &Place) -> CorruptEntry {
     let (state, run) = (place.state(), place.folder.display());
-    Damage::new(
+    CorruptEntry::new(
         format!("{}: it is not there, and messages or events of its run are", state.display()),
         format!(
             "nothing was changed: restore {run} from a backup; or remove it, if the run was being removed when that was \
@@ -123,9 +123,9 @@ pub(super) fn without_state(place: &Place) -> Damage {
 }
 
 /// Somebody has that lock, and has it still after it was waited for.
-pub(super) fn kept(lock: &Path) -> Damage {
+pub(super) fn kept(lock: &Path) -> CorruptEntry {
     let lock = lock.display();
-    Damage::new(
+    CorruptEntry::new(
         format!("{lock}: somebody holds it and does not go on"),
         format!("let the process that holds it go on, or end it: `lsof {lock}` names it"),
     )
@@ -138,7 +138,7 @@ pub(super) fn held_up(lock: &Path) -> StoreError {
 
 /// One run cannot be reached.
 #[derive(Debug)]
-struct HeldUp(Damage);
+struct HeldUp(CorruptEntry);
 
 impl fmt::Display for HeldUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,20 +158,20 @@ impl StoreError {
     /// use runstate::store::StoreError;
     ///
     /// let damaged = StoreError::unusable("runs/r1/state.json: EOF at line 3", "restore it from a backup");
-    /// assert_eq!(damaged.of_one_run()?.help, "restore it from a backup");
+    /// assert_eq!(damaged.into_run_scoped()?.help, "restore it from a backup");
     ///
-    /// let away = StoreError::unavailable("connection refused").of_one_run();
+    /// let away = StoreError::unavailable("connection refused").into_run_scoped();
     /// assert!(matches!(away, Err(StoreError::Unavailable(_))), "no other run can be reached, either");
     /// # Ok::<(), StoreError>(())
     /// ```
     ///
     /// # Errors
     /// The error itself, when it is not.
-    pub fn of_one_run(self) -> Result<Damage, StoreError> {
+    pub fn into_run_scoped(self) -> Result<CorruptEntry, StoreError> {
         match self {
-            StoreError::Unusable { what, help } => Ok(Damage::new(what, help)),
+            StoreError::Unusable { what, help } => Ok(CorruptEntry::new(what, help)),
             StoreError::Failed(cause) => match cause.downcast_ref::<Failure>() {
-                Some(failure) if failure.is_of_the_file() => Ok(Damage::new(
+                Some(failure) if failure.is_of_the_file() => Ok(CorruptEntry::new(
                     failure.what(),
                     format!("nothing was changed: {CAN_USE}, or restore its run from a backup"),
                 )),
@@ -183,7 +183,7 @@ impl StoreError {
                 }
                 match cause.downcast_ref() {
                     Some(Unsynced(failure)) if failure.is_of_the_file() => {
-                        Ok(Damage::new(failure.what(), format!("{IN_PLACE}: {CAN_USE}")))
+                        Ok(CorruptEntry::new(failure.what(), format!("{IN_PLACE}: {CAN_USE}")))
                     }
                     _ => Err(StoreError::Unavailable(cause)),
                 }

@@ -192,7 +192,7 @@ impl Inner {
                     Ok(Tried::Locked) => locked.push(run),
                     // Damaged meanwhile: lists tell.
                     Ok(Tried::Gone) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
-                    Err(error) => match error.of_one_run() {
+                    Err(error) => match error.into_run_scoped() {
                         Ok(damage) => refused.push(damage),
                         // It may be about this run alone, and the others go on; if there is none, it is told.
                         Err(error @ StoreError::Failed(_)) => drop(failed.get_or_insert(error)),

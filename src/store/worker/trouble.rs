@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::RunLists;
 use super::super::error::StoreError;
-use super::super::query::Damage;
+use super::super::query::CorruptEntry;
 use super::Host;
 
 /// Tells a host of what cannot be read, of each thing once; and once that the store is away, why, and that it is back.
@@ -12,7 +12,7 @@ pub(super) struct Trouble<'h> {
     host: &'h dyn Host,
     has_looked: bool,
     /// As many as there are damaged runs.
-    told: BTreeSet<Damage>,
+    told: BTreeSet<CorruptEntry>,
     /// Why the store cannot be reached, as the host was told.
     away: Option<String>,
 }
@@ -28,14 +28,14 @@ impl<'h> Trouble<'h> {
 
     /// Looks what the store cannot read, and tells what is new.
     pub(super) async fn look(&mut self, store: &dyn RunLists) -> Result<(), StoreError> {
-        for damage in store.damaged().await? {
+        for damage in store.corrupt_entries().await? {
             self.tell(damage);
         }
         self.has_looked = true;
         Ok(())
     }
 
-    pub(super) fn tell(&mut self, damage: Damage) {
+    pub(super) fn tell(&mut self, damage: CorruptEntry) {
         if !self.told.contains(&damage) {
             self.host.troubled(&damage.clone().into());
             self.told.insert(damage);

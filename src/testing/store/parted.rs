@@ -11,9 +11,9 @@ use super::Bench;
 use crate::clock::SetClock;
 use crate::decision::{Decision, Suspension};
 use crate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Damage, EventRow, Lease, NewRun, Parts, PendingSignals,
-    Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError, Superseded, Timer,
-    TraceRow, UserMessage,
+    About, Approval, ApprovalQuery, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun, Parts,
+    PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError,
+    Superseded, Timer, TraceRow, UserMessage,
 };
 use crate::tool_call::AnyToolCall;
 
@@ -266,8 +266,8 @@ impl RunLists for Parted {
         self.lists()?.due(limit).await
     }
 
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        self.lists()?.damaged().await
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
+        self.lists()?.corrupt_entries().await
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {

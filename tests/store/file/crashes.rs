@@ -132,7 +132,7 @@ async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
             assert!(!removed || known.is_removed, "what was said to be gone is gone: {what}");
             story.judge(&store, &known).await;
             cleared += usize::from(known.is_removed && !of_runs(&disk).is_empty());
-            assert_eq!(store.damaged().await.unwrap(), [], "{what}");
+            assert_eq!(store.corrupt_entries().await.unwrap(), [], "{what}");
             assert!(!known.is_removed || of_runs(&disk).is_empty(), "{what}: {:?}", of_runs(&disk));
             store.remove("r1").await.unwrap();
             assert_eq!(of_runs(&disk), [""; 0], "{what}");
@@ -172,7 +172,7 @@ async fn a_removal_that_was_not_durable_is_finished_whole() {
     assert_eq!(of_runs(&begun).len(), 7);
     assert!(of_runs(&begun).iter().any(|path| path.ends_with("state.json.removed")), "{:?}", of_runs(&begun));
     let whole = begun.fork();
-    assert_eq!(on(&whole).damaged().await.unwrap(), []);
+    assert_eq!(on(&whole).corrupt_entries().await.unwrap(), []);
     assert_eq!(of_runs(&whole), [""; 0]);
     let (mut there, mut gone) = (0, 0);
     for number in begun.operations()..=whole.operations() {
@@ -180,11 +180,11 @@ async fn a_removal_that_was_not_durable_is_finished_whole() {
             let disk = begun.fork();
             disk.crash_at(Crash::Before(number));
             if let Ok(store) = opened(&disk) {
-                store.damaged().await.ok();
+                store.corrupt_entries().await.ok();
             }
             disk.restart(survives);
             let store = on(&disk);
-            assert_eq!(store.damaged().await.unwrap(), [], "{number}, {survives:?}");
+            assert_eq!(store.corrupt_entries().await.unwrap(), [], "{number}, {survives:?}");
             known.is_removed = store.load("r1").await.is_err();
             if known.is_removed {
                 gone += 1

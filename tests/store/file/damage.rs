@@ -93,7 +93,7 @@ async fn a_damaged_state_is_told_and_left_alone() {
         }
         // What is asked of all runs is told of it apart.
         let store = on(&disk);
-        let told = store.damaged().await.unwrap();
+        let told = store.corrupt_entries().await.unwrap();
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].what.contains("state.json") && told[0].what.contains(said), "{told:?}");
         assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap(), []);
@@ -124,7 +124,7 @@ async fn arguments_that_cannot_be_kept_hide_no_other_run() {
     assert_eq!(open.iter().map(|open| &*open.run).collect::<Vec<_>>(), ["r1", "r1", "r3", "r3"]);
     at(u64::MAX);
     assert!(store.due(10).await.unwrap().iter().all(|timer| timer.run != "r2"));
-    let told = store.damaged().await.unwrap();
+    let told = store.corrupt_entries().await.unwrap();
     assert!(told.len() == 1 && told[0].what.contains("number out of range"), "{told:?}");
     let query = ApprovalQuery::new(About::Run("r2".to_owned()), 10);
     let refused = store.approvals(&query).await.unwrap_err();

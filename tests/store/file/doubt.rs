@@ -206,7 +206,7 @@ async fn one_run_in_doubt_keeps_no_other() {
     disk.fail_at(disk.operations() + last, ErrorKind::PermissionDenied);
     let claimed = store.claim(&any("me", 20, 30)).await.unwrap().unwrap();
     assert_eq!(claimed.run, "next");
-    let told = store.damaged().await.unwrap();
+    let told = store.corrupt_entries().await.unwrap();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].what.starts_with(&*store.folder_of("new").to_string_lossy()), "{told:?}");
     assert!(told[0].help.starts_with("what was asked for is in place, and a crash may undo it"), "{told:?}");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
 use runstate::store::{
-    About, ApprovalQuery, Damage, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    About, ApprovalQuery, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
     StoreError, lapse_due, lapse_run,
 };
 use serde_json::json;
@@ -122,8 +122,8 @@ async fn a_run_that_may_not_be_written_is_told_and_the_others_go_on() {
         };
         disk.create_folder(&forbidden).unwrap();
 
-        let tells = |damage: &[Damage]| {
-            let [Damage { what, help, .. }] = damage else { panic!("{damage:?}") };
+        let tells = |damage: &[CorruptEntry]| {
+            let [CorruptEntry { what, help, .. }] = damage else { panic!("{damage:?}") };
             assert!(what.contains(folder.file_name().unwrap().to_str().unwrap()), "{what}");
             assert!(help.contains("can read and write it"), "{help}");
         };
@@ -141,7 +141,7 @@ async fn a_run_that_may_not_be_written_is_told_and_the_others_go_on() {
             claimed.push(lease.run);
         }
         assert_eq!(claimed, ["r2", "r3", "new", "last"]);
-        tells(&store.damaged().await.unwrap());
+        tells(&store.corrupt_entries().await.unwrap());
         let refused = store.claim(&of("r1", "w", 80, 90)).await;
         assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
 
@@ -149,7 +149,7 @@ async fn a_run_that_may_not_be_written_is_told_and_the_others_go_on() {
         let lease = store.claim(&any("w", 80, 90)).await.unwrap().unwrap();
         assert_eq!(lease.run, "r1");
         store.release(&lease, &Release::clean()).await.unwrap();
-        assert_eq!(store.damaged().await.unwrap(), []);
+        assert_eq!(store.corrupt_entries().await.unwrap(), []);
         assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap().len(), 5);
     }
 }

@@ -115,7 +115,7 @@ async fn a_handle_that_remembers_says_what_one_says_that_does_not() {
         let runs = store.runs(&RunQuery::all(100)).await.unwrap();
         let approvals = store.approvals(&ApprovalQuery::new(About::All, 100)).await.unwrap();
         let due = store.due(100).await.unwrap();
-        format!("{runs:#?} {approvals:#?} {due:#?} {:#?}", store.damaged().await.unwrap())
+        format!("{runs:#?} {approvals:#?} {due:#?} {:#?}", store.corrupt_entries().await.unwrap())
     }
     let mut seen = std::collections::BTreeSet::new();
     for seed in 1..=12_u64 {
@@ -169,7 +169,7 @@ async fn a_handle_that_remembers_says_what_one_says_that_does_not() {
                 _ => drop(disk.remove(&store.folder_of(&run).join("state.json"))),
             }
             let fresh = all(&on(&disk)).await;
-            if fresh.contains("Damage {") {
+            if fresh.contains("CorruptEntry {") {
                 seen.insert("damaged");
             }
             if fresh.contains("Timer {") {

@@ -112,7 +112,7 @@ async fn a_state_of_65_mib_is_read_and_a_larger_one_is_not() {
     put(&path, (65 << 20) + 1);
     let refused = unusable(store.load("r1").await.unwrap_err());
     assert!(refused.contains("has 68157441 bytes, more than the 68157440"), "{refused}");
-    assert_eq!(store.damaged().await.unwrap().len(), 1);
+    assert_eq!(store.corrupt_entries().await.unwrap().len(), 1);
 }
 
 /// A version before a field refuses the runs that have it, and changes nothing.

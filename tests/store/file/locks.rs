@@ -179,13 +179,13 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
     store.pending_signals("kept").await.unwrap();
     store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
     store.due(10).await.unwrap();
-    let told = store.damaged().await.unwrap();
+    let told = store.corrupt_entries().await.unwrap();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].what.starts_with(shared.lock.to_str().unwrap()), "{told:?}");
 
     // Its holder goes on.
     shared.take(0);
-    assert_eq!(store.damaged().await.unwrap(), []);
+    assert_eq!(store.corrupt_entries().await.unwrap(), []);
     assert_eq!(store.claim(&wish()).await.unwrap().unwrap().run, "kept");
     assert!(store.cancel("kept", "why").await.unwrap());
 }

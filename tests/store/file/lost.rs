@@ -21,7 +21,7 @@ async fn a_run_that_has_lost_its_state_is_not_created_anew() {
     let store = on(&disk);
     let state = store.folder_of("r1").join("state.json");
     disk.rename(&state, Path::new("/state.json")).unwrap();
-    let told = store.damaged().await.unwrap();
+    let told = store.corrupt_entries().await.unwrap();
     let files = disk.files();
     let refused = store.create(&NewRun::new("r1", json!("another"), 9)).await;
     let Err(StoreError::Unusable { what, help }) = refused else { panic!("{refused:?}") };
@@ -39,7 +39,7 @@ async fn a_run_that_has_lost_its_state_is_not_created_anew() {
     unread.create_folder(&log).unwrap();
     let refused = on(&unread).create(&NewRun::new("r1", json!("another"), 9)).await;
     assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
-    assert_eq!(on(&unread).damaged().await.unwrap().len(), 1);
+    assert_eq!(on(&unread).corrupt_entries().await.unwrap().len(), 1);
     unread.remove_folder(&log).unwrap();
     // What has no rows was never driven.
     on(&unread).create(&NewRun::new("r1", json!("another"), 9)).await.unwrap();
@@ -71,8 +71,8 @@ async fn what_cannot_be_taken_away_of_a_removed_run_is_in_the_way_of_none() {
     assert!(!disk.read(&folder.join("trace.jsonl"), u64::MAX).unwrap().is_empty());
     let store = on(&begun);
     assert!(store.is_given("r1").await.unwrap());
-    assert_eq!(store.damaged().await.unwrap(), []);
+    assert_eq!(store.corrupt_entries().await.unwrap(), []);
     store.create(&NewRun::new("r2", json!({ "model": "m" }), 5).titled("tidy up")).await.unwrap();
     assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 1);
-    assert_eq!(store.damaged().await.unwrap(), []);
+    assert_eq!(store.corrupt_entries().await.unwrap(), []);
 }

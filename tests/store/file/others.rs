@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Commit, Damage, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
-    StoreError,
+    About, ApprovalQuery, Commit, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery,
+    RunQueue, StoreError,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -43,7 +43,7 @@ pub(super) async fn fill(store: &FileStore) {
 }
 
 /// What the lists say, and what is told of damage.
-pub(super) async fn listed(store: &FileStore) -> (Vec<String>, Vec<Damage>) {
+pub(super) async fn listed(store: &FileStore) -> (Vec<String>, Vec<CorruptEntry>) {
     let runs = store.runs(&RunQuery::all(10)).await.unwrap();
     let approvals = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
     at(70);
@@ -53,7 +53,7 @@ pub(super) async fn listed(store: &FileStore) -> (Vec<String>, Vec<Damage>) {
     let names = names.chain(approvals.iter().map(|waits| format!("{}/{}", waits.run, waits.call)));
     let names = names.chain(due.iter().map(|timer| format!("due {}/{}", timer.run, timer.call)));
     let names = names.chain(one.iter().map(|waits| format!("a of {}", waits.run)));
-    (names.collect(), store.damaged().await.unwrap())
+    (names.collect(), store.corrupt_entries().await.unwrap())
 }
 
 const ALL: [&str; 19] = [
@@ -89,7 +89,7 @@ async fn a_state_that_cannot_be_read_is_told_and_the_other_runs_are_listed() {
         for store in [&store, &on(&disk)] {
             let (names, told) = listed(store).await;
             assert_eq!(names, without_r2(), "{said}");
-            let [Damage { what, help, .. }] = &told[..] else { panic!("{told:?}") };
+            let [CorruptEntry { what, help, .. }] = &told[..] else { panic!("{told:?}") };
             assert!(what.contains(state.to_str().unwrap()) && what.contains(said), "{what}");
             assert!(help.contains("backup") || help.contains("version"), "{help}");
             // Who asks for the run is refused with the same words.
@@ -140,7 +140,7 @@ async fn what_is_no_run_is_passed_over_and_what_was_one_is_told() {
     for store in [&store, &on(&disk)] {
         let (names, told) = listed(store).await;
         assert_eq!(names, without_r2());
-        let [Damage { what, help, .. }] = &told[..] else { panic!("{told:?}") };
+        let [CorruptEntry { what, help, .. }] = &told[..] else { panic!("{told:?}") };
         assert!(
             what.ends_with("state.json: it is not there, and messages or events of its run are"),
             "{what}"
@@ -194,5 +194,5 @@ async fn a_disk_that_fails_is_no_damaged_run() {
     disk.crash_at(runstate::files::Crash::Before(disk.operations()));
     assert!(disk.create_folder(Path::new("/any")).is_err());
     assert!(matches!(store.runs(&RunQuery::all(10)).await, Err(StoreError::Failed(_))));
-    assert!(matches!(store.damaged().await, Err(StoreError::Failed(_))));
+    assert!(matches!(store.corrupt_entries().await, Err(StoreError::Failed(_))));
 }

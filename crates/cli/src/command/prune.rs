@@ -276,7 +276,7 @@ fn tell_left(run: &str, why: &str) {
 
 /// An error of one run does not affect others.
 fn left(error: StoreError) -> Result<Became, StoreError> {
-    error.of_one_run().map(|damage| Became::Left(damage.to_string()))
+    error.into_run_scoped().map(|damage| Became::Left(damage.to_string()))
 }
 
 /// Why a folder is left, if so.

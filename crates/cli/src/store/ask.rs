@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use runstate::snapshot::Keyring;
-use runstate::store::{Damage, Keyed, RunStore, StoreError};
+use runstate::store::{CorruptEntry, Keyed, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::again::Again;
@@ -35,7 +35,7 @@ pub(crate) struct Opened {
     again: Again,
     runtime: Runtime,
     /// The reported damage. Locked for a moment.
-    told: Mutex<BTreeSet<Damage>>,
+    told: Mutex<BTreeSet<CorruptEntry>>,
 }
 
 /// The interval between tries at an unreachable store.
@@ -125,7 +125,7 @@ impl Opened {
     }
 
     /// Is this damage unreported? Records it as reported.
-    pub(super) fn is_new(&self, damage: &Damage) -> bool {
+    pub(super) fn is_new(&self, damage: &CorruptEntry) -> bool {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(damage.clone())
     }
 

@@ -1,6 +1,6 @@
 //! Unreadable entries of a store.
 
-use runstate::store::Damage;
+use runstate::store::CorruptEntry;
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -11,14 +11,14 @@ use crate::output::{complain, printable};
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn tell_damaged(opened: &Opened) -> Result<Vec<Damage>, Failure> {
-    let damaged = opened.ask(opened.store.damaged())?;
+pub(crate) fn tell_damaged(opened: &Opened) -> Result<Vec<CorruptEntry>, Failure> {
+    let damaged = opened.ask(opened.store.corrupt_entries())?;
     damaged.iter().for_each(|damage| tell_damage(opened, damage));
     Ok(damaged)
 }
 
 /// Reports it on standard error, once for each command.
-pub(crate) fn tell_damage(opened: &Opened, damage: &Damage) {
+pub(crate) fn tell_damage(opened: &Opened, damage: &CorruptEntry) {
     if opened.is_new(damage) {
         complain(&printable(&format!("warning: {damage}")));
     }
@@ -30,6 +30,6 @@ pub(super) fn tell_repair(repair: &str) {
 }
 
 /// The entries for programs.
-pub(crate) fn damaged_to_json(damaged: &[Damage]) -> Value {
+pub(crate) fn damaged_to_json(damaged: &[CorruptEntry]) -> Value {
     damaged.iter().map(|damage| json!({"what": damage.what, "help": damage.help})).collect()
 }

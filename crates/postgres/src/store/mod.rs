@@ -13,9 +13,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, NewRun, Parts,
-    PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError, Superseded,
-    Timer, TraceRow, Unread, UserMessage,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun,
+    Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError,
+    Superseded, Timer, TraceRow, Unread, UserMessage,
 };
 use tokio::sync::RwLock;
 use tokio_postgres::Row;
@@ -302,7 +302,7 @@ impl RunLists for PostgresStore {
         list::due(&self.connections, &self.sql, limit, &self.unread).await
     }
 
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+    async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
         Ok(self.unread.all())
     }
 

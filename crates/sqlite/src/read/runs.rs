@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError, Unread};
+use runstate::store::{CorruptEntry, Holder, RunInfo, RunQuery, StoreError, Unread};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::lists::{self, Key, bounded, int, key, optional, optional_int, text};
@@ -108,7 +108,7 @@ pub(crate) const UNKNOWN: &str = "SELECT id, status FROM runs INDEXED BY runs_by
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Waiting' LIMIT 1000";
 
 /// The runs that cannot be read.
-pub(crate) fn damaged(conn: &Connection, unread: &Unread, now: Now) -> Outcome<Vec<Damage>> {
+pub(crate) fn damaged(conn: &Connection, unread: &Unread, now: Now) -> Outcome<Vec<CorruptEntry>> {
     let mut unknown = conn.prepare_cached(&format!(
         "SELECT {} FROM runs WHERE id IN (SELECT id FROM ({UNKNOWN}))",
         columns()

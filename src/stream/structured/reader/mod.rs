@@ -1,6 +1,6 @@
 //! Reads text that is nearly JSON, and writes JSON.
 //!
-//! Damage that leaves one meaning is repaired. Damage that leaves several, or that lost a part, is refused.
+//! CorruptEntry that leaves one meaning is repaired. CorruptEntry that leaves several, or that lost a part, is refused.
 
 mod bare;
 mod object;
@@ -25,7 +25,7 @@ pub(super) struct Part {
     pub(super) end: usize,
 }
 
-/// Damage that has no one reading: the byte of the text, and the reason.
+/// CorruptEntry that has no one reading: the byte of the text, and the reason.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refusal {
     pub(super) at: usize,
