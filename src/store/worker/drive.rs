@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::committer::{Lost, StoreCommitter};
 use super::super::error::StoreError;
-use super::super::keep::keep;
 use super::super::lease::{Lease, Release};
 use super::super::load::Loaded;
+use super::super::renew::renew_loop;
 use super::super::{PendingSignals, RunQueue};
 use super::signals::SignalPump;
 use super::{Ended, Held, Host, HostError, Job, Worker};
@@ -34,7 +34,7 @@ impl Worker {
         let driven = tokio::select! {
             biased;
             driven = self.try_drive(host, &lease, seen, drain) => driven.unwrap_or_else(|error| Driven::of(lost(error))),
-            error = keep(&*self.store, &lease, term, &*self.clock) => Driven::of(lost(error)),
+            error = renew_loop(&*self.store, &lease, term, &*self.clock) => Driven::of(lost(error)),
         };
         let Driven { ended, did_nothing, is_given_back } = driven;
         let release = if is_ready && did_nothing {

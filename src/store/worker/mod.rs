@@ -15,10 +15,10 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::error::StoreError;
-use super::keep::Term;
 use super::lapse::lapse_run;
 use super::lease::{Claim, Lease};
 use super::query::SET_ASIDE_AFTER;
+use super::renew::LeaseTerm;
 use super::{PendingSignals, RunStore};
 use crate::clock::{Clock, unix_clock};
 
@@ -254,8 +254,8 @@ impl Worker {
     }
 
     /// The term of a lease that is asked for now.
-    fn term(&self) -> Term {
-        Term::from_now(self.lease, &*self.clock)
+    fn term(&self) -> LeaseTerm {
+        LeaseTerm::from_now(self.lease, &*self.clock)
     }
 }
 
@@ -263,7 +263,7 @@ impl Worker {
 #[derive(Debug)]
 struct Held {
     lease: Lease,
-    term: Term,
+    term: LeaseTerm,
     /// Did the store give it as one that can go on? One that was asked for by its name may be at rest.
     is_ready: bool,
 }

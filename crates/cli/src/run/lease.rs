@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use runstate::clock::unix_clock;
-use runstate::store::{Claim, Lease, Release, RunStore, StoreError, Term, keep};
+use runstate::store::{Claim, Lease, LeaseTerm, Release, RunStore, StoreError, renew_loop};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -63,7 +63,7 @@ impl Held {
     pub(super) fn claim(opened: &Opened, run: &str, length: Duration) -> Result<Self, Failure> {
         let mut held: Option<Duration> = None;
         loop {
-            let term = Term::from_now(length, &unix_clock());
+            let term = LeaseTerm::from_now(length, &unix_clock());
             let claim = Claim::of(run, machine::holder(), length);
             match beside(opened.handle(), opened.store.claim(&claim)) {
                 Ok(Some(lease)) => return Ok(Held::keep(opened, lease, term)),
@@ -98,12 +98,12 @@ impl Held {
         }
     }
 
-    fn keep(opened: &Opened, lease: Lease, term: Term) -> Self {
+    fn keep(opened: &Opened, lease: Lease, term: LeaseTerm) -> Self {
         let (tell, lost) = watch::channel(None);
         let (store, handle) = (Arc::clone(&opened.store), opened.handle().clone());
         let (kept, of) = (Arc::clone(&store), lease.clone());
         let keeping = handle.spawn(async move {
-            let error = keep(&*kept, &of, term, &unix_clock()).await;
+            let error = renew_loop(&*kept, &of, term, &unix_clock()).await;
             tell.send_replace(Some(Arc::new(error)));
         });
         Held { lease, store, handle, lost, keeping, release: Release::clean() }

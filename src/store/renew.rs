@@ -14,20 +14,20 @@ use crate::clock::Clock;
 /// It is made before the store is asked for the lease, or for its renewal: the time that the store takes to answer is part
 /// of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Term {
+pub struct LeaseTerm {
     length: Duration,
     began_ms: u64,
     /// The same moment for timers, which stand still while the machine sleeps.
     began: Instant,
 }
 
-impl Term {
+impl LeaseTerm {
     /// A term of that length, from now on.
     ///
     /// # Panics
     /// Where tokio's clock is paused for tests, outside of its runtime.
     pub fn from_now(length: Duration, clock: &dyn Clock) -> Self {
-        Term { length, began_ms: clock.ticks_ms(), began: Instant::now() }
+        LeaseTerm { length, began_ms: clock.ticks_ms(), began: Instant::now() }
     }
 
     /// How long it is.
@@ -47,7 +47,7 @@ impl Term {
     }
 
     /// Waits for a third of it: it is time to renew the lease.
-    async fn third_is_over(&self, clock: &dyn Clock) {
+    async fn renewal_due(&self, clock: &dyn Clock) {
         let behind = self.length.saturating_sub(self.third());
         wait(clock, || self.left(clock).saturating_sub(behind)).await;
     }
@@ -75,7 +75,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// ```
 /// use std::time::Duration;
 /// use runstate::clock::TokioClock;
-/// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError, Term, keep};
+/// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError, LeaseTerm, renew_loop};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 /// # runtime.block_on(async {
@@ -83,11 +83,11 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// let store = MemoryStore::with_clock(clock);
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
 ///
-/// let term = Term::from_now(Duration::from_secs(30), &clock);
+/// let term = LeaseTerm::from_now(Duration::from_secs(30), &clock);
 /// let lease = store.claim(&Claim::of("r1", "me", term.length())).await?.unwrap();
 ///
 /// // Beside whatever drives the run.
-/// let kept = keep(&store, &lease, term, &clock);
+/// let kept = renew_loop(&store, &lease, term, &clock);
 /// tokio::time::timeout(Duration::from_secs(3_600), kept).await.unwrap_err();
 /// let refused = store.claim(&Claim::of("r1", "you", term.length())).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Held { .. }));
@@ -98,9 +98,14 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 ///
 /// # Cancel safety
 /// Dropped, the lease was renewed for the last time, or is just being renewed.
-pub async fn keep(store: &dyn RunQueue, lease: &Lease, mut term: Term, clock: &dyn Clock) -> StoreError {
+pub async fn renew_loop(
+    store: &dyn RunQueue,
+    lease: &Lease,
+    mut term: LeaseTerm,
+    clock: &dyn Clock,
+) -> StoreError {
     loop {
-        term.third_is_over(clock).await;
+        term.renewal_due(clock).await;
         match renewed(store, lease, term, clock).await {
             Ok(next) => term = next,
             Err(error) => return error,
@@ -112,14 +117,14 @@ pub async fn keep(store: &dyn RunQueue, lease: &Lease, mut term: Term, clock: &d
 async fn renewed(
     store: &dyn RunQueue,
     lease: &Lease,
-    term: Term,
+    term: LeaseTerm,
     clock: &dyn Clock,
-) -> Result<Term, StoreError> {
+) -> Result<LeaseTerm, StoreError> {
     let began = Instant::now();
     let too_late = || wait(clock, || term.left(clock).max(term.third().saturating_sub(began.elapsed())));
     let mut away = None;
     loop {
-        let next = Term::from_now(term.length, clock);
+        let next = LeaseTerm::from_now(term.length, clock);
         tokio::select! {
             biased;
             renewed = store.renew(lease, next.length()) => match renewed {
@@ -133,7 +138,7 @@ async fn renewed(
         tokio::select! {
             biased;
             () = too_late() => return Err(away.unwrap_or_else(|| late(lease))),
-            () = next.third_is_over(clock) => {}
+            () = next.renewal_due(clock) => {}
         }
     }
 }
