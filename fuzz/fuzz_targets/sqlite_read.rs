@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use hostile::runs::{RUNS, RUNTIME, changed, fill, read};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use runstate::store::{About, ApprovalQuery, NewRun, RunData, RunLists, RunQuery};
+use runstate::store::{ApprovalFilter, ApprovalQuery, NewRun, RunData, RunLists, RunQuery};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value as Cell;
@@ -157,7 +157,7 @@ fuzz_target!(|data: &[u8]| {
             // This one is listed beside the damaged rows.
             let runs = store.runs(&RunQuery::all(100)).await.expect("a list");
             assert!(runs.iter().any(|run| run.id == "sound"), "{runs:?}");
-            drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await.expect("a list of what waits"));
+            drop(store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 9)).await.expect("a list of what waits"));
             drop(store.due(9).await.expect("a list of what is due"));
             read(&store, &mut from).await;
         }

@@ -3,7 +3,7 @@
 use super::error::StoreError;
 use super::lapse::lapse;
 use super::load::Loaded;
-use super::query::{About, Approval, ApprovalQuery, Timer};
+use super::query::{Approval, ApprovalFilter, ApprovalQuery, Timer};
 use super::{PendingSignals, RunStore};
 use crate::agent::{Incoming, Reply, SchemaCheck, asked_in, fits, well_formed};
 use crate::decision::{Decision, DecisionAction, Suspension};
@@ -49,7 +49,7 @@ pub async fn decide(
     }
     let mut found = None;
     if let Some(id) = &incoming.suspension_id {
-        let mut waiting = waiting(store, About::Suspension(id.clone()), incoming, |_| true).await?;
+        let mut waiting = waiting(store, ApprovalFilter::Suspension(id.clone()), incoming, |_| true).await?;
         if waiting.len() > 1 {
             return Ok(Reply::Ambiguous(waiting.into_iter().map(|one| one.suspension.id).collect()));
         }
@@ -60,7 +60,11 @@ pub async fn decide(
             return Ok(reply);
         }
     } else if let (None, Some(digest)) = (&incoming.run_id, &incoming.digest) {
-        let about = if incoming.call.is_empty() { About::All } else { About::Call(incoming.call.clone()) };
+        let about = if incoming.call.is_empty() {
+            ApprovalFilter::All
+        } else {
+            ApprovalFilter::Call(incoming.call.clone())
+        };
         found = waiting(store, about, incoming, |approval| approval.digest == *digest).await?.pop();
         if found.is_none() {
             return Ok(Reply::Unknown);
@@ -83,7 +87,7 @@ pub async fn decide(
     let reply = judged(store, &run, incoming.clone(), now_ms, schemas).await?;
     // A call that another version of its lifecycle wrote is not known by its name here. Its question is.
     if reply == Reply::Unknown && incoming.suspension_id.is_none() && !incoming.call.is_empty() {
-        let found = waiting(store, About::Call(incoming.call.clone()), incoming, |_| true).await?;
+        let found = waiting(store, ApprovalFilter::Call(incoming.call.clone()), incoming, |_| true).await?;
         if !found.is_empty() {
             // The question may have been asked since.
             let reply = judged(store, &run, incoming.clone(), now_ms, schemas).await?;
@@ -209,14 +213,15 @@ async fn is_lapsed(store: &dyn RunStore, run: &str, suspension: &Suspension) -> 
         return Ok(false);
     }
     let about = Incoming { run_id: Some(run.to_owned()), ..Incoming::new("", "", DecisionAction::Cancel) };
-    let open = waiting(store, About::Suspension(suspension.id.clone()), &about, Approval::is_lapsed).await?;
+    let open = waiting(store, ApprovalFilter::Suspension(suspension.id.clone()), &about, Approval::is_lapsed)
+        .await?;
     Ok(!open.is_empty())
 }
 
 /// The first two calls that wait and that a decision may mean: of more, two are enough to refuse it.
 async fn waiting(
     store: &dyn RunStore,
-    about: About,
+    about: ApprovalFilter,
     incoming: &Incoming,
     is_meant: impl Fn(&Approval) -> bool + Send,
 ) -> Result<Vec<Approval>, StoreError> {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::time::Ticking;
 use super::{
-    About, Approval, ApprovalQuery, Commit, Lease, Loaded, NewRun, Parts, PendingSignals, Posted, RunInfo,
-    RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
+    Approval, ApprovalFilter, ApprovalQuery, Commit, Lease, Loaded, NewRun, Parts, PendingSignals, Posted,
+    RunInfo, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
 };
 use crate::clock::{Clock, unix_clock};
 use crate::decision::{Decision, digest};
@@ -369,7 +369,7 @@ impl Wrapper for Keyed {
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let found = self.store.approvals(query).await?;
-        if matches!(query.about, About::All) {
+        if matches!(query.about, ApprovalFilter::All) {
             // The list shows the error in its place: one question that was written without the key hides no other one.
             let shown = |one: Approval| self.question(one.clone()).unwrap_or_else(|why| unshown(one, &why));
             return Ok(found.into_iter().map(shown).collect());
@@ -379,10 +379,12 @@ impl Wrapper for Keyed {
         for approval in &found {
             // The index that a question is found by has no tag.
             let is_it = match &query.about {
-                About::All => true,
-                About::Run(run) => approval.run == *run,
-                About::Suspension(id) => approval.suspension.id == *id,
-                About::Call(name) => approval.call == *name || self.is_called(approval, name).await?,
+                ApprovalFilter::All => true,
+                ApprovalFilter::Run(run) => approval.run == *run,
+                ApprovalFilter::Suspension(id) => approval.suspension.id == *id,
+                ApprovalFilter::Call(name) => {
+                    approval.call == *name || self.is_called(approval, name).await?
+                }
             };
             if !is_it {
                 let Approval { run, call, .. } = approval;
@@ -470,7 +472,7 @@ impl Keyed {
     /// # Errors
     /// When its time is not over.
     async fn has_lapsed(&self, expiry: &Decision) -> Result<bool, StoreError> {
-        let mut query = ApprovalQuery::new(About::Suspension(expiry.suspension_id.clone()), 100);
+        let mut query = ApprovalQuery::new(ApprovalFilter::Suspension(expiry.suspension_id.clone()), 100);
         loop {
             let page = Wrapper::approvals(self, &query).await?;
             let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;

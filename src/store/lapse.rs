@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
-use super::query::{About, Approval, ApprovalQuery, CorruptEntry, Timer};
+use super::query::{Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, Timer};
 use crate::decision::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
@@ -47,7 +47,7 @@ pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<P
 
 /// The question, if the call still waits on that very suspension.
 async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, StoreError> {
-    let mut query = ApprovalQuery::new(About::Suspension(timer.suspension.clone()), PAGE);
+    let mut query = ApprovalQuery::new(ApprovalFilter::Suspension(timer.suspension.clone()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
         let next = page.last().filter(|_| page.len() == PAGE).map(|last| query.clone().behind(last));
@@ -149,7 +149,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
 /// # Cancel safety
 /// Dropped, some of them may have been given up.
 pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(), StoreError> {
-    let mut query = ApprovalQuery::new(About::Run(run.to_owned()), PAGE);
+    let mut query = ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
         let lapsed = page.iter().filter(|approval| approval.is_lapsed());

@@ -62,7 +62,7 @@ pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use new_run::{NewRun, PendingSignals};
 pub use query::{
-    About, Approval, ApprovalQuery, CorruptEntry, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer,
+    Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer,
 };
 pub use renew::{LeaseTerm, renew_loop};
 pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};

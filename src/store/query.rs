@@ -190,7 +190,7 @@ pub struct Holder {
 #[non_exhaustive]
 pub struct ApprovalQuery {
     /// Which.
-    pub about: About,
+    pub about: ApprovalFilter,
     /// Those behind this one: run and call of the last of the page before.
     pub behind: Option<(String, String)>,
     /// At most so many.
@@ -199,7 +199,7 @@ pub struct ApprovalQuery {
 
 /// Which calls that wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum ApprovalFilter {
     /// All of them.
     All,
     /// Those of this run.
@@ -212,7 +212,7 @@ pub enum About {
 
 impl ApprovalQuery {
     /// The first page of these.
-    pub fn new(about: About, limit: usize) -> Self {
+    pub fn new(about: ApprovalFilter, limit: usize) -> Self {
         ApprovalQuery { about, behind: None, limit }
     }
 

@@ -7,9 +7,9 @@ use runstate::clock::SetClock;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
-    About, Approval, ApprovalQuery, FileStore, Keyed, MemoryStore, NewRun, Parts, PendingSignals, Posted,
-    RunData, RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage, Wrapper,
-    decide, lapse,
+    Approval, ApprovalFilter, ApprovalQuery, FileStore, Keyed, MemoryStore, NewRun, Parts, PendingSignals,
+    Posted, RunData, RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage,
+    Wrapper, decide, lapse,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
@@ -272,7 +272,8 @@ async fn a_row_without_its_tag_is_refused() {
 }
 
 pub(super) async fn approval(store: &dyn RunStore, run: &str) -> Approval {
-    let mut page = store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 10)).await.unwrap();
+    let mut page =
+        store.approvals(&ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), 10)).await.unwrap();
     page.remove(0)
 }
 
@@ -343,7 +344,7 @@ async fn a_changed_question_is_not_shown() {
     for change in changes {
         world.open.changes.lock().unwrap().approvals =
             Some(Box::new(move |all| all.iter_mut().for_each(change)));
-        let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
+        let query = ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), 10);
         let refused = world.store.approvals(&query).await.unwrap_err();
         assert!(matches!(refused, StoreError::Unusable { .. }), "{refused}");
     }
@@ -356,7 +357,7 @@ async fn a_changed_question_hides_no_other_one() {
         let of_r1 = all.iter_mut().filter(|open| (&*open.run, &*open.call) == ("r1", "p"));
         of_r1.for_each(|open| open.arguments["of"]["amount"] = json!(1_000_000));
     }));
-    let listed = world.store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    let listed = world.store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap();
     assert_eq!(listed.len(), 4);
     for open in listed {
         let is_changed = (&*open.run, &*open.call) == ("r1", "p");
@@ -449,8 +450,8 @@ async fn an_older_version_that_is_put_back_is_not_noticed() {
 async fn a_question_that_another_name_finds_is_refused() {
     let world = world().await;
     let query = |about| ApprovalQuery::new(about, 10);
-    let all = world.open.store.approvals(&query(About::All)).await.unwrap();
-    for about in [About::Suspension("r1/p/1".to_owned()), About::Run("r1".to_owned())] {
+    let all = world.open.store.approvals(&query(ApprovalFilter::All)).await.unwrap();
+    for about in [ApprovalFilter::Suspension("r1/p/1".to_owned()), ApprovalFilter::Run("r1".to_owned())] {
         let others: Vec<Approval> = all.iter().filter(|one| one.run == "r2").cloned().collect();
         assert_eq!(others.len(), 2);
         world.open.changes.lock().unwrap().approvals = Some(Box::new(move |found| found.clone_from(&others)));

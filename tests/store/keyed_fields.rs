@@ -2,7 +2,7 @@
 
 use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{About, ApprovalQuery, Parts, RunData, RunLists, decide};
+use runstate::store::{ApprovalFilter, ApprovalQuery, Parts, RunData, RunLists, decide};
 use serde_json::{Value, json};
 
 use super::keyed::{World, approval, texts, world};
@@ -99,7 +99,7 @@ async fn a_changed_field_of_a_decision_is_refused() {
 #[tokio::test]
 async fn a_changed_field_of_a_question_is_refused() {
     let world = world().await;
-    let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
+    let query = ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), 10);
     let open = world.open.store.approvals(&query).await.unwrap().remove(0);
     let refuses = async |what: &str, change: Box<dyn Fn(&mut runstate::store::Approval) + Send + Sync>| {
         world.open.changes.lock().unwrap().approvals =

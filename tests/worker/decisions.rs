@@ -7,7 +7,7 @@ use runstate::clock::Clock;
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, NewRun, StoreError, decide};
+use runstate::store::{ApprovalFilter, ApprovalQuery, NewRun, StoreError, decide};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +34,7 @@ async fn a_run_that_waits_is_parked_and_goes_on_once_it_is_decided() {
     assert_eq!(world.status("r").await, "Waiting suspended");
     assert!(world.loaded("r").await.info.holder.is_none(), "nobody holds what waits");
 
-    let query = ApprovalQuery::new(About::All, 10);
+    let query = ApprovalQuery::new(ApprovalFilter::All, 10);
     let approvals = world.store.approvals(&query).await.unwrap();
     let [approval] = &*approvals else { panic!("{approvals:?}") };
     assert_eq!((&*approval.run, &*approval.call, &*approval.tool), ("r", "a", "once"));
@@ -113,7 +113,8 @@ async fn a_worker_that_waits_for_work_takes_a_decision_at_once() {
 
 /// The decision to let the one call of a run go on, as a store takes it.
 async fn approval(world: &World, run: &str) -> Decision {
-    let approvals = world.store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 10)).await.unwrap();
+    let approvals =
+        world.store.approvals(&ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), 10)).await.unwrap();
     let mut decision = Decision::new(format!("{run}/d1"), &*approvals[0].suspension.id, Resume);
     (decision.run_id, decision.call) = (run.to_owned(), approvals[0].call.clone());
     decision

@@ -75,8 +75,10 @@ async fn a_killed_workers_run_goes_on_elsewhere_and_what_must_not_run_twice_is_a
     tokio::time::sleep(Duration::from_secs(30)).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(world.status("r").await, "Waiting suspended");
-    let approvals =
-        world.store.approvals(&runstate::store::ApprovalQuery::new(runstate::store::About::All, 9)).await;
+    let approvals = world
+        .store
+        .approvals(&runstate::store::ApprovalQuery::new(runstate::store::ApprovalFilter::All, 9))
+        .await;
     assert_eq!(approvals.unwrap()[0].suspension.action, "in_doubt");
     assert_eq!(world.ledger().count("a began"), 1);
     world.is_sound("r").await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::clock::Clock;
-use runstate::store::{About, ApprovalQuery, Claim, RunData, RunQueue, StoreError};
+use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, RunData, RunQueue, StoreError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +24,10 @@ async fn many_that_wait(store: &Arc<Faulty>) -> World {
         world.create(&format!("w{run}"), json!([calls])).await;
     }
     world.worker("first").run_ready(&*world.host).await.unwrap();
-    assert_eq!(world.store.approvals(&ApprovalQuery::new(About::All, 10_000)).await.unwrap().len(), 2_000);
+    assert_eq!(
+        world.store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10_000)).await.unwrap().len(),
+        2_000
+    );
     world
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, Claim, Release, RunQuery, RunStore};
+use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, Release, RunQuery, RunStore};
 
 use super::script::parked as taped;
 use super::subject::{Folder, Subject};
@@ -53,17 +53,17 @@ pub async fn parked(subject: Subject) {
     })
     .await;
     look("a page of 100 approvals", &store, |store| async move {
-        let page = store.approvals(&ApprovalQuery::new(About::All, 100)).await.expect("approvals");
+        let page = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 100)).await.expect("approvals");
         assert_eq!(page.len(), 100);
     })
     .await;
     look("the run of a call", &store, |store| async move {
-        let about = About::Call(format!("call-{some}"));
+        let about = ApprovalFilter::Call(format!("call-{some}"));
         assert_eq!(store.approvals(&ApprovalQuery::new(about, 2)).await.expect("approvals").len(), 1);
     })
     .await;
     look("the run of a suspension", &store, |store| async move {
-        let about = About::Suspension(format!("suspension-{some}"));
+        let about = ApprovalFilter::Suspension(format!("suspension-{some}"));
         assert_eq!(store.approvals(&ApprovalQuery::new(about, 2)).await.expect("approvals").len(), 1);
     })
     .await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
-use runstate::store::{About, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
+use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
 use runstate::testing::replies::{NAMES, Question, Table};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -39,7 +39,11 @@ struct Desk {
 
 impl Desk {
     async fn list(&mut self) {
-        let open = self.store.approvals(&ApprovalQuery::new(About::Run(RUN.to_owned()), 100)).await.unwrap();
+        let open = self
+            .store
+            .approvals(&ApprovalQuery::new(ApprovalFilter::Run(RUN.to_owned()), 100))
+            .await
+            .unwrap();
         let has_second = open.iter().any(|open| open.call == "a#2") || self.calls.len() == 5;
         if !open.is_empty() {
             let all = [("a", "a"), ("b", "b"), ("l", "l"), ("a#2", "a")];

@@ -15,7 +15,7 @@ use std::time::Duration;
 use cluster::Place;
 use runs::{More, commits, waiting};
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, Lease, RunData, RunLists, RunQuery};
+use runstate::store::{ApprovalFilter, ApprovalQuery, Lease, RunData, RunLists, RunQuery};
 use runstate_postgres::PostgresStore;
 use runstate_postgres_server::Server;
 use tokio::time::Instant;
@@ -244,9 +244,9 @@ async fn many_runs(server: &Server) {
     let runs = RunQuery::status(RunStatus::Waiting, 100);
     let page = store.runs(&runs).await.unwrap();
     let behind = RunQuery::status(RunStatus::Waiting, 100).behind(&page[99]);
-    let all = ApprovalQuery::new(About::All, 100);
-    let call = ApprovalQuery::new(About::Call("call_0".to_owned()), 100);
-    let suspension = ApprovalQuery::new(About::Suspension("many 77777".to_owned()), 100);
+    let all = ApprovalQuery::new(ApprovalFilter::All, 100);
+    let call = ApprovalQuery::new(ApprovalFilter::Call("call_0".to_owned()), 100);
+    let suspension = ApprovalQuery::new(ApprovalFilter::Suspension("many 77777".to_owned()), 100);
     let took = |what: &'static str, each: Vec<Duration>| {
         let longest = each.iter().max().copied().unwrap_or_default();
         println!("{what}: median {:?}, longest {longest:?}", median(each));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::store::{
-    About, ApprovalQuery, ChangeCursor, Claim, NewRun, Release, RunData, RunQuery, RunQueue, RunStore,
-    StoreError,
+    ApprovalFilter, ApprovalQuery, ChangeCursor, Claim, NewRun, Release, RunData, RunQuery, RunQueue,
+    RunStore, StoreError,
 };
 use serde_json::json;
 
@@ -79,7 +79,7 @@ async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
     );
     client.batch_execute(&spoil).await.unwrap();
     for size in [1, 2, 20] {
-        let mut query = ApprovalQuery::new(About::All, size);
+        let mut query = ApprovalQuery::new(ApprovalFilter::All, size);
         let mut seen = Vec::new();
         loop {
             let page = store.approvals(&query).await.unwrap();
@@ -95,7 +95,7 @@ async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
             "pages of {size}"
         );
     }
-    let about = About::Call("call_0".to_owned());
+    let about = ApprovalFilter::Call("call_0".to_owned());
     assert_eq!(store.approvals(&ApprovalQuery::new(about, 1)).await.unwrap()[0].run, "r3");
     let due = store.due(3).await.unwrap();
     let due: Vec<String> = due.iter().map(|timer| format!("{} {}", timer.run, timer.call)).collect();
@@ -187,7 +187,7 @@ async fn asked(store: &dyn RunStore) {
     {
         drop(stored.restore());
     }
-    drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
+    drop(store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 9)).await);
     drop(store.pending_signals("r1").await);
     drop(store.trace("r1", 0, 99).await);
     drop(store.events("r1", 0, 99).await);

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use runstate::clock::SetClock;
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, ApprovalQuery, Claim, RunData, RunLists, RunQuery, RunQueue};
+use runstate::store::{
+    Approval, ApprovalFilter, ApprovalQuery, Claim, RunData, RunLists, RunQuery, RunQueue,
+};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::{Client, NoTls};
 
@@ -65,15 +67,15 @@ async fn ask(url: &str) -> i64 {
         assert_eq!(page.len(), 50);
         assert_eq!(store.runs(&RunQuery::status(RunStatus::Done, 50)).await.unwrap(), []);
 
-        let all = ApprovalQuery::new(About::All, 50);
+        let all = ApprovalQuery::new(ApprovalFilter::All, 50);
         let page = store.approvals(&all).await.unwrap();
         let page: Vec<Approval> = store.approvals(&all.behind(&page[49])).await.unwrap();
         assert_eq!(page.len(), 50);
         for (about, count) in [
-            (About::Run("many 77".to_owned()), 1),
-            (About::Call("call_0".to_owned()), 50),
-            (About::Call("call_9".to_owned()), 0),
-            (About::Suspension("many 4711".to_owned()), 1),
+            (ApprovalFilter::Run("many 77".to_owned()), 1),
+            (ApprovalFilter::Call("call_0".to_owned()), 50),
+            (ApprovalFilter::Call("call_9".to_owned()), 0),
+            (ApprovalFilter::Suspension("many 4711".to_owned()), 1),
         ] {
             let query = ApprovalQuery::new(about, 50);
             let found = store.approvals(&query).await.unwrap();

@@ -98,7 +98,7 @@ pub async fn waiting(store: &dyn RunStore, run: &str, calls: u32) -> (Lease, Vec
     for commit in commits(run, calls).await {
         store.commit(&lease, &commit).await.unwrap();
     }
-    let about = runstate::store::About::Run(run.to_owned());
+    let about = runstate::store::ApprovalFilter::Run(run.to_owned());
     let approvals = store.approvals(&ApprovalQuery::new(about, 1_000)).await.unwrap();
     assert_eq!(approvals.len(), calls as usize);
     (lease, approvals)

@@ -1,6 +1,6 @@
 //! Messages that come while a commit of the run is under way, on another connection.
 
-use runstate::store::{About, ApprovalQuery, RunData, RunLists, StoreError};
+use runstate::store::{ApprovalFilter, ApprovalQuery, RunData, RunLists, StoreError};
 
 use crate::cluster::{self, Place};
 use crate::creates::until_waiting;
@@ -51,6 +51,6 @@ async fn a_repeated_commit_behind_a_message_keeps_it() {
     });
     committed.unwrap();
     assert!(store.pending_signals("r1").await.unwrap().message.is_some());
-    let open = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    let open = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap();
     assert_eq!(open, [], "its questions");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runstate::clock::SetClock;
 use runstate::store::{
-    About, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, lapse_due,
+    ApprovalFilter, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, lapse_due,
 };
 use runstate_sqlite::{Options, SqliteStore};
 
@@ -106,7 +106,7 @@ async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
         }
     }
     let left = async |store: &Arc<dyn RunStore>, run: &str| {
-        let about = ApprovalQuery::new(About::Run(run.to_owned()), 1);
+        let about = ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), 1);
         store.approvals(&about).await.unwrap().remove(0).left.unwrap().as_millis()
     };
     assert_eq!((left(&store, "span").await, left(&store, "date").await), (60_000, 3_660_000));
@@ -134,7 +134,7 @@ async fn what_only_reads_enters_no_boot() {
     let reads = open(&path, "b2", 1_000, 0);
     assert_eq!(info(&reads, "r1").await.holder.unwrap().left, Duration::ZERO);
     reads.runs(&runstate::store::RunQuery::all(9)).await.unwrap();
-    reads.approvals(&ApprovalQuery::new(About::All, 9)).await.unwrap();
+    reads.approvals(&ApprovalQuery::new(ApprovalFilter::All, 9)).await.unwrap();
     assert_eq!(info(&open(&path, "b1", 900_000, 0), "r1").await.holder.unwrap().left, MINUTE);
 }
 

@@ -14,8 +14,8 @@ use runstate::agent::{
 use runstate::clock::Clock;
 use runstate::decision::{DecisionAction, Suspension};
 use runstate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore, StoreCommitter,
-    decide,
+    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
+    StoreCommitter, decide,
 };
 use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
@@ -187,7 +187,7 @@ pub(crate) async fn create(store: &Arc<dyn RunStore>, run: &str) {
 }
 
 pub(crate) async fn waiting(store: &Arc<dyn RunStore>) -> Vec<Approval> {
-    store.approvals(&ApprovalQuery::new(About::All, 1_000)).await.unwrap()
+    store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 1_000)).await.unwrap()
 }
 
 /// Approves all that waits.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runstate::store::{About, ApprovalQuery, MemoryStore, NewRun, RunQuery, RunStore};
+use runstate::store::{ApprovalFilter, ApprovalQuery, MemoryStore, NewRun, RunQuery, RunStore};
 use runstate_sqlite::SqliteStore;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ async fn odd_names_are_names() {
             let new = NewRun::new(run, json!({ run: [1.5, null, run] }), 1).titled(run);
             store.create(&new).await.unwrap();
             told.push(format!("{:?}", drive(store, run, Plot::asking(1, 1)).await));
-            let about = ApprovalQuery::new(About::Run(run.to_owned()), 9);
+            let about = ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), 9);
             told.push(format!("{:?}", store.approvals(&about).await.unwrap()));
         }
         // Page by page, each run and each call comes once.
@@ -36,7 +36,7 @@ async fn odd_names_are_names() {
             query = query.behind(last);
             told.extend(page.iter().map(|run| run.id.clone()));
         }
-        let mut query = ApprovalQuery::new(About::Call("call_0_0".to_owned()), 3);
+        let mut query = ApprovalQuery::new(ApprovalFilter::Call("call_0_0".to_owned()), 3);
         loop {
             let page = store.approvals(&query).await.unwrap();
             let Some(last) = page.last() else { break };

@@ -8,7 +8,7 @@ use runstate::agent::Input;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Snapshot;
 use runstate::store::{
-    About, ApprovalQuery, ChangeCursor, Claim, Commit, Loaded, NewRun, Release, RunQuery, RunStore, Sent, StoreError,
+    ApprovalFilter, ApprovalQuery, ChangeCursor, Claim, Commit, Loaded, NewRun, Release, RunQuery, RunStore, Sent, StoreError,
     UserMessage, send,
 };
 use runstate::testing::store::Played;
@@ -173,7 +173,7 @@ pub async fn read(store: &dyn RunStore, from: &mut Unstructured<'_>) {
         drop(store.events(run, 0, 99).await);
     }
     drop(store.runs(&RunQuery::all(9)).await);
-    drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
+    drop(store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 9)).await);
     drop(store.changes(&ChangeCursor::default(), Duration::ZERO).await);
     drop(store.due(9).await);
     drop(store.corrupt_entries().await);

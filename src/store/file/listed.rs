@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::error::StoreError;
-use super::super::query::{About, Approval, RunInfo, Timer};
+use super::super::query::{Approval, ApprovalFilter, RunInfo, Timer};
 use super::super::time::Now;
 use super::layout::Place;
 use super::problem::damaged;
@@ -72,11 +72,11 @@ impl Listed {
 }
 
 impl Waiting {
-    pub(super) fn is_meant(&self, about: &About) -> bool {
+    pub(super) fn is_meant(&self, about: &ApprovalFilter) -> bool {
         match about {
-            About::All | About::Run(_) => true,
-            About::Call(name) => *name == self.call || *name == self.id,
-            About::Suspension(id) => *id == self.suspension.id,
+            ApprovalFilter::All | ApprovalFilter::Run(_) => true,
+            ApprovalFilter::Call(name) => *name == self.call || *name == self.id,
+            ApprovalFilter::Suspension(id) => *id == self.suspension.id,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::super::decide::run_of_suspension;
 use super::super::error::StoreError;
-use super::super::query::{About, Approval, ApprovalQuery, CorruptEntry, RunInfo, RunQuery, Timer};
+use super::super::query::{Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, RunInfo, RunQuery, Timer};
 use super::super::time::Now;
 use super::Inner;
 use super::index::Index;
@@ -49,9 +49,9 @@ impl Inner {
             Ok::<_, StoreError>(page(run.iter(), query, self.now()))
         };
         match &query.about {
-            About::Run(run) => return of(run),
+            ApprovalFilter::Run(run) => return of(run),
             // The id names the run that asked. Others are read only where that one does not wait.
-            About::Suspension(id) => {
+            ApprovalFilter::Suspension(id) => {
                 let found = run_of_suspension(id).map_or(Ok(Vec::new()), |run| of(&run));
                 if let Ok(found) = found
                     && !found.is_empty()
@@ -59,7 +59,7 @@ impl Inner {
                     return Ok(found);
                 }
             }
-            About::All | About::Call(_) => {}
+            ApprovalFilter::All | ApprovalFilter::Call(_) => {}
         }
         self.over_runs(|index| page(index.runs(), query, self.now()))
     }

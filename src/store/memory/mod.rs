@@ -15,7 +15,7 @@ use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
 use super::load::Parts;
 use super::news::News;
-use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
+use super::query::{Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, Timer};
 use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
 use super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
@@ -254,10 +254,10 @@ impl RunLists for MemoryStore {
         for (run, kept) in &runs.by_id {
             for (row, waits, lapses) in kept.open() {
                 let is_meant = match &query.about {
-                    About::All => true,
-                    About::Run(id) => id == run,
-                    About::Call(call) => *call == row.name || *call == row.id,
-                    About::Suspension(id) => *id == waits.suspension.id,
+                    ApprovalFilter::All => true,
+                    ApprovalFilter::Run(id) => id == run,
+                    ApprovalFilter::Call(call) => *call == row.name || *call == row.id,
+                    ApprovalFilter::Suspension(id) => *id == waits.suspension.id,
                 };
                 let place = (run.clone(), row.name.clone());
                 if is_meant && query.behind.as_ref().is_none_or(|behind| place > *behind) {

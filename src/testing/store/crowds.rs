@@ -14,7 +14,7 @@ use super::puts::{
 use super::world::{NOW, one};
 use crate::agent::{Incoming, Reply, Unchecked};
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{About, Posted, StoreError, decide};
+use crate::store::{ApprovalFilter, Posted, StoreError, decide};
 
 /// What all tasks gave; the panic of one is that of all.
 pub(super) async fn all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {
@@ -63,7 +63,7 @@ pub(super) async fn of_many_decisions_on_a_call_one_is_accepted(bench: &dyn Benc
     for run in 0..RUNS {
         put_waiting(&*store, &format!("r{run}"), 10).await;
     }
-    let waits: Arc<Vec<_>> = Arc::new(approvals(&*store, About::All).await);
+    let waits: Arc<Vec<_>> = Arc::new(approvals(&*store, ApprovalFilter::All).await);
     assert_eq!(waits.len(), 200, "calls that wait");
     let mut tasks = JoinSet::new();
     for client in 0..CLIENTS {
@@ -113,7 +113,7 @@ pub(super) async fn of_many_decisions_on_a_call_one_is_accepted(bench: &dyn Benc
         }
     }
     assert_eq!(kept, accepted, "the decisions that are kept are those whose senders were told so");
-    assert_eq!(approvals(&*store, About::All).await, [], "calls that wait");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait");
 }
 
 pub(super) async fn of_two_that_commit_one_number_one_does(bench: &dyn Bench) {
@@ -151,7 +151,7 @@ pub(super) async fn commits_and_decisions_do_not_undo_each_other(bench: &dyn Ben
         let lease = claim(&*store, &run).await;
         let (decides, commits, renews, reads) =
             (bench.store().await, bench.store().await, bench.store().await, bench.store().await);
-        let waits = approvals(&*store, About::Run(run.clone())).await;
+        let waits = approvals(&*store, ApprovalFilter::Run(run.clone())).await;
         let (read_run, read_lease) = (run.clone(), lease.clone());
         tasks.spawn(async move {
             for (number, waits) in waits.iter().enumerate() {

@@ -141,7 +141,7 @@ pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     let loaded = load(&*people, "r1").await;
     assert_stored(&*people, &state, "in the end").await;
     assert_eq!((loaded.info.status, loaded.info.cancel), (RunStatus::Done, None), "what lists say of it");
-    let waits = super::puts::approvals(&*people, crate::store::About::All).await;
+    let waits = super::puts::approvals(&*people, crate::store::ApprovalFilter::All).await;
     assert_eq!(waits, [], "calls that wait");
     conforms(&*people, "r1").await;
 }

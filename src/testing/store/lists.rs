@@ -9,7 +9,7 @@ use super::puts::{
 };
 use super::world::{NOW, questions, turn};
 use crate::run::RunStatus;
-use crate::store::{About, Approval, ApprovalQuery, NewRun, RunInfo, RunQuery, RunStore};
+use crate::store::{Approval, ApprovalFilter, ApprovalQuery, NewRun, RunInfo, RunQuery, RunStore};
 
 async fn paged(store: &dyn RunStore, mut query: RunQuery) -> Vec<String> {
     let mut ids = Vec::new();
@@ -114,15 +114,17 @@ pub(super) async fn approvals_are_listed_in_pages(bench: &dyn Bench) {
     expected.sort();
     let expected: Vec<_> = expected.iter().map(|(run, call)| (&**run, &**call)).collect();
     for limit in [1, 5, 12, 48, 1_000] {
-        let all = all_approvals(&*store, ApprovalQuery::new(About::All, limit)).await;
+        let all = all_approvals(&*store, ApprovalQuery::new(ApprovalFilter::All, limit)).await;
         assert_eq!(names(&all), expected, "all calls that wait in pages of {limit}, by run and call");
-        let of_run = all_approvals(&*store, ApprovalQuery::new(About::Run("r1".to_owned()), limit)).await;
+        let of_run =
+            all_approvals(&*store, ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), limit)).await;
         assert_eq!(names(&of_run), expected[..12], "those of r1 in pages of {limit}");
-        let of_call = all_approvals(&*store, ApprovalQuery::new(About::Call("c7".to_owned()), limit)).await;
+        let of_call =
+            all_approvals(&*store, ApprovalQuery::new(ApprovalFilter::Call("c7".to_owned()), limit)).await;
         let four = ["r1", "r10", "r2", "r3"].map(|run| (run, "c7"));
         assert_eq!(names(&of_call), four, "those of the name c7 in pages of {limit}");
     }
-    let none = store.approvals(&ApprovalQuery::new(About::All, 0)).await.must("no approvals");
+    let none = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 0)).await.must("no approvals");
     assert_eq!(none, [], "at most none");
 }
 
@@ -134,22 +136,22 @@ pub(super) async fn approvals_are_listed_by_run_call_and_suspension(bench: &dyn 
     let lease = put(&*store, &Played::hasty("r1", &script).await).await;
     release(&*store, &lease).await;
     put_waiting(&*store, "r2", 1).await;
-    let all = approvals(&*store, About::All).await;
+    let all = approvals(&*store, ApprovalFilter::All).await;
     assert_eq!(all.len(), 4, "calls that wait: {:?}", names(&all));
-    let by_id = approvals(&*store, About::Call("a".to_owned())).await;
+    let by_id = approvals(&*store, ApprovalFilter::Call("a".to_owned())).await;
     assert_eq!(by_id, all[..2], "both calls that the model called a, by name and by id");
-    let by_name = approvals(&*store, About::Call(all[1].call.clone())).await;
+    let by_name = approvals(&*store, ApprovalFilter::Call(all[1].call.clone())).await;
     assert_eq!(by_name, all[1..2], "the second of them, by its name");
     assert_ne!(all[1].call, "a", "its name is not that of the first");
     for one in &all {
-        let by_suspension = approvals(&*store, About::Suspension(one.suspension.id.clone())).await;
+        let by_suspension = approvals(&*store, ApprovalFilter::Suspension(one.suspension.id.clone())).await;
         assert_eq!(names(&by_suspension), names(std::slice::from_ref(one)), "by {:?}", one.suspension.id);
     }
     for about in [
-        About::Run("r".into()),
-        About::Call("A".into()),
-        About::Call("%".into()),
-        About::Suspension("".into()),
+        ApprovalFilter::Run("r".into()),
+        ApprovalFilter::Call("A".into()),
+        ApprovalFilter::Call("%".into()),
+        ApprovalFilter::Suspension("".into()),
     ] {
         let what = format!("{about:?}");
         assert_eq!(approvals(&*store, about).await, [], "{what}");
@@ -162,7 +164,7 @@ pub(super) async fn approvals_say_what_is_asked(bench: &dyn Bench) {
     let script = [turn([("c0".to_owned(), "ask", arguments.clone())])];
     let played = Played::new("r1", &script).await;
     put(&*store, &played).await;
-    let [one] = &approvals(&*store, About::All).await[..] else { panic!("one call waits") };
+    let [one] = &approvals(&*store, ApprovalFilter::All).await[..] else { panic!("one call waits") };
     assert_eq!((&*one.run, &*one.call, &*one.tool), ("r1", "c0", "ask"), "run, call and tool");
     assert_eq!(one.arguments, arguments, "what the tool would be called with");
     let state = played.state();
@@ -180,13 +182,13 @@ pub(super) async fn a_decided_call_waits_no_more(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = put_waiting(&*store, "r1", 3).await;
     let decision = yes(&*store, "r1", "c1", "d1").await;
-    let about = About::Suspension(decision.suspension_id.clone());
+    let about = ApprovalFilter::Suspension(decision.suspension_id.clone());
     store.post(&decision).await.must("post d1");
-    for about in [About::All, About::Run("r1".into())] {
+    for about in [ApprovalFilter::All, ApprovalFilter::Run("r1".into())] {
         let waits = approvals(&*store, about).await;
         assert_eq!(names(&waits), [("r1", "c0"), ("r1", "c2")], "calls that nobody decided");
     }
-    assert_eq!(approvals(&*store, About::Call("c1".into())).await, [], "the call that was decided");
+    assert_eq!(approvals(&*store, ApprovalFilter::Call("c1".into())).await, [], "the call that was decided");
     assert_eq!(approvals(&*store, about).await, [], "its suspension");
     assert_eq!(runs(&*store).await[0].waiting, 3, "lists of runs say what the last commit left");
     let lease = claim(&*store, "r1").await;
@@ -194,14 +196,14 @@ pub(super) async fn a_decided_call_waits_no_more(bench: &dyn Bench) {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }
     assert_eq!(runs(&*store).await[0].waiting, 2, "once the decision was taken");
-    let waits = approvals(&*store, About::All).await;
+    let waits = approvals(&*store, ApprovalFilter::All).await;
     assert_eq!(names(&waits), [("r1", "c0"), ("r1", "c2")], "calls that nobody decided, once it was taken");
 }
 
 pub(super) async fn lists_of_nothing_are_empty(bench: &dyn Bench) {
     let store = bench.store().await;
     assert_eq!(runs(&*store).await, [], "runs");
-    assert_eq!(approvals(&*store, About::All).await, [], "calls that wait");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait");
     bench.clock().set(u64::MAX / 4);
     assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that lapse");
 }

@@ -8,7 +8,7 @@ use super::puts::{Must, approvals, assert_stored, claim, commit, create, load, p
 use super::world::{agent, one, questions, turn};
 use crate::agent::keys::Scope;
 use crate::agent::{Message, StoredRun};
-use crate::store::{About, ValueRow};
+use crate::store::{ApprovalFilter, ValueRow};
 use crate::turn::Extra;
 
 pub(super) async fn a_run_comes_back_after_each_commit(bench: &dyn Bench) {
@@ -71,7 +71,7 @@ pub(super) async fn calls_take_the_place_of_their_rows(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = Played::new("r1", &[questions(3)]).await;
     let lease = put(&*store, &played).await;
-    let about = || About::Run("r1".to_owned());
+    let about = || ApprovalFilter::Run("r1".to_owned());
     assert_eq!(approvals(&*store, about()).await.len(), 3, "calls that wait");
     for (place, call) in ["c1", "c0", "c2"].into_iter().enumerate() {
         let decision = yes(&*store, "r1", call, &format!("d-{call}")).await;

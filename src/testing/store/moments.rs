@@ -14,7 +14,7 @@ use crate::agent::ExecutionMode;
 use crate::agent::Incoming;
 use crate::clock::SetClock;
 use crate::decision::DecisionAction::Resume;
-use crate::store::{About, Commit, Lease, MemoryStore, RunData, RunStore, decide};
+use crate::store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 use crate::testing::replies::{NAMES, Question, Table};
 
 /// The doors of a store, and the table beside it.
@@ -36,7 +36,7 @@ struct Doors<'a> {
 }
 
 async fn questions(store: &dyn RunStore, run: &str) -> Vec<Question> {
-    let open = approvals(store, About::Run(run.to_owned())).await;
+    let open = approvals(store, ApprovalFilter::Run(run.to_owned())).await;
     open.iter().map(Question::from).collect()
 }
 

@@ -11,7 +11,7 @@ use super::Bench;
 use crate::clock::SetClock;
 use crate::decision::{Decision, Suspension};
 use crate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun, Parts,
+    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun, Parts,
     PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError,
     Superseded, Timer, TraceRow, UserMessage,
 };
@@ -251,8 +251,8 @@ impl RunLists for Parted {
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let runs = match &query.about {
-            About::All if self.lists.is_none() && query.behind.is_none() => self.created(),
-            About::Run(run) if self.lists.is_none() => vec![run.clone()],
+            ApprovalFilter::All if self.lists.is_none() && query.behind.is_none() => self.created(),
+            ApprovalFilter::Run(run) if self.lists.is_none() => vec![run.clone()],
             _ => return self.lists()?.approvals(query).await,
         };
         let mut open = Vec::new();

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Bench;
 use super::puts::{ALL, Must, approvals, create, load, put_waiting};
 use super::world::NOW;
-use crate::store::{About, NewRun, RunQuery};
+use crate::store::{ApprovalFilter, NewRun, RunQuery};
 
 const IDS: [&str; 10] = ["B", "a", "b", "A", "é", "z", "_", "-", "a b", "\u{1f980}"];
 
@@ -16,7 +16,8 @@ pub(super) async fn ids_are_ordered_by_their_bytes(bench: &dyn Bench) {
     }
     let mut expected = IDS.map(str::to_owned);
     expected.sort();
-    let waits: Vec<_> = approvals(&*store, About::All).await.into_iter().map(|one| one.run).collect();
+    let waits: Vec<_> =
+        approvals(&*store, ApprovalFilter::All).await.into_iter().map(|one| one.run).collect();
     assert_eq!(waits, expected, "calls that wait, by the bytes of their runs' ids");
     let mut query = RunQuery::all(3);
     let mut listed = Vec::new();

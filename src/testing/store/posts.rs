@@ -11,7 +11,7 @@ use super::puts::{
 use super::world::{NOW, questions};
 use crate::decision::Decision;
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{About, Posted, RunStore};
+use crate::store::{ApprovalFilter, Posted, RunStore};
 use crate::tool_call::ToolCallStatus;
 
 async fn post(store: &dyn RunStore, decision: &Decision) -> Posted {
@@ -110,7 +110,7 @@ pub(super) async fn a_decision_on_what_does_not_wait_is_not_accepted(bench: &dyn
     commit(&*store, &lease, &gone).await;
     let late = decision(&waits, "d1", Resume);
     assert_eq!(post(&*store, &late).await, Posted::NotWaiting, "a call that waits no more");
-    assert_eq!(approvals(&*store, About::All).await, [], "calls that wait");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait");
 }
 
 pub(super) async fn a_decision_on_a_suspension_of_another_call_is_not_accepted(bench: &dyn Bench) {
@@ -158,7 +158,7 @@ pub(super) async fn a_commit_takes_decisions_out_of_the_mail(bench: &dyn Bench) 
     assert_eq!(mail(&*store, "r1").await.decisions, posted, "those that were not taken, in their order");
     release(&*store, &lease).await;
     assert_eq!(mail(&*store, "r1").await.decisions, posted, "once the run was given back");
-    assert_eq!(approvals(&*store, About::All).await, [], "calls that wait and nobody decided");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait and nobody decided");
 }
 
 pub(super) async fn decisions_come_back_as_they_were(bench: &dyn Bench) {

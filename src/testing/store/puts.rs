@@ -12,8 +12,8 @@ use crate::agent::{RunState, StoredRun};
 use crate::clock::Clock as _;
 use crate::decision::{Decision, DecisionAction};
 use crate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals, RunInfo,
-    RunQuery, RunStore, StoreError, TraceRow, left,
+    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals,
+    RunInfo, RunQuery, RunStore, StoreError, TraceRow, left,
 };
 
 /// A lease that no behaviour lives to see the end of.
@@ -177,7 +177,7 @@ pub(super) async fn events(store: &dyn RunStore, run: &str) -> Vec<EventRow> {
 }
 
 /// The calls that wait.
-pub(super) async fn approvals(store: &dyn RunStore, about: About) -> Vec<Approval> {
+pub(super) async fn approvals(store: &dyn RunStore, about: ApprovalFilter) -> Vec<Approval> {
     store.approvals(&ApprovalQuery::new(about, ALL)).await.must("approvals")
 }
 
@@ -204,14 +204,14 @@ pub(super) async fn everything(store: &dyn RunStore, run: &str) -> Everything {
         mail: mail(store, run).await,
         trace: trace(store, run).await,
         events: events(store, run).await,
-        approvals: approvals(store, About::Run(run.to_owned())).await,
+        approvals: approvals(store, ApprovalFilter::Run(run.to_owned())).await,
         listed: runs(store).await.into_iter().find(|info| info.id == run),
     }
 }
 
 /// The call of that name, which waits.
 pub(super) async fn approval(store: &dyn RunStore, run: &str, call: &str) -> Approval {
-    let found = approvals(store, About::Run(run.to_owned())).await;
+    let found = approvals(store, ApprovalFilter::Run(run.to_owned())).await;
     let found = found.into_iter().find(|approval| approval.call == call);
     found.must(format_args!("a call {call:?} of {run:?} that waits"))
 }

@@ -13,7 +13,7 @@ use super::puts::{LONG, Must, approvals, commit, create, mail, of, refused, rele
 use super::world::{NOW, one, turn};
 use crate::agent::{ExecutionMode, Incoming};
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{About, Lease, RunStore, StoreError, decide};
+use crate::store::{ApprovalFilter, Lease, RunStore, StoreError, decide};
 use crate::testing::replies::{NAMES, Question, Table};
 
 /// The calls by name and by the model's id, and how many people must approve each: `pay` by its gate, `ask` by its question.
@@ -57,7 +57,7 @@ impl Play<'_> {
     async fn list(&mut self) {
         let calls: BTreeSet<String> = self.played.state().calls().map(|(name, _)| name.to_owned()).collect();
         let calls = CALLS.iter().filter(|(name, ..)| calls.contains(*name)).map(|(name, id, _)| (*name, *id));
-        let open = approvals(self.store, About::Run(self.run.clone())).await;
+        let open = approvals(self.store, ApprovalFilter::Run(self.run.clone())).await;
         self.table.listed(calls, open.iter().map(Question::from), self.now_ms);
     }
 

@@ -7,7 +7,7 @@ use super::puts::{
     runs, span, yes,
 };
 use super::world::{NOW, one};
-use crate::store::{About, NewRun, StoreError};
+use crate::store::{ApprovalFilter, NewRun, StoreError};
 use serde_json::json;
 
 pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Bench) {
@@ -28,7 +28,7 @@ pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Ben
     refused!("the events of r1", store.events("r1", 0, 1).await, StoreError::NoRun { .. });
     refused!("the mail of r1", store.pending_signals("r1").await, StoreError::NoRun { .. });
     refused!("renew r1", store.renew(&lease, span(bench, LONG)).await, StoreError::NoRun { .. });
-    assert_eq!(approvals(&*store, About::Run("r1".to_owned())).await, [], "calls of r1 that wait");
+    assert_eq!(approvals(&*store, ApprovalFilter::Run("r1".to_owned())).await, [], "calls of r1 that wait");
     bench.clock().set(LONG);
     assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that lapse");
     assert_eq!(runs(&*store).await.len(), 1, "runs");

@@ -9,7 +9,7 @@ use super::puts::{
     release, restored, span, trace, yes,
 };
 use super::world::{NOW, one, turn};
-use crate::store::{About, NewRun, Release};
+use crate::store::{ApprovalFilter, NewRun, Release};
 
 const ODD: [&str; 16] = [
     "",
@@ -52,7 +52,7 @@ pub(super) async fn odd_ids_are_kept_apart(bench: &dyn Bench) {
         assert_eq!(trace(&*store, id).await, played.trace(), "the trace of {id:?}");
     }
     for id in &ids {
-        let waits = approvals(&*store, About::Run((*id).to_owned())).await;
+        let waits = approvals(&*store, ApprovalFilter::Run((*id).to_owned())).await;
         let waits: Vec<_> = waits.iter().map(|one| (&*one.run, &*one.call)).collect();
         assert_eq!(waits, [(*id, "c0")], "calls of {id:?} that wait");
         assert_eq!(load(&*store, id).await.info.title, format!("title of {id}"), "the title of {id:?}");
@@ -89,10 +89,10 @@ pub(super) async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
     let played = Played::new("asked", &[turn(calls)]).await;
     put(&*store, &played).await;
     assert_stored(&*store, played.state(), "with calls of odd names").await;
-    for waits in approvals(&*store, About::Run("asked".to_owned())).await {
-        let found = approvals(&*store, About::Call(waits.call.clone())).await;
+    for waits in approvals(&*store, ApprovalFilter::Run("asked".to_owned())).await {
+        let found = approvals(&*store, ApprovalFilter::Call(waits.call.clone())).await;
         assert!(found.contains(&waits), "the call {:?}, looked for by its name", waits.call);
-        let found = approvals(&*store, About::Suspension(waits.suspension.id.clone())).await;
+        let found = approvals(&*store, ApprovalFilter::Suspension(waits.suspension.id.clone())).await;
         assert_eq!(found, [waits], "a call, looked for by its suspension");
     }
 }
@@ -118,7 +118,7 @@ pub(super) async fn json_may_hold_any_character(bench: &dyn Bench) {
     let loaded = load(&*store, "r1").await;
     assert_eq!(loaded.spec, json!({ ESCAPED: ESCAPED }), "the spec");
     assert_stored(&*store, played.state(), "with any character").await;
-    let [waits] = &approvals(&*store, About::All).await[..] else { panic!("one call waits") };
+    let [waits] = &approvals(&*store, ApprovalFilter::All).await[..] else { panic!("one call waits") };
     assert_eq!(waits.arguments, json!({ ESCAPED: ESCAPED }), "what the tool would be called with");
     let mut decision = yes(&*store, "r1", "c0", "d0").await;
     decision.result = json!({ ESCAPED: ESCAPED });
@@ -139,10 +139,10 @@ pub(super) async fn names_from_a_model_may_hold_any_character(bench: &dyn Bench)
     let mut played = Played::new("r1", &[turn(calls)]).await;
     let lease = put(&*store, &played).await;
     assert_stored(&*store, played.state(), "with names of any character").await;
-    let waits = approvals(&*store, About::All).await;
+    let waits = approvals(&*store, ApprovalFilter::All).await;
     assert_eq!(waits.len(), 4, "calls that wait");
     for (number, waits) in waits.into_iter().enumerate() {
-        let found = approvals(&*store, About::Call(waits.call.clone())).await;
+        let found = approvals(&*store, ApprovalFilter::Call(waits.call.clone())).await;
         let found: Vec<_> = found.into_iter().map(|one| one.call).collect();
         assert_eq!(found, [&*waits.call], "the call, looked for by its name");
         let decision = yes(&*store, "r1", &waits.call, &format!("d{number}")).await;

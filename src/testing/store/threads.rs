@@ -13,7 +13,7 @@ use super::puts::{
 use super::world::{NOW, agent, one};
 use crate::agent::Input;
 use crate::run::RunStatus;
-use crate::store::{About, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
+use crate::store::{ApprovalFilter, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
 
 /// Creates a run on a thread.
 async fn follow(
@@ -169,7 +169,7 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
     let mut played = put_waiting(&*store, "r1", 2).await;
     let decision = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message for a run that waits");
-    assert_eq!(approvals(&*store, About::All).await, [], "its questions");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "its questions");
     assert_eq!(
         store.post(&decision).await.must("post d0"),
         Posted::NotWaiting,
@@ -242,7 +242,7 @@ pub(super) async fn a_commit_given_again_keeps_the_message(bench: &dyn Bench) {
     again.again = true;
     commit(&*store, &lease, &again).await;
     assert!(mail(&*store, "r1").await.message.is_some(), "the commit was made before the message came");
-    assert_eq!(approvals(&*store, About::All).await, [], "its questions");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "its questions");
     assert_eq!(store.post(&decision).await.must("post"), Posted::NotWaiting, "a decision behind the message");
 }
 

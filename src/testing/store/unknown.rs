@@ -7,7 +7,7 @@ use super::played::Played;
 use super::puts::{LONG, Must, create, of, refused, span};
 use super::world::NOW;
 use crate::decision::{Decision, DecisionAction};
-use crate::store::{About, ApprovalQuery, Lease, Posted, Release, StoreError};
+use crate::store::{ApprovalFilter, ApprovalQuery, Lease, Posted, Release, StoreError};
 
 const UNKNOWN: [&str; 10] = ["gone", "", "R1", "r1 ", "r", "%", "r1/", "../r1", "*", "\u{1f980}"];
 
@@ -36,7 +36,7 @@ pub(super) async fn unknown_runs_are_in_no_list(bench: &dyn Bench) {
     create(&*store, "r1").await;
     for id in UNKNOWN {
         assert!(!store.remove(id).await.must(format_args!("remove {id:?}")), "{id:?} was not there");
-        let of = ApprovalQuery::new(About::Run(id.to_owned()), 10);
+        let of = ApprovalQuery::new(ApprovalFilter::Run(id.to_owned()), 10);
         let open = store.approvals(&of).await.must(format_args!("approvals of {id:?}"));
         assert_eq!(open, [], "calls of {id:?} that wait");
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use runstate::clock::SetClock;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    ApprovalFilter, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
     StoreError,
 };
 use serde_json::json;
@@ -86,7 +86,7 @@ async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
         store.commit(&lease, &commit).await.unwrap();
     }
     let left = async |machine: SetClock| {
-        let open = open(&disk, machine).approvals(&ApprovalQuery::new(About::All, 1)).await.unwrap();
+        let open = open(&disk, machine).approvals(&ApprovalQuery::new(ApprovalFilter::All, 1)).await.unwrap();
         open[0].left.unwrap().as_millis()
     };
     assert_eq!(left(machine("b1", 5_000, 0)).await, 70);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::super::times::{clock, of};
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
-use runstate::store::{About, ApprovalQuery, FileStore, NewRun, RunData, RunLists, RunQueue};
+use runstate::store::{ApprovalFilter, ApprovalQuery, FileStore, NewRun, RunData, RunLists, RunQueue};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
@@ -156,17 +156,17 @@ async fn a_question_is_found_without_the_other_runs() {
         }
     }
     // Each command has a handle of its own, which knows nothing.
-    let read = async |about: About| {
+    let read = async |about: ApprovalFilter| {
         let before = counts.now()[2];
         let found = on().approvals(&ApprovalQuery::new(about, 100)).await.unwrap();
         (found, counts.now()[2] - before)
     };
-    let (all, of_all) = read(About::All).await;
+    let (all, of_all) = read(ApprovalFilter::All).await;
     assert_eq!(all.len(), RUNS);
-    let (one, of_one) = read(About::Suspension(all[7].suspension.id.clone())).await;
+    let (one, of_one) = read(ApprovalFilter::Suspension(all[7].suspension.id.clone())).await;
     assert_eq!(one, all[7..8]);
     assert!(of_one * 20 < of_all, "{of_one} bytes of {of_all}");
     // An id that no run waits for may be any run's.
-    let (none, _) = read(About::Suspension("r7/c0/9".to_owned())).await;
+    let (none, _) = read(ApprovalFilter::Suspension("r7/c0/9".to_owned())).await;
     assert_eq!(none, []);
 }

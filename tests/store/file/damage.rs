@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue, StoreError,
+    ApprovalFilter, ApprovalQuery, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    StoreError,
 };
 use serde_json::json;
 
@@ -41,7 +42,7 @@ async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, R
         ("mail", store.pending_signals("r1").await.map(drop)),
         ("post", store.post(decision).await.map(drop)),
         ("approvals", {
-            let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
+            let query = ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), 10);
             store.approvals(&query).await.map(drop)
         }),
         ("create", store.create(&NewRun::new("r1", json!(0), 0)).await.map(drop)),
@@ -97,7 +98,7 @@ async fn a_damaged_state_is_told_and_left_alone() {
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].what.contains("state.json") && told[0].what.contains(said), "{told:?}");
         assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap(), []);
-        assert_eq!(store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap(), []);
+        assert_eq!(store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap(), []);
         at(u64::MAX);
         assert_eq!(store.due(10).await.unwrap(), []);
         assert_eq!(store.claim(&any("w", 1 << 51, 1 << 52)).await.unwrap(), None);
@@ -120,13 +121,13 @@ async fn arguments_that_cannot_be_kept_hide_no_other_run() {
     let store = on(&disk);
     let runs = store.runs(&RunQuery::all(10)).await.unwrap();
     assert!(runs.len() >= 2 && runs.iter().all(|run| run.id != "r2"), "{runs:?}");
-    let open = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    let open = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap();
     assert_eq!(open.iter().map(|open| &*open.run).collect::<Vec<_>>(), ["r1", "r1", "r3", "r3"]);
     at(u64::MAX);
     assert!(store.due(10).await.unwrap().iter().all(|timer| timer.run != "r2"));
     let told = store.corrupt_entries().await.unwrap();
     assert!(told.len() == 1 && told[0].what.contains("number out of range"), "{told:?}");
-    let query = ApprovalQuery::new(About::Run("r2".to_owned()), 10);
+    let query = ApprovalQuery::new(ApprovalFilter::Run("r2".to_owned()), 10);
     let refused = store.approvals(&query).await.unwrap_err();
     assert!(matches!(refused, StoreError::Unusable { .. }), "{refused:?}");
 }

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, SimDisk, Survives};
 use runstate::store::{
-    About, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists, RunQueue, StoreError,
-    Superseded, UserMessage,
+    ApprovalFilter, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists, RunQueue,
+    StoreError, Superseded, UserMessage,
 };
 use serde_json::json;
 
@@ -62,7 +62,8 @@ async fn does(store: &FileStore, what: &str, lease: &Lease) -> Result<(), StoreE
         "renew" => store.renew(lease, span(2_000)).await,
         "commit" => store.commit(lease, &parked(run).await[0]).await,
         "post" => {
-            let waits = store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 1)).await?.remove(0);
+            let waits =
+                store.approvals(&ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), 1)).await?.remove(0);
             let mut decision = Decision::new("d", waits.suspension.id, DecisionAction::Resume);
             (decision.run_id, decision.call) = (waits.run, waits.call);
             store.post(&decision).await.map(drop)
@@ -149,7 +150,8 @@ async fn a_run_that_is_said_to_be_there_stays_there() {
 #[tokio::test]
 async fn what_came_in_and_is_said_to_be_there_stays_there() {
     let (before, _) = filled().await;
-    let waits = on(&before).approvals(&ApprovalQuery::new(About::Run("r1".to_owned()), 1)).await.unwrap();
+    let waits =
+        on(&before).approvals(&ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), 1)).await.unwrap();
     let mut decision = Decision::new("d", &*waits[0].suspension.id, DecisionAction::Resume);
     (decision.run_id, decision.call) = (waits[0].run.clone(), waits[0].call.clone());
     for what in ["post", "cancel", "supersede"] {

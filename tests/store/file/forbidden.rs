@@ -7,8 +7,8 @@ use std::sync::Arc;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
 use runstate::store::{
-    About, ApprovalQuery, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
-    StoreError, lapse_due, lapse_run,
+    ApprovalFilter, ApprovalQuery, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery,
+    RunQueue, StoreError, lapse_due, lapse_run,
 };
 use serde_json::json;
 
@@ -68,7 +68,7 @@ async fn a_store_that_may_not_be_written_can_be_read() {
         let (names, told) = listed(&store).await;
         assert!(names.contains(&"r2/a".to_owned()) && names.contains(&"due r3/b".to_owned()), "{names:?}");
         assert_eq!(told, []);
-        let approvals = ApprovalQuery::new(About::Run("r2".to_owned()), 10);
+        let approvals = ApprovalQuery::new(ApprovalFilter::Run("r2".to_owned()), 10);
         assert_eq!(store.approvals(&approvals).await.unwrap().len(), 2);
 
         let files = disk.files();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
 use runstate::store::{
-    About, ApprovalQuery, FileStore, Lease, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    ApprovalFilter, ApprovalQuery, FileStore, Lease, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
 };
 use serde_json::json;
 
@@ -113,7 +113,7 @@ async fn a_handle_that_remembers_says_what_one_says_that_does_not() {
     async fn all(store: &FileStore) -> String {
         at(200);
         let runs = store.runs(&RunQuery::all(100)).await.unwrap();
-        let approvals = store.approvals(&ApprovalQuery::new(About::All, 100)).await.unwrap();
+        let approvals = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 100)).await.unwrap();
         let due = store.due(100).await.unwrap();
         format!("{runs:#?} {approvals:#?} {due:#?} {:#?}", store.corrupt_entries().await.unwrap())
     }

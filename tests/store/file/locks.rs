@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
+    ApprovalFilter, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
     StoreError, lapse_due, lapse_run,
 };
 use serde_json::json;
@@ -177,7 +177,7 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
     assert_eq!(store.trace("kept", 0, 10).await.unwrap(), []);
     assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap().len(), 3);
     store.pending_signals("kept").await.unwrap();
-    store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap();
     store.due(10).await.unwrap();
     let told = store.corrupt_entries().await.unwrap();
     assert_eq!(told.len(), 1, "{told:?}");

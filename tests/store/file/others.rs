@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Commit, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery,
-    RunQueue, StoreError,
+    ApprovalFilter, ApprovalQuery, Commit, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists,
+    RunQuery, RunQueue, StoreError,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -45,10 +45,10 @@ pub(super) async fn fill(store: &FileStore) {
 /// What the lists say, and what is told of damage.
 pub(super) async fn listed(store: &FileStore) -> (Vec<String>, Vec<CorruptEntry>) {
     let runs = store.runs(&RunQuery::all(10)).await.unwrap();
-    let approvals = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    let approvals = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap();
     at(70);
     let due = store.due(10).await.unwrap();
-    let one = store.approvals(&ApprovalQuery::new(About::Call("a".to_owned()), 10)).await.unwrap();
+    let one = store.approvals(&ApprovalQuery::new(ApprovalFilter::Call("a".to_owned()), 10)).await.unwrap();
     let names = runs.iter().map(|run| run.id.clone());
     let names = names.chain(approvals.iter().map(|waits| format!("{}/{}", waits.run, waits.call)));
     let names = names.chain(due.iter().map(|timer| format!("due {}/{}", timer.run, timer.call)));

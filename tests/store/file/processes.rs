@@ -7,7 +7,8 @@ use std::sync::Arc;
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
 use runstate::store::{
-    About, ApprovalQuery, Lease, NewRun, Release, RunData, RunLists, RunQueue, RunStore, StoreError, decide,
+    ApprovalFilter, ApprovalQuery, Lease, NewRun, Release, RunData, RunLists, RunQueue, RunStore, StoreError,
+    decide,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -56,7 +57,7 @@ async fn a_part_of_another_process() {
             }
         }
         ("decide", who) => {
-            let waits = store.approvals(&ApprovalQuery::new(About::All, 1_000)).await.unwrap();
+            let waits = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 1_000)).await.unwrap();
             for waits in waits {
                 let action = if who.len() % 2 == 0 { DecisionAction::Resume } else { DecisionAction::Cancel };
                 let incoming = Incoming::new(format!("{who} on {}", waits.suspension.id), "", action);

@@ -5,8 +5,8 @@ use super::super::times::{of, span};
 use runstate::agent::StoredRun;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    About, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists, RunQueue,
-    StoreError, TraceRow,
+    ApprovalFilter, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists,
+    RunQueue, StoreError, TraceRow,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -87,7 +87,7 @@ impl Story {
         self.commit(store, known, &lease, self.parked, again).await?;
         if known.decision.is_none() {
             store.release(&lease, &Release::clean()).await?;
-            let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
+            let query = ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), 10);
             let waits = store.approvals(&query).await?;
             let taken = self.commits.iter().flat_map(|commit| &commit.decisions).next().unwrap();
             assert!(waits.len() == 1 || again, "{waits:?}");

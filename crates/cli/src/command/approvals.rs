@@ -1,7 +1,7 @@
 //! `runstate approvals`
 
 use runstate::decision::ResumeMode;
-use runstate::store::{About, Approval, ApprovalQuery};
+use runstate::store::{Approval, ApprovalFilter, ApprovalQuery};
 use serde_json::{Value, json};
 
 use super::page;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         // An unknown run and a run without waiting calls are different results.
         opened.ask(opened.store.pending_signals(run))?;
     }
-    let about = args.run.clone().map_or(About::All, About::Run);
+    let about = args.run.clone().map_or(ApprovalFilter::All, ApprovalFilter::Run);
     let limit = usize::from(args.limit);
     let mut query = ApprovalQuery::new(about, limit);
     query.behind = args.behind.as_deref().map(page::call).transpose()?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, RunInfo, RunQuery, moment};
+use runstate::store::{Approval, ApprovalFilter, RunInfo, RunQuery, moment};
 use serde_json::{Value, json};
 
 use super::page;
@@ -150,7 +150,7 @@ fn waits(opened: &Opened, run: &RunInfo) -> Result<Waits, Failure> {
     if run.waiting == 0 {
         return Ok(Waits::default());
     }
-    let undecided = waiting(opened, About::Run(run.id.clone()))?;
+    let undecided = waiting(opened, ApprovalFilter::Run(run.id.clone()))?;
     let mut message = None;
     // Else it would have closed them.
     if undecided.is_empty() {

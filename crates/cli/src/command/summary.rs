@@ -3,7 +3,9 @@
 use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage};
+use runstate::store::{
+    Approval, ApprovalFilter, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage,
+};
 use runstate::tool_call::AnyToolCall;
 use serde_json::{Value, json};
 
@@ -38,7 +40,7 @@ impl Summary {
     pub(super) fn of(opened: &Opened, run: &str) -> Result<Option<Self>, Failure> {
         // In the order of a decision's path through the store: a decision that moves between two of these is in both, not in
         // neither.
-        let mut waits = waiting(opened, About::Run(run.to_owned()))?;
+        let mut waits = waiting(opened, ApprovalFilter::Run(run.to_owned()))?;
         let Some(PendingSignals { mut decisions, message, .. }) =
             there(opened, opened.store.pending_signals(run))?
         else {

@@ -125,7 +125,7 @@ mod tests {
     use runstate::clock::unix_clock;
     use runstate::decision::DecisionAction;
     use runstate::store::{
-        About, ApprovalQuery, Claim, MemoryStore, NewRun, PendingSignals, StoreCommitter, Wrapper,
+        ApprovalFilter, ApprovalQuery, Claim, MemoryStore, NewRun, PendingSignals, StoreCommitter, Wrapper,
     };
     use runstate::termination::TerminationReason;
     use runstate::trace::Recorder;
@@ -163,7 +163,7 @@ model:
 
         let stop = stage.drive(&mut state, Some(&mut committer), &recorder).await.unwrap();
         assert_eq!(stop, Stop::Waiting);
-        let open = store.approvals(&ApprovalQuery::new(About::All, 9)).await.unwrap();
+        let open = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 9)).await.unwrap();
         let mut decision = Decision::new("d1", &*open[0].suspension.id, DecisionAction::Resume);
         (decision.run_id, decision.call) = ("r".to_owned(), "a".to_owned());
         store.post(&decision).await.unwrap();

@@ -1,7 +1,7 @@
 //! Waiting calls.
 
 use runstate::decision::IN_DOUBT;
-use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_run};
+use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, lapse_run};
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Failure> {
+pub(crate) fn waiting(opened: &Opened, about: ApprovalFilter) -> Result<Vec<Approval>, Failure> {
     pages(opened, ApprovalQuery::new(about, PAGE), |_| true)
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn waiting_of(
     run: Option<&str>,
 ) -> Result<Vec<Approval>, Failure> {
     let (about, has_name) = match *named {
-        Named::Suspension(id) => (About::Suspension(id.to_owned()), true),
-        Named::Call(call) => (About::Call(call.to_owned()), !call.is_empty()),
+        Named::Suspension(id) => (ApprovalFilter::Suspension(id.to_owned()), true),
+        Named::Call(call) => (ApprovalFilter::Call(call.to_owned()), !call.is_empty()),
     };
     let mut query = ApprovalQuery::new(about, PAGE);
     // They are ordered by run and call, so that other runs need not be read. A call without an id has no name either, and

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use runstate::decision::Suspension;
-use runstate::store::{About, Approval, ApprovalQuery, RunInfo, RunQuery, StoreError, Timer, Unread};
+use runstate::store::{
+    Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, StoreError, Timer, Unread,
+};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -124,15 +126,17 @@ pub(super) async fn approvals(
     unread: &Unread,
 ) -> Result<Vec<Approval>, StoreError> {
     let columns: &[&str] = match &query.about {
-        About::All => &[""],
-        About::Run(_) => &["run_id"],
+        ApprovalFilter::All => &[""],
+        ApprovalFilter::Run(_) => &["run_id"],
         // Two indexes, each in the order of the page.
-        About::Call(_) => &["call", "call_id"],
-        About::Suspension(_) => &["suspension"],
+        ApprovalFilter::Call(_) => &["call", "call_id"],
+        ApprovalFilter::Suspension(_) => &["suspension"],
     };
     let about = match &query.about {
-        About::All => None,
-        About::Run(id) | About::Call(id) | About::Suspension(id) => Some(Key::of(id).key),
+        ApprovalFilter::All => None,
+        ApprovalFilter::Run(id) | ApprovalFilter::Call(id) | ApprovalFilter::Suspension(id) => {
+            Some(Key::of(id).key)
+        }
     };
     let behind = query.behind.as_ref().map(|(run, call)| (Key::of(run).key, Key::of(call).key));
     let mut wanted = Wanted::default();

@@ -1,6 +1,6 @@
 //! Calls that wait for a decision, and when they lapse.
 
-use runstate::store::{About, Approval, ApprovalQuery, Timer, Unread};
+use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, Timer, Unread};
 use rusqlite::{Connection, ToSql, named_params};
 
 use super::lists::{self, bounded, key, optional_int, text};
@@ -15,7 +15,7 @@ fn columns() -> String {
 }
 
 /// A page of those that are asked about; each goes through the index of its own.
-pub(crate) fn page_sql(about: &About, has_behind: bool) -> String {
+pub(crate) fn page_sql(about: &ApprovalFilter, has_behind: bool) -> String {
     let behind = if has_behind { "(run, name) > (:run, :name)" } else { "(:run IS NULL AND :name IS NULL)" };
     let columns = columns();
     let part = |index: &str, which: &str, page: &str| {
@@ -26,10 +26,10 @@ pub(crate) fn page_sql(about: &About, has_behind: bool) -> String {
     };
     const PAGE: &str = ":limit OFFSET :offset";
     match about {
-        About::All => part("calls_open", "(:about IS NULL)", PAGE),
-        About::Run(_) => part("calls_open", "run = :about", PAGE),
-        About::Suspension(_) => part("calls_open_by_suspension", "suspension = :about", PAGE),
-        About::Call(_) => format!(
+        ApprovalFilter::All => part("calls_open", "(:about IS NULL)", PAGE),
+        ApprovalFilter::Run(_) => part("calls_open", "run = :about", PAGE),
+        ApprovalFilter::Suspension(_) => part("calls_open_by_suspension", "suspension = :about", PAGE),
+        ApprovalFilter::Call(_) => format!(
             "SELECT * FROM ({}) UNION SELECT * FROM ({}) ORDER BY run, name LIMIT {PAGE}",
             part("calls_open_by_name", "name = :about", ":limit + :offset"),
             part("calls_open_by_id", "id = :about", ":limit + :offset")
@@ -44,8 +44,10 @@ pub(crate) fn page(
     now: Now,
 ) -> Outcome<Vec<Approval>> {
     let about = match &query.about {
-        About::All => None,
-        About::Run(text) | About::Call(text) | About::Suspension(text) => Some(text),
+        ApprovalFilter::All => None,
+        ApprovalFilter::Run(text) | ApprovalFilter::Call(text) | ApprovalFilter::Suspension(text) => {
+            Some(text)
+        }
     };
     let (run, name) = query.behind.as_ref().map(|(run, name)| (run, name)).unzip();
     let sql = page_sql(&query.about, query.behind.is_some());

@@ -1,6 +1,6 @@
 //! How SQLite reads: through an index, in its order, whatever there is beside.
 
-use runstate::store::About;
+use runstate::store::ApprovalFilter;
 use rusqlite::Connection;
 
 use crate::read::{approvals, load, runs};
@@ -47,9 +47,12 @@ fn a_status_that_is_none_is_found_in_an_index() {
 
 #[test]
 fn calls_that_wait_are_read_in_the_order_of_an_index() {
-    let (run, suspension) = (About::Run(String::new()), About::Suspension(String::new()));
-    is(&approvals::page_sql(&About::All, false), "SCAN calls USING INDEX calls_open");
-    is(&approvals::page_sql(&About::All, true), "SEARCH calls USING INDEX calls_open ((run,name)>(?,?))");
+    let (run, suspension) = (ApprovalFilter::Run(String::new()), ApprovalFilter::Suspension(String::new()));
+    is(&approvals::page_sql(&ApprovalFilter::All, false), "SCAN calls USING INDEX calls_open");
+    is(
+        &approvals::page_sql(&ApprovalFilter::All, true),
+        "SEARCH calls USING INDEX calls_open ((run,name)>(?,?))",
+    );
     is(&approvals::page_sql(&run, false), "SEARCH calls USING INDEX calls_open (run=?)");
     is(&approvals::page_sql(&run, true), "SEARCH calls USING INDEX calls_open (run=?");
     let by = "SEARCH calls USING INDEX calls_open_by_suspension (suspension=?";
@@ -60,7 +63,7 @@ fn calls_that_wait_are_read_in_the_order_of_an_index() {
 #[test]
 fn a_call_is_found_by_its_name_or_its_id() {
     for has_behind in [false, true] {
-        let steps = plan(&approvals::page_sql(&About::Call(String::new()), has_behind));
+        let steps = plan(&approvals::page_sql(&ApprovalFilter::Call(String::new()), has_behind));
         let read: Vec<_> = steps.iter().filter(|step| step.contains(" calls ")).collect();
         assert_eq!(read.len(), 2, "{steps:#?}");
         assert!(read[0].starts_with("SEARCH calls USING INDEX calls_open_by_name (name=?"), "{steps:#?}");

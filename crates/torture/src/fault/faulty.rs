@@ -7,7 +7,7 @@ use std::time::Duration;
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Lease, NewRun, PendingSignals, Posted, RunStore,
+    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, NewRun, PendingSignals, Posted, RunStore,
     StoreError, Superseded, Timer, UserMessage, Wrapper,
 };
 
@@ -164,7 +164,7 @@ impl Wrapper for Faulty {
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let mut found = self.inner.approvals(query).await?;
         // A question that is searched by its suspension is about to be decided.
-        if let About::Suspension(_) = query.about {
+        if let ApprovalFilter::Suspension(_) = query.about {
             for approval in &mut found {
                 match self.fault {
                     Fault::SamePersonTwice => approval.suspension.distinct_actors = false,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, RunInfo, StoreError};
+use runstate::store::{ApprovalFilter, ApprovalQuery, RunInfo, StoreError};
 use tokio::sync::watch;
 
 use super::people::Demand;
@@ -73,7 +73,7 @@ async fn left(parent: &Parent, demanded: Demand) -> Result<Vec<RunInfo>, StoreEr
     }
     let mut doubted: HashSet<String> = HashSet::new();
     let mut asked: HashSet<String> = HashSet::new();
-    for approval in parent.store.approvals(&ApprovalQuery::new(About::All, 1_000)).await? {
+    for approval in parent.store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 1_000)).await? {
         let of = if approval.suspension.action == IN_DOUBT { &mut doubted } else { &mut asked };
         of.insert(approval.run);
     }

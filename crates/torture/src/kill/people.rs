@@ -7,7 +7,7 @@ use fastrand::Rng;
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::clock::Clock;
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
-use runstate::store::{About, Approval, ApprovalQuery, StoreError, decide};
+use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, decide};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -59,7 +59,7 @@ pub(super) async fn people(parent: Parent, demand: watch::Receiver<Demand>, rng:
 
 impl People {
     async fn round(&mut self, demand: Demand) -> Result<(), StoreError> {
-        for approval in self.parent.store.approvals(&ApprovalQuery::new(About::All, 200)).await? {
+        for approval in self.parent.store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 200)).await? {
             if self.is_answered_now(&approval, demand) {
                 self.answer(&approval).await?;
             }
