@@ -68,7 +68,7 @@ pub use renew::{LeaseTerm, renew_loop};
 pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
 pub use unread::Unread;
-pub use worker::{Ended, Host, HostError, Job, Worker};
+pub use worker::{Ended, Executor, ExecutorError, JobSpec, Worker};
 pub use wrapper::Wrapper;
 
 /// Where runs are durable: all parts of a store.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use runstate::agent::async_trait;
 use runstate::clock::TokioClock;
 use runstate::files::{Disk, Open, SimDisk};
-use runstate::store::{Ended, FileStore, Host, HostError, Job, Loaded};
+use runstate::store::{Ended, Executor, ExecutorError, FileStore, JobSpec, Loaded};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -202,9 +202,9 @@ async fn a_run_that_cannot_be_prepared_can_be_cancelled() {
 struct LostHost(Arc<Scripts>);
 
 #[async_trait]
-impl Host for LostHost {
-    async fn prepare(&self, _: &Loaded) -> Result<Job, HostError> {
-        Err(HostError::new("its folder is gone"))
+impl Executor for LostHost {
+    async fn prepare(&self, _: &Loaded) -> Result<JobSpec, ExecutorError> {
+        Err(ExecutorError::new("its folder is gone"))
     }
 
     fn ended(&self, run: &str, ended: &Ended) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::clock::Clock;
-use runstate::store::{Ended, Host, HostError, Job, Loaded, NewRun, StoreError};
+use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded, NewRun, StoreError};
 use runstate::termination::TerminationReason;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -198,8 +198,8 @@ async fn a_run_is_driven_by_name_unless_it_is_held_or_over() {
 struct Counting(Arc<Scripts>);
 
 #[async_trait]
-impl Host for Counting {
-    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+impl Executor for Counting {
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
         self.0.ledger.note(format!("{} prepared", run.info.id));
         assert!(self.0.ledger.all().len() < 100, "{:?}", self.0.ledger.all());
         self.0.prepare(run).await

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use runstate::agent::{CancellationToken, async_trait};
 use runstate::store::{
-    Claim, Host, HostError, Job, Loaded, MemoryStore, Release, RunData, RunStore, StoreError, Wrapper,
+    Claim, Executor, ExecutorError, JobSpec, Loaded, MemoryStore, Release, RunData, RunStore, StoreError,
+    Wrapper,
 };
 use serde_json::json;
 
@@ -16,8 +17,8 @@ use super::world::{Sleeper, World};
 struct Deadly<'w>(&'w World);
 
 #[async_trait]
-impl Host for Deadly<'_> {
-    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+impl Executor for Deadly<'_> {
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
         if run.info.id == "poison" {
             self.0.ledger().note("prepared");
             std::future::pending::<()>().await;

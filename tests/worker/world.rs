@@ -12,7 +12,7 @@ use runstate::agent::{
 use runstate::clock::{Clock, TokioClock};
 use runstate::decision::Suspension;
 use runstate::store::{
-    Ended, Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, StoreError, Worker,
+    Ended, Executor, ExecutorError, JobSpec, Loaded, MemoryStore, NewRun, RunStore, StoreError, Worker,
 };
 use runstate::tool_result::ToolResult;
 use runstate::trace::{Event, JsonlReader, Rulebook, Verdict as TraceVerdict, check_jsonl};
@@ -132,10 +132,10 @@ impl Scripts {
 }
 
 #[async_trait]
-impl Host for Scripts {
-    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+impl Executor for Scripts {
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
         let steps: Vec<Vec<Value>> =
-            serde_json::from_value(run.spec["steps"].clone()).map_err(HostError::new)?;
+            serde_json::from_value(run.spec["steps"].clone()).map_err(ExecutorError::new)?;
         let act = |name: &str| ToolSpec::new(name, "acts");
         let tool = |spec| Act { spec, ledger: self.ledger.clone() };
         let agent = Agent::builder(Scripted(steps))
@@ -146,19 +146,19 @@ impl Host for Scripts {
             .when_suspended(self.when_suspended)
             .clock(self.clock.clone().unwrap_or_else(|| Arc::new(TokioClock::starting_at(0))))
             .build()
-            .map_err(HostError::new)?;
-        Ok(Job::new(agent, run.spec["message"].as_str().unwrap_or("go")))
+            .map_err(ExecutorError::new)?;
+        Ok(JobSpec::new(agent, run.spec["message"].as_str().unwrap_or("go")))
     }
 
     fn ended(&self, run: &str, ended: &Ended) {
         self.ledger.note(format!("{run} {ended}"));
     }
 
-    fn troubled(&self, error: &StoreError) {
+    fn on_store_error(&self, error: &StoreError) {
         self.ledger.note(format!("trouble: {error}"));
     }
 
-    fn reached_again(&self) {
+    fn on_store_recovered(&self) {
         self.ledger.note("reached again");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
 use runstate::clock::UnixClock;
-use runstate::store::{Ended, Host, HostError, Job, Loaded, StoreError};
+use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded, StoreError};
 
 use crate::failure::Failure;
 use crate::migrations;
@@ -18,7 +18,7 @@ use crate::store::quoted;
 
 /// Drives runs of scenarios, in real time.
 #[derive(Debug)]
-pub(crate) struct ScenarioHost {
+pub(crate) struct ScenarioExecutor {
     clock: UnixClock,
     state_dir: Option<PathBuf>,
     marks: Arc<Marks>,
@@ -32,10 +32,10 @@ struct Left {
     is_damaged: bool,
 }
 
-impl ScenarioHost {
+impl ScenarioExecutor {
     /// An executor with that clock, that folder of all runs, and their commit numbers.
     pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>, marks: Arc<Marks>) -> Self {
-        ScenarioHost { clock, state_dir, marks, left: Mutex::default() }
+        ScenarioExecutor { clock, state_dir, marks, left: Mutex::default() }
     }
 
     /// Is there a run that could not be driven or read?
@@ -48,7 +48,7 @@ impl ScenarioHost {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn job(&self, run: &Loaded) -> Result<Job, Failure> {
+    fn job(&self, run: &Loaded) -> Result<JobSpec, Failure> {
         let spec = Spec::of(run)?;
         let checked = self.marks.check(&run.info.id, spec.token(), run.info.version);
         checked.map_err(|why| {
@@ -62,16 +62,16 @@ impl ScenarioHost {
         let tools = spec.tools(&scenario, self.state_dir.as_deref(), &run.info.id)?;
         let agent = runstate_scenario::agent(&scenario, &tools, self.clock)
             .map_err(|error| Failure::new(error.to_string()))?;
-        Ok(Job::new(agent, scenario.message)
+        Ok(JobSpec::new(agent, scenario.message)
             .events(Arc::new(Told { run: run.info.id.clone() }))
             .migrated_by(migrations::OF_RUNS.into(), migrations::OF_CALLS.into()))
     }
 }
 
 #[async_trait]
-impl Host for ScenarioHost {
-    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
-        self.job(run).map_err(|failure| HostError::new(failure.message()))
+impl Executor for ScenarioExecutor {
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
+        self.job(run).map_err(|failure| ExecutorError::new(failure.message()))
     }
 
     fn ended(&self, run: &str, ended: &Ended) {
@@ -90,12 +90,12 @@ impl Host for ScenarioHost {
         say(&printable(&format!("{run:<20} {}", in_short(ended))));
     }
 
-    fn troubled(&self, error: &StoreError) {
+    fn on_store_error(&self, error: &StoreError) {
         self.left().is_damaged |= matches!(error, StoreError::Unusable { .. });
         complain(&printable(&format!("warning: {error}")));
     }
 
-    fn reached_again(&self) {
+    fn on_store_recovered(&self) {
         complain("the store can be reached again");
     }
 }

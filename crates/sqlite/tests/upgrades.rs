@@ -12,7 +12,7 @@ use runstate::decision::DecisionAction;
 use runstate::kernel::{Fingerprint, Persist};
 use runstate::run::{AnyRun, RunStatus};
 use runstate::snapshot::{Migration, Snapshot, Stored};
-use runstate::store::{Claim, Host, HostError, Job, Loaded, Release, RunStore, Worker, decide};
+use runstate::store::{Claim, Executor, ExecutorError, JobSpec, Loaded, Release, RunStore, Worker, decide};
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
 use runstate_sqlite::{Options, SqliteStore};
@@ -130,9 +130,9 @@ struct Program {
 }
 
 #[async_trait]
-impl Host for Program {
-    async fn prepare(&self, _: &Loaded) -> Result<Job, HostError> {
-        Ok(Job::new(PLOT.agent(), "tidy up").migrated_by(self.of_runs.into(), self.of_calls.into()))
+impl Executor for Program {
+    async fn prepare(&self, _: &Loaded) -> Result<JobSpec, ExecutorError> {
+        Ok(JobSpec::new(PLOT.agent(), "tidy up").migrated_by(self.of_runs.into(), self.of_calls.into()))
     }
 }
 

@@ -13,7 +13,7 @@ use super::super::load::Loaded;
 use super::super::renew::renew_loop;
 use super::super::{PendingSignals, RunQueue};
 use super::signals::SignalPump;
-use super::{Ended, Held, Host, HostError, Job, Worker};
+use super::{Ended, Executor, ExecutorError, Held, JobSpec, Worker};
 use crate::agent::event::EventSink;
 use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
 use crate::run::RunStatus;
@@ -25,7 +25,7 @@ impl Worker {
     /// lease is kept from the claim on.
     pub(super) async fn drive(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         held: Held,
         seen: u64,
         drain: CancellationToken,
@@ -44,7 +44,7 @@ impl Worker {
         };
         // A lease that cannot be given back runs out.
         if !is_given_back && let Err(error) = self.store.release(&lease, &release).await {
-            host.troubled(&error);
+            host.on_store_error(&error);
         }
         host.ended(&lease.run, &ended);
         (ended, release)
@@ -52,7 +52,7 @@ impl Worker {
 
     async fn try_drive(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         lease: &Lease,
         seen: u64,
         drain: CancellationToken,
@@ -93,7 +93,7 @@ impl Worker {
 
     async fn go_on(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         lease: &Lease,
         loaded: &Loaded,
         (mail, seen): (PendingSignals, u64),
@@ -101,13 +101,13 @@ impl Worker {
     ) -> Result<Driven, StoreError> {
         let lost = loaded.info.lost;
         let prepared = if lost >= self.set_aside_after {
-            Err(HostError::new(set_aside(&lease.run, lost)))
+            Err(ExecutorError::new(set_aside(&lease.run, lost)))
         } else {
             host.prepare(loaded).await
         };
         let prepared = match prepared {
             // What it is driven with may be gone for good, and is not needed to end it.
-            Err(_) if self.store.pending_signals(&lease.run).await?.cancel.is_some() => Job::of_nothing(),
+            Err(_) if self.store.pending_signals(&lease.run).await?.cancel.is_some() => JobSpec::of_nothing(),
             prepared => prepared,
         };
         let job = match prepared {
@@ -125,7 +125,7 @@ impl Worker {
         let clock = Arc::clone(&self.clock);
         let committer = StoreCommitter::new(store, lease.clone(), loaded, recorder.clone(), clock);
         let committer = committer.drained_by(drain).giving_back(Arc::clone(&self.store) as Arc<dyn RunQueue>);
-        let Job { agent, events, .. } = job;
+        let JobSpec { agent, events, .. } = job;
         let mut in_hand = InHand { worker: self, lease, agent, events, recorder, committer, state };
         let before = in_hand.state.commits();
         let ended = in_hand.drive(input, (mail, seen)).await?;
@@ -234,7 +234,7 @@ impl InHand<'_> {
 }
 
 /// The state to begin with, and how.
-fn begin(loaded: &Loaded, job: &Job, recorder: &Recorder) -> Result<(RunState, Input), StateError> {
+fn begin(loaded: &Loaded, job: &JobSpec, recorder: &Recorder) -> Result<(RunState, Input), StateError> {
     let state = loaded.begin(&job.run_migrations, &job.call_migrations, recorder)?;
     let input = match loaded.stored {
         None => Input::Message(Arc::clone(&job.message)),

@@ -1,7 +1,7 @@
 //! The worker: it drives what is in a store.
 
 mod drive;
-mod host;
+mod executor;
 mod rounds;
 mod signals;
 mod tried;
@@ -22,7 +22,7 @@ use super::renew::LeaseTerm;
 use super::{PendingSignals, RunStore};
 use crate::clock::{Clock, unix_clock};
 
-pub use host::{Ended, Host, HostError, Job};
+pub use executor::{Ended, Executor, ExecutorError, JobSpec};
 use rounds::Until;
 
 /// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
@@ -42,7 +42,7 @@ use rounds::Until;
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
 /// use runstate::run::RunStatus;
-/// use runstate::store::{Host, HostError, Job, Loaded, MemoryStore, NewRun, RunData, RunStore, Worker};
+/// use runstate::store::{Executor, ExecutorError, JobSpec, Loaded, MemoryStore, NewRun, RunData, RunStore, Worker};
 /// use serde_json::json;
 ///
 /// struct Polite;
@@ -57,12 +57,12 @@ use rounds::Until;
 /// struct Greeters;
 ///
 /// #[async_trait]
-/// impl Host for Greeters {
-///     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+/// impl Executor for Greeters {
+///     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
 ///         // What a run is driven with follows from what it was created with.
-///         let message = run.spec["message"].as_str().ok_or_else(|| HostError::new("it has no message"))?;
-///         let agent = Agent::builder(Polite).build().map_err(HostError::new)?;
-///         Ok(Job::new(agent, message))
+///         let message = run.spec["message"].as_str().ok_or_else(|| ExecutorError::new("it has no message"))?;
+///         let agent = Agent::builder(Polite).build().map_err(ExecutorError::new)?;
+///         Ok(JobSpec::new(agent, message))
 ///     }
 /// }
 ///
@@ -170,7 +170,7 @@ impl Worker {
     ///
     /// # Cancel safety
     /// Dropped, it is as if it was killed: its runs go on from their last commits once their leases are over.
-    pub async fn run(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
+    pub async fn run(&self, host: &dyn Executor, drain: CancellationToken) -> Result<(), StoreError> {
         self.rounds(host, &drain, Until::Drained).await
     }
 
@@ -181,7 +181,7 @@ impl Worker {
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
-    pub async fn run_ready(&self, host: &dyn Host) -> Result<(), StoreError> {
+    pub async fn run_ready(&self, host: &dyn Executor) -> Result<(), StoreError> {
         self.run_ready_until(host, CancellationToken::new()).await
     }
 
@@ -192,7 +192,11 @@ impl Worker {
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
-    pub async fn run_ready_until(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
+    pub async fn run_ready_until(
+        &self,
+        host: &dyn Executor,
+        drain: CancellationToken,
+    ) -> Result<(), StoreError> {
         self.rounds(host, &drain, Until::Idle).await
     }
 
@@ -205,7 +209,7 @@ impl Worker {
     /// As [`run`](Self::run).
     pub async fn run_one(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         run: &str,
         drain: CancellationToken,
     ) -> Result<Ended, StoreError> {
@@ -224,7 +228,7 @@ impl Worker {
 
     async fn claim_and_drive(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         run: &str,
         drain: CancellationToken,
     ) -> Result<Ended, StoreError> {

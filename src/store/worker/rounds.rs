@@ -12,7 +12,7 @@ use super::super::lease::{Claim, Release};
 use super::drive::BESIDE_A_SUSPECT;
 use super::tried::Tried;
 use super::trouble::Trouble;
-use super::{Ended, Held, Host, Worker};
+use super::{Ended, Executor, Held, Worker};
 
 /// When a worker is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Worker {
     /// Drives what can go on, until then.
     pub(super) async fn rounds(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         told: &CancellationToken,
         until: Until,
     ) -> Result<(), StoreError> {
@@ -127,7 +127,7 @@ impl Worker {
     /// Drives a claimed run, beside the others. A run that is claimed after the drain began is given back, and so is one that was tried.
     async fn take(
         &self,
-        host: &dyn Host,
+        host: &dyn Executor,
         held: Held,
         seen: u64,
         drain: CancellationToken,
@@ -150,7 +150,7 @@ impl Worker {
         };
         // A lease that cannot be given back runs out.
         if let Err(error) = self.store.release(&held.lease, &release).await {
-            host.troubled(&error);
+            host.on_store_error(&error);
         }
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::super::RunLists;
 use super::super::error::StoreError;
 use super::super::query::CorruptEntry;
-use super::Host;
+use super::Executor;
 
 /// Tells a host of what cannot be read, of each thing once; and once that the store is away, why, and that it is back.
 pub(super) struct Trouble<'h> {
-    host: &'h dyn Host,
+    host: &'h dyn Executor,
     has_looked: bool,
     /// As many as there are damaged runs.
     told: BTreeSet<CorruptEntry>,
@@ -18,7 +18,7 @@ pub(super) struct Trouble<'h> {
 }
 
 impl<'h> Trouble<'h> {
-    pub(super) fn of(host: &'h dyn Host) -> Self {
+    pub(super) fn of(host: &'h dyn Executor) -> Self {
         Trouble { host, has_looked: false, told: BTreeSet::new(), away: None }
     }
 
@@ -37,7 +37,7 @@ impl<'h> Trouble<'h> {
 
     pub(super) fn tell(&mut self, damage: CorruptEntry) {
         if !self.told.contains(&damage) {
-            self.host.troubled(&damage.clone().into());
+            self.host.on_store_error(&damage.clone().into());
             self.told.insert(damage);
         }
     }
@@ -46,7 +46,7 @@ impl<'h> Trouble<'h> {
     pub(super) fn is_away(&mut self, error: &StoreError) {
         let why = error.to_string();
         if self.away.as_ref() != Some(&why) {
-            self.host.troubled(error);
+            self.host.on_store_error(error);
             self.away = Some(why);
         }
     }
@@ -54,7 +54,7 @@ impl<'h> Trouble<'h> {
     /// The store was reached. It is told where it could not be before.
     pub(super) fn is_back(&mut self) {
         if self.away.take().is_some() {
-            self.host.reached_again();
+            self.host.on_store_recovered();
         }
     }
 }

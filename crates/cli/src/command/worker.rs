@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use super::time::time;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::host::ScenarioHost;
+use crate::host::ScenarioExecutor;
 use crate::machine;
 use crate::output::complain;
 use crate::signals::Signals;
@@ -66,7 +66,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let opened = if args.once { args.place.open(Missing::Make)? } else { args.place.open_waiting()? };
     let clock = unix_clock();
-    let host = ScenarioHost::new(clock, opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));
+    let host =
+        ScenarioExecutor::new(clock, opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));
     let drain = CancellationToken::new();
     opened.handle().spawn(hear_signals(drain.clone()));
     let worker = Worker::new(Arc::clone(&opened.store), machine::holder())

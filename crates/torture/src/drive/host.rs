@@ -11,7 +11,7 @@ use runstate::agent::{
 };
 use runstate::clock::Clock;
 use runstate::decision::{ResumeMode, Suspension};
-use runstate::store::{Ended, Host, HostError, Job, Loaded};
+use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded};
 
 use super::ahead::Ahead;
 use super::tools::Act;
@@ -43,9 +43,9 @@ impl Scripts {
 }
 
 #[async_trait]
-impl Host for Scripts {
-    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
-        let script: Script = serde_json::from_value(run.spec.clone()).map_err(HostError::new)?;
+impl Executor for Scripts {
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
+        let script: Script = serde_json::from_value(run.spec.clone()).map_err(ExecutorError::new)?;
         let agent = Agent::builder(Scripted(script.steps))
             .tool(self.tool(ToolName::Once))
             .tool(self.tool(ToolName::Again))
@@ -54,8 +54,8 @@ impl Host for Scripts {
             .mode(script.mode)
             .clock(self.clock)
             .build()
-            .map_err(HostError::new)?;
-        Ok(Job::new(agent, MESSAGE))
+            .map_err(ExecutorError::new)?;
+        Ok(JobSpec::new(agent, MESSAGE))
     }
 
     fn ended(&self, run: &str, ended: &Ended) {

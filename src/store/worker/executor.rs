@@ -14,7 +14,7 @@ use crate::termination::TerminationReason;
 
 /// What a worker drives runs with: it knows what is in the [`spec`](Loaded::spec) of a run.
 #[async_trait]
-pub trait Host: Send + Sync {
+pub trait Executor: Send + Sync {
     /// Says what a run that was claimed is driven with.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ pub trait Host: Send + Sync {
     ///
     /// # Cancel safety
     /// It is dropped when the lease on the run cannot be kept.
-    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError>;
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError>;
 
     /// A run was given back.
     fn ended(&self, _run: &str, _ended: &Ended) {}
@@ -30,16 +30,16 @@ pub trait Host: Send + Sync {
     /// The store cannot be reached, and the worker goes on trying: this is said once, and again when the reason is another one. Or
     /// it has a run that cannot be read, of which this is said once, and the worker goes on with the others. Or a run could not be
     /// given back, and others go on with it once its lease is over.
-    fn troubled(&self, _error: &StoreError) {}
+    fn on_store_error(&self, _error: &StoreError) {}
 
     /// The store can be reached again, after it was told that it cannot.
-    fn reached_again(&self) {}
+    fn on_store_recovered(&self) {}
 }
 
 /// What a run is driven with.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Job {
+pub struct JobSpec {
     /// The agent.
     pub agent: Agent,
     /// What the user wrote: a run that has not begun begins with it.
@@ -52,15 +52,15 @@ pub struct Job {
     pub call_migrations: Arc<[Migration]>,
 }
 
-impl Job {
+impl JobSpec {
     /// Drives nothing: enough to cancel a run.
-    pub(super) fn of_nothing() -> Result<Self, HostError> {
-        Ok(Job::new(Agent::builder(Nobody).build().map_err(HostError::new)?, ""))
+    pub(super) fn of_nothing() -> Result<Self, ExecutorError> {
+        Ok(JobSpec::new(Agent::builder(Nobody).build().map_err(ExecutorError::new)?, ""))
     }
 
     /// Drives a run with this agent; one that has not begun begins with this message.
     pub fn new(agent: Agent, message: impl Into<Arc<str>>) -> Self {
-        Job {
+        JobSpec {
             agent,
             message: message.into(),
             events: None,
@@ -93,7 +93,7 @@ impl Job {
     /// use runstate::snapshot::Migration;
     /// # use runstate::snapshot::Snapshot;
     /// # use runstate::store::{Claim, MemoryStore, NewRun, Release};
-    /// use runstate::store::{Host, HostError, Job, Loaded, RunData, RunQueue, RunStore, Worker};
+    /// use runstate::store::{Executor, ExecutorError, JobSpec, Loaded, RunData, RunQueue, RunStore, Worker};
     /// # use runstate::testing::store::Played;
     /// use serde_json::json;
     /// # use serde_json::Value;
@@ -118,10 +118,10 @@ impl Job {
     /// struct Program(&'static [Migration]);
     ///
     /// #[async_trait]
-    /// impl Host for Program {
-    ///     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
-    ///         let agent = Agent::builder(Polite).build().map_err(HostError::new)?;
-    ///         Ok(Job::new(agent, "hi").migrated_by(self.0.into(), [].into()))
+    /// impl Executor for Program {
+    ///     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
+    ///         let agent = Agent::builder(Polite).build().map_err(ExecutorError::new)?;
+    ///         Ok(JobSpec::new(agent, "hi").migrated_by(self.0.into(), [].into()))
     ///     }
     /// }
     ///
@@ -162,9 +162,9 @@ impl Job {
     }
 }
 
-impl fmt::Debug for Job {
+impl fmt::Debug for JobSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job")
+        f.debug_struct("JobSpec")
             .field("agent", &self.agent)
             .field("message", &self.message)
             .finish_non_exhaustive()
@@ -173,22 +173,22 @@ impl fmt::Debug for Job {
 
 /// Why a run cannot be driven now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostError(String);
+pub struct ExecutorError(String);
 
-impl HostError {
+impl ExecutorError {
     /// For this reason.
     pub fn new(why: impl fmt::Display) -> Self {
-        HostError(why.to_string())
+        ExecutorError(why.to_string())
     }
 }
 
-impl fmt::Display for HostError {
+impl fmt::Display for ExecutorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for HostError {}
+impl std::error::Error for ExecutorError {}
 
 /// Why a worker gave a run back.
 #[derive(Debug, Clone)]
