@@ -53,7 +53,7 @@ type Working = JoinHandle<Result<(), StoreError>>;
 /// A worker of that clock.
 fn working(world: &World, name: &str, clock: &Ahead, drain: &CancellationToken) -> Working {
     let (worker, host, token) =
-        (world.worker(name).clock(clock.clone()).at_once(4), world.host_by(clock.clone()), drain.clone());
+        (world.worker(name).clock(clock.clone()).concurrency(4), world.host_by(clock.clone()), drain.clone());
     tokio::spawn(async move { worker.run(&*host, token).await })
 }
 

@@ -40,7 +40,7 @@ async fn a_run_that_would_wait_in_place_is_parked_and_goes_on_once_it_is_decided
 async fn many_that_would_wait_in_place_leave_room_for_others() {
     let world = that_ask(5).await;
     let drain = CancellationToken::new();
-    let (worker, host, token) = (world.worker("w").at_once(2), world.host.clone(), drain.clone());
+    let (worker, host, token) = (world.worker("w").concurrency(2), world.host.clone(), drain.clone());
     let working = tokio::spawn(async move { worker.run(&*host, token).await });
     world.create("other", json!([])).await;
     tokio::time::sleep(Duration::from_secs(60)).await;

@@ -17,7 +17,7 @@ async fn two_workers_share_the_runs_and_each_is_driven_once() {
     }
     let drain = CancellationToken::new();
     let workers = ["w1", "w2"].map(|name| {
-        let (worker, host, drain) = (world.worker(name).at_once(4), world.host.clone(), drain.clone());
+        let (worker, host, drain) = (world.worker(name).concurrency(4), world.host.clone(), drain.clone());
         tokio::spawn(async move { worker.run(&*host, drain).await })
     });
     tokio::time::sleep(Duration::from_secs(10)).await;
@@ -94,7 +94,7 @@ async fn a_drained_worker_stops_where_nothing_executes_and_another_goes_on() {
     world.create("r", steps).await;
     world.create("z", json!([])).await;
     let drain = CancellationToken::new();
-    let (worker, host, token) = (world.worker("w").at_once(1), world.host.clone(), drain.clone());
+    let (worker, host, token) = (world.worker("w").concurrency(1), world.host.clone(), drain.clone());
     let working = tokio::spawn(async move { worker.run(&*host, token).await });
     tokio::time::sleep(Duration::from_secs(1)).await;
     drain.cancel();

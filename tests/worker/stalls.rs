@@ -54,7 +54,7 @@ async fn a_run_does_not_change_hands_while_many_calls_lapse() {
     world.create("r", json!([[call("a", "once", json!({ "ms": 12_000 }))]])).await;
     tokio::time::sleep(Duration::from_millis(LAPSES - 1_000 - world.clock.now_ms())).await;
     let drain = CancellationToken::new();
-    let worker = world.worker("w").lease(LEASE).at_once(30);
+    let worker = world.worker("w").lease(LEASE).concurrency(30);
     let (host, token) = (world.host.clone(), drain.clone());
     let working = tokio::spawn(async move { worker.run(&*host, token).await });
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -158,7 +158,7 @@ async fn what_can_go_on_is_driven_to_its_end_though_the_store_is_busy_or_fails()
     for run in ["r1", "r2"] {
         world.create(run, json!([[call("a", "once", json!({ "ms": 1_000 }))]])).await;
     }
-    let (worker, host) = (world.worker("w").at_once(2), world.host.clone());
+    let (worker, host) = (world.worker("w").concurrency(2), world.host.clone());
     let working = tokio::spawn(async move { worker.run_ready(&*host).await });
     tokio::time::sleep(Duration::from_millis(500)).await;
     // It looks again once one of them is over.
@@ -178,7 +178,7 @@ async fn runs_that_are_driven_are_given_back_before_a_store_that_fails_is_told()
     let long = json!([[call("a", "once", json!({ "ms": 9_000 }))], [call("b", "once", json!({}))]]);
     world.create("short", json!([[call("s", "once", json!({ "ms": 1_000 }))]])).await;
     world.create("long", long).await;
-    let (worker, host) = (world.worker("w").at_once(2), world.host.clone());
+    let (worker, host) = (world.worker("w").concurrency(2), world.host.clone());
     let working = tokio::spawn(async move { worker.run_ready(&*host).await });
     tokio::time::sleep(Duration::from_millis(500)).await;
     *store.broken.lock().unwrap() = true;

@@ -90,7 +90,7 @@ pub struct Worker {
     lease: Duration,
     poll: Duration,
     put_off: Duration,
-    at_once: usize,
+    concurrency: usize,
     set_aside_after: u32,
     /// Held while a run is driven that has lost claims.
     suspect: Arc<Mutex<()>>,
@@ -106,7 +106,7 @@ impl Worker {
             lease: Duration::from_secs(30),
             poll: Duration::from_secs(1),
             put_off: Duration::from_secs(30),
-            at_once: 16,
+            concurrency: 16,
             set_aside_after: SET_ASIDE_AFTER,
             suspect: Arc::default(),
         }
@@ -144,8 +144,8 @@ impl Worker {
 
     /// Drives at most so many runs at once, but one; 16 if this is not said.
     #[must_use]
-    pub fn at_once(mut self, runs: usize) -> Self {
-        self.at_once = runs.max(1);
+    pub fn concurrency(mut self, runs: usize) -> Self {
+        self.concurrency = runs.max(1);
         self
     }
 
@@ -278,7 +278,7 @@ impl fmt::Debug for Worker {
             .field("store", &self.store)
             .field("name", &self.name)
             .field("lease", &self.lease)
-            .field("at_once", &self.at_once)
+            .field("concurrency", &self.concurrency)
             .finish_non_exhaustive()
     }
 }

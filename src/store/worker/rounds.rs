@@ -44,7 +44,7 @@ impl Worker {
         let mut seen = 0;
         while !drain.is_cancelled() {
             let mut is_reached = true;
-            while driven.len() < self.at_once && !drain.is_cancelled() {
+            while driven.len() < self.concurrency && !drain.is_cancelled() {
                 match self.next_beside(&mut driven, &drain, &mut trouble).await {
                     Ok(Some(held)) => driven.push(self.take(host, held, seen, drain.clone(), tried.as_ref())),
                     Ok(None) => break,

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     once: bool,
     /// Drive at most so many runs at once
     #[arg(long, value_name = "RUNS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
-    at_once: u16,
+    concurrency: u16,
     /// Keep runs in hand for so long at a time: others go on with those of a worker that is gone after this
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
     lease: Duration,
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .lease(args.lease)
         .poll(args.poll)
         .put_off(args.put_off)
-        .at_once(usize::from(args.at_once));
+        .concurrency(usize::from(args.concurrency));
     complain(&format!("{} drives the runs of {}", machine::holder(), opened.url()));
     opened.ask(async {
         // A process that was killed leaves its leases. In the worst case their time is waited for.

@@ -56,7 +56,7 @@ pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), Store
         .lease(lease)
         .poll(Duration::from_millis(20))
         .put_off(Duration::from_millis(100))
-        .at_once(8)
+        .concurrency(8)
         // In this test the workers are killed repeatedly.
         .set_aside_after(u32::MAX)
         .run(&host, drain)
