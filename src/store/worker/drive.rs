@@ -38,9 +38,9 @@ impl Worker {
         };
         let Driven { ended, did_nothing, is_given_back } = driven;
         let release = if is_ready && did_nothing {
-            Release::put_off(self.poll.min(self.put_off), DID_NOTHING).pardoned()
+            Release::put_off(self.poll.min(self.retry_delay), DID_NOTHING).pardoned()
         } else {
-            release(&ended, self.put_off)
+            release(&ended, self.retry_delay)
         };
         // A lease that cannot be given back runs out.
         if !is_given_back && let Err(error) = self.store.release(&lease, &release).await {

@@ -89,7 +89,7 @@ pub struct Worker {
     clock: Arc<dyn Clock>,
     lease: Duration,
     poll: Duration,
-    put_off: Duration,
+    retry_delay: Duration,
     concurrency: usize,
     set_aside_after: u32,
     /// Held while a run is driven that has lost claims.
@@ -105,7 +105,7 @@ impl Worker {
             clock: Arc::new(unix_clock()),
             lease: Duration::from_secs(30),
             poll: Duration::from_secs(1),
-            put_off: Duration::from_secs(30),
+            retry_delay: Duration::from_secs(30),
             concurrency: 16,
             set_aside_after: SET_ASIDE_AFTER,
             suspect: Arc::default(),
@@ -137,8 +137,8 @@ impl Worker {
 
     /// Tries again after this time what could not be driven; after 30 seconds if this is not said.
     #[must_use]
-    pub fn put_off(mut self, put_off: Duration) -> Self {
-        self.put_off = put_off;
+    pub fn retry_delay(mut self, delay: Duration) -> Self {
+        self.retry_delay = delay;
         self
     }
 

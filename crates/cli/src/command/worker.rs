@@ -58,7 +58,7 @@ pub(crate) struct Args {
     poll: Duration,
     /// Try again after this time what could not be driven
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
-    put_off: Duration,
+    retry_delay: Duration,
     #[command(flatten)]
     place: StoreArgs,
 }
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .clock(clock)
         .lease(args.lease)
         .poll(args.poll)
-        .put_off(args.put_off)
+        .retry_delay(args.retry_delay)
         .concurrency(usize::from(args.concurrency));
     complain(&format!("{} drives the runs of {}", machine::holder(), opened.url()));
     opened.ask(async {
