@@ -219,7 +219,7 @@ async fn a_run_that_cannot_be_driven_is_tried_once() {
         world.create(run, json!("no script")).await;
     }
     world.create("good", json!([])).await;
-    let worker = world.worker("w").put_off(Duration::ZERO).concurrency(1);
+    let worker = world.worker("w").retry_delay(Duration::ZERO).concurrency(1);
     worker.run_ready(&Counting(world.host.clone())).await.unwrap();
     assert_eq!(world.status("good").await, "Done natural_end");
     for run in bad {

@@ -233,7 +233,7 @@ impl World {
             .clock(self.clock)
             .lease(Duration::from_secs(30))
             .poll(Duration::from_millis(100))
-            .put_off(Duration::from_secs(60))
+            .retry_delay(Duration::from_secs(60))
     }
 
     /// A run whose model asks for these calls, step by step.

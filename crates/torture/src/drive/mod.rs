@@ -55,7 +55,7 @@ pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), Store
         .clock(clock)
         .lease(lease)
         .poll(Duration::from_millis(20))
-        .put_off(Duration::from_millis(100))
+        .retry_delay(Duration::from_millis(100))
         .concurrency(8)
         // In this test the workers are killed repeatedly.
         .set_aside_after(u32::MAX)
