@@ -86,7 +86,7 @@ pub(crate) use {
 };
 
 /// Factory of observers for the machines of a run. A trace recorder gives each machine an [`Observer`].
-pub trait Watch: Sync {
+pub trait ObserverFactory: Sync {
     /// Returns the observer of a machine. `instance` is the name of the machine in traces.
     fn observer(&self, lifecycle: &'static str, instance: &str) -> Observer;
 
@@ -98,9 +98,9 @@ pub trait Watch: Sync {
 
 /// Factory without observers.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
+pub struct NoObservers;
 
-impl Watch for Unwatched {
+impl ObserverFactory for NoObservers {
     fn observer(&self, _: &'static str, _: &str) -> Observer {
         Observer::default()
     }
@@ -111,7 +111,7 @@ impl Watch for Unwatched {
 }
 
 #[cfg(feature = "trace")]
-impl Watch for crate::trace::Recorder {
+impl ObserverFactory for crate::trace::Recorder {
     fn observer(&self, _: &'static str, instance: &str) -> Observer {
         Self::observer(self, instance)
     }

@@ -7,7 +7,7 @@ use super::keyed::{key_of, key_of_text, wants_key};
 use super::query::RunInfo;
 use super::thread::ThreadPlace;
 use crate::agent::keys::Scope;
-use crate::agent::{RunParts, RunState, StateError, StoredRun, Thread, Watch};
+use crate::agent::{ObserverFactory, RunParts, RunState, StateError, StoredRun, Thread};
 use crate::decision::Decision;
 use crate::snapshot::Migration;
 
@@ -124,7 +124,7 @@ impl Loaded {
         &self,
         of_run: &[Migration],
         of_calls: &[Migration],
-        watch: &dyn Watch,
+        watch: &dyn ObserverFactory,
     ) -> Result<RunState, StateError> {
         if let Some(stored) = &self.stored {
             let mut state = stored.restore_with(of_run, of_calls)?;

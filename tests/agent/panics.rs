@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_util::{FutureExt, StreamExt};
 use runstate::agent::event::{AgentEvent, EventSink};
 use runstate::agent::{
-    ActivationError, GateCall, Input, Io, Phase, PhaseContext, Phases, Plugin, PluginError, RunState,
-    StateError, StoredRun, Tool, ToolContext, ToolSpec, Verdict, Watch, cancel_run, run_loop,
+    ActivationError, GateCall, Input, Io, ObserverFactory, Phase, PhaseContext, Phases, Plugin, PluginError,
+    RunState, StateError, StoredRun, Tool, ToolContext, ToolSpec, Verdict, cancel_run, run_loop,
     run_loop_stream,
 };
 use runstate::kernel::{Edge, Graph, Observe, Observer};
@@ -204,7 +204,7 @@ impl Observe for Bomb {
     }
 }
 
-impl Watch for Bomb {
+impl ObserverFactory for Bomb {
     fn observer(&self, _: &'static str, _: &str) -> Observer {
         Observer::new(Arc::new(Bomb), 0)
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::commit::StateCommitter;
 use super::super::decide::{Inbox, Judging};
 use super::super::event::EventSink;
-use super::super::{Unwatched, Watch};
+use super::super::{NoObservers, ObserverFactory};
 
 /// The input of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct Io<'a> {
     pub(super) inbox: Option<&'a mut Inbox>,
     pub(super) events: Option<&'a dyn EventSink>,
     pub(super) cancelled: CancellationToken,
-    pub(super) watch: &'a dyn Watch,
+    pub(super) watch: &'a dyn ObserverFactory,
     pub(super) judging: Judging,
     pub(super) parks: bool,
 }
@@ -86,7 +86,7 @@ impl<'a> Io<'a> {
             inbox: None,
             events: None,
             cancelled: CancellationToken::new(),
-            watch: &Unwatched,
+            watch: &NoObservers,
             judging: Judging::Here,
             parks: false,
         }
@@ -141,7 +141,7 @@ impl<'a> Io<'a> {
 
     /// Sets the observers of transitions. Default: none.
     #[must_use]
-    pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
+    pub fn watch(mut self, watch: &'a dyn ObserverFactory) -> Self {
         self.watch = watch;
         self
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::Watch;
+use super::super::ObserverFactory;
 use super::super::decide::{Asked, CallNow};
 use crate::derive::StatusTally;
 use crate::kernel::Slot;
@@ -168,7 +168,7 @@ impl Calls {
         key: CallKey,
         request: &CallRequest,
         place: usize,
-        watch: &dyn Watch,
+        watch: &dyn ObserverFactory,
     ) {
         let name = self.take_name(&request.id);
         let record = CallRecord::new(&request.id, &request.tool, request.arguments.clone())
@@ -297,7 +297,7 @@ impl Calls {
     }
 
     /// Sets the observers of all later transitions.
-    pub(in crate::agent) fn watch(&mut self, watch: &dyn Watch) {
+    pub(in crate::agent) fn watch(&mut self, watch: &dyn ObserverFactory) {
         for call in &mut self.all {
             call.machine.get_mut().observe(watch.observer("tool_call", &call.name));
         }

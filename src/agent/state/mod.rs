@@ -24,7 +24,7 @@ use super::keys::{Changed, Key, KeyError, Values};
 use super::stop::StopCounters;
 use super::thread::Thread;
 use super::tool::path;
-use super::{Unwatched, Watch};
+use super::{NoObservers, ObserverFactory};
 use crate::decision::{Decision, Suspension};
 use crate::kernel::{Lost, Slot};
 use crate::run::{AnyRun, RunRecord, RunStatus};
@@ -90,11 +90,11 @@ pub struct RunState {
 impl RunState {
     /// Creates a run on a new thread. The thread has the run's id.
     pub fn new(id: impl Into<String>) -> Self {
-        Self::watched(id, &Unwatched)
+        Self::watched(id, &NoObservers)
     }
 
     /// Creates a run on a new thread, with observers from the first transition on.
-    pub fn watched(id: impl Into<String>, watch: &dyn Watch) -> Self {
+    pub fn watched(id: impl Into<String>, watch: &dyn ObserverFactory) -> Self {
         let id = id.into();
         let thread = Thread::new(id.as_str());
         Self::on_thread_watched(id, thread, watch)
@@ -102,11 +102,11 @@ impl RunState {
 
     /// Creates a run on a thread that may have earlier runs.
     pub fn on_thread(id: impl Into<String>, thread: Thread) -> Self {
-        Self::on_thread_watched(id, thread, &Unwatched)
+        Self::on_thread_watched(id, thread, &NoObservers)
     }
 
     /// Creates a run on a thread that may have earlier runs, with observers from the first transition on.
-    pub fn on_thread_watched(id: impl Into<String>, thread: Thread, watch: &dyn Watch) -> Self {
+    pub fn on_thread_watched(id: impl Into<String>, thread: Thread, watch: &dyn ObserverFactory) -> Self {
         let record = RunRecord::new(id);
         let id: Arc<str> = record.id().into();
         let observer = watch.observer("run", &id);
@@ -138,7 +138,7 @@ impl RunState {
     }
 
     /// Sets the observers of all later transitions, for a restored run.
-    pub fn watch(&mut self, watch: &dyn Watch) {
+    pub fn watch(&mut self, watch: &dyn ObserverFactory) {
         let observer = watch.observer("run", &self.id);
         self.run.get_mut().observe(observer);
         self.calls.watch(watch);

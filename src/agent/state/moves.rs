@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::Watch;
+use super::super::ObserverFactory;
 use super::super::history::{CallResult, Message, OpenCall, ResultContent};
 use super::super::tool::ToolSpec;
 use super::RunState;
@@ -23,7 +23,7 @@ impl RunState {
         step: u32,
         chosen: Option<&[Arc<ToolSpec>]>,
         turn: &Arc<Turn>,
-        watch: &dyn Watch,
+        watch: &dyn ObserverFactory,
     ) {
         self.steps = step;
         self.offer.keep(chosen);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use runstate::agent::event::EventSink;
 use runstate::agent::{
-    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, Outcome, RunState, StateCommitter,
-    Tool, Watch, inbox, run_loop, run_loop_stream,
+    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, ObserverFactory, Outcome,
+    RunState, StateCommitter, Tool, inbox, run_loop, run_loop_stream,
 };
 use runstate::clock::Clock;
 use runstate::run::{AnyRun, RunStatus};
@@ -205,7 +205,7 @@ impl<'s> Stage<'s> {
         &mut self,
         state: &mut RunState,
         mut committer: Option<&mut dyn StateCommitter>,
-        watch: &dyn Watch,
+        watch: &dyn ObserverFactory,
     ) -> Result<Stop, PlayError> {
         let is_new = state.run().status() == RunStatus::Running && state.history().is_empty();
         let mut input = if is_new { Input::message(&*self.scenario.message) } else { Input::Resume };
@@ -265,7 +265,7 @@ impl<'s> Stage<'s> {
         state: &mut RunState,
         input: Input,
         mut staged: Option<Staged<'_>>,
-        watch: &dyn Watch,
+        watch: &dyn ObserverFactory,
     ) -> Result<Loop, PlayError> {
         let (board, clock, agent) = (Arc::clone(&self.board), Arc::clone(&self.clock), &self.agent);
         let limit_ms = self.limit_ms;
@@ -322,7 +322,7 @@ impl<'s> Stage<'s> {
         ended: Result<Outcome, ActivationError>,
         state: &mut RunState,
         mut staged: Option<Staged<'_>>,
-        watch: &dyn Watch,
+        watch: &dyn ObserverFactory,
     ) -> Result<Loop, PlayError> {
         let mut ended = ended;
         let mut retries = 0;
