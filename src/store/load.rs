@@ -136,7 +136,7 @@ impl Loaded {
         let thread = match &self.before {
             None => Thread::new(name()),
             Some(before) => before.restore_with(of_run, of_calls)?.into_thread().map_err(|state| {
-                StateError::Contradiction {
+                StateError::Inconsistency {
                     path: "__run".to_owned(),
                     what: format!("the run {:?} before it on its thread is not over", state.id()),
                 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::super::keys::StoreError;
-use super::sound::Contradiction;
+use super::validate::Inconsistency;
 use crate::kernel::Lost;
 use crate::snapshot::{RestoreError, SnapshotError};
 
@@ -37,7 +37,7 @@ pub enum StateError {
     /// A value of the run or the thread is invalid.
     Value(StoreError),
     /// Two parts are inconsistent.
-    Contradiction {
+    Inconsistency {
         /// The path in the stored run.
         path: String,
         /// The inconsistency.
@@ -45,9 +45,9 @@ pub enum StateError {
     },
 }
 
-impl From<Contradiction> for StateError {
-    fn from(Contradiction { path, what }: Contradiction) -> Self {
-        StateError::Contradiction { path, what }
+impl From<Inconsistency> for StateError {
+    fn from(Inconsistency { path, what }: Inconsistency) -> Self {
+        StateError::Inconsistency { path, what }
     }
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for StateError {
             }
             StateError::Machine { path, error } => write!(f, "{path}: {error}"),
             StateError::Value(error) => write!(f, "values: {error}"),
-            StateError::Contradiction { path, what } => write!(f, "{path}: {what}"),
+            StateError::Inconsistency { path, what } => write!(f, "{path}: {what}"),
         }
     }
 }

@@ -72,13 +72,13 @@ impl Fold {
         let mut delta: StoredDelta = bundle.content().map_err(unreadable)?;
         let mut machines = bundle.into_machines();
         let expected = self.0.as_ref().map_or(1, |(_, stored)| stored.version + 1);
-        let lacks = |what: &str| StateError::Contradiction {
+        let lacks = |what: &str| StateError::Inconsistency {
             path: what.to_owned(),
             what: format!("commit {} has none, and neither has one before it", delta.version),
         };
         if delta.version != expected {
             let what = format!("commit {} where commit {expected} is the next", delta.version);
-            return Err(StateError::Contradiction { path: "version".to_owned(), what });
+            return Err(StateError::Inconsistency { path: "version".to_owned(), what });
         }
         let before = self.0.take();
         let (head_before, stored) = before.map_or((None, None), |(head, stored)| (Some(head), Some(stored)));
@@ -165,11 +165,11 @@ impl StoredRun {
             let Some(name) = name.strip_prefix(CALL).map(str::to_owned) else {
                 let what =
                     format!("commit {} has a machine that is neither the run nor a call", delta.version);
-                return Err(StateError::Contradiction { path: name, what });
+                return Err(StateError::Inconsistency { path: name, what });
             };
             let Some(executions) = delta.executions.get(&name).copied() else {
                 let what = format!("commit {} does not say how often it was executed", delta.version);
-                return Err(StateError::Contradiction { path: format!("__tool_call_states.{name}"), what });
+                return Err(StateError::Inconsistency { path: format!("__tool_call_states.{name}"), what });
             };
             match suspension_of(&name, &snapshot)? {
                 Some(suspension) => {

@@ -11,8 +11,8 @@ mod offer;
 mod parts;
 mod pending;
 mod round;
-mod sound;
 mod stored;
+mod validate;
 mod writes;
 
 use std::sync::Arc;

@@ -10,8 +10,8 @@ use super::super::history::{History, Message};
 use super::super::keys::{KeyState, Scope};
 use super::super::stop::StopCounters;
 use super::error::StateError;
-use super::sound::arrange;
 use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
+use super::validate::arrange;
 use super::{Offer, RunState};
 use crate::decision::Decision;
 
@@ -115,7 +115,7 @@ fn messages(stored: &[String]) -> Result<Vec<Message>, StateError> {
 }
 
 fn read<T: DeserializeOwned>(path: &str, json: &str) -> Result<T, StateError> {
-    crate::json::from_str(json).map_err(|error| StateError::Contradiction {
+    crate::json::from_str(json).map_err(|error| StateError::Inconsistency {
         path: path.to_owned(),
         what: format!("it cannot be read: {error}"),
     })

@@ -14,7 +14,7 @@ use super::super::history::Message;
 use super::super::keys::KeyState;
 use super::super::stop::StopCounters;
 use super::error::StateError;
-use super::sound::{check, suspended};
+use super::validate::{check, suspended};
 use super::{Call, Offer, RunState};
 use crate::decision::{Decision, Suspension, digest};
 use crate::json::hex;
@@ -368,7 +368,7 @@ pub(super) fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspen
     match Suspension::deserialize(&call.state()["suspension"]) {
         Ok(suspension) => Ok(Some(suspension)),
         Err(_) if is_of_another_version(call) => Ok(None),
-        Err(error) => Err(StateError::Contradiction {
+        Err(error) => Err(StateError::Inconsistency {
             path: format!("__tool_call_states.{name}"),
             what: format!("it is Suspended, and its suspension cannot be read: {error}"),
         }),

@@ -18,17 +18,17 @@ use crate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
 use crate::turn::{CallRequest, Turn};
 
 /// An inconsistency: its path and its description.
-pub(super) struct Contradiction {
+pub(super) struct Inconsistency {
     pub(super) path: String,
     pub(super) what: String,
 }
 
-fn contradiction<T>(path: impl Into<String>, what: impl Into<String>) -> Result<T, Contradiction> {
-    Err(Contradiction { path: path.into(), what: what.into() })
+fn contradiction<T>(path: impl Into<String>, what: impl Into<String>) -> Result<T, Inconsistency> {
+    Err(Inconsistency { path: path.into(), what: what.into() })
 }
 
 /// Checks that the counters have enough room left. Counters only grow.
-fn countable(stored: &StoredRun) -> Result<(), Contradiction> {
+fn countable(stored: &StoredRun) -> Result<(), Inconsistency> {
     const SMALL: u64 = 1 << 31;
     const LARGE: u64 = 1 << 62;
     let executions = stored.calls.values().map(|call| call.executions).max().unwrap_or(0);
@@ -49,7 +49,7 @@ fn countable(stored: &StoredRun) -> Result<(), Contradiction> {
 
 impl RunState {
     /// Restores a run. `calls` are in the order of their keys.
-    pub(super) fn restored(stored: &StoredRun, run: AnyRun, calls: Vec<Call>) -> Result<Self, Contradiction> {
+    pub(super) fn restored(stored: &StoredRun, run: AnyRun, calls: Vec<Call>) -> Result<Self, Inconsistency> {
         countable(stored)?;
         let (history, places) = history(stored, &calls)?;
         let mut all = Calls::default();
@@ -107,7 +107,7 @@ fn is_unread(messages: &[Message]) -> bool {
 }
 
 /// The messages as the model reads them, and the positions of the results of this run's calls.
-fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallKey, usize>), Contradiction> {
+fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallKey, usize>), Inconsistency> {
     let Some((earlier, own)) = stored.messages.split_at_checked(stored.base) else {
         let what = format!("{} where there are {} messages", stored.base, stored.messages.len());
         return contradiction("base", what);
@@ -133,7 +133,7 @@ fn history(stored: &StoredRun, calls: &[Call]) -> Result<(History, HashMap<CallK
 pub(super) fn arrange(
     history: &mut History,
     own: &[Message],
-) -> Result<HashMap<CallKey, usize>, Contradiction> {
+) -> Result<HashMap<CallKey, usize>, Inconsistency> {
     let mut places = HashMap::new();
     let mut step = 0;
     let mut results: Vec<&Arc<CallResult>> = Vec::new();
@@ -172,7 +172,7 @@ pub(super) fn suspended(state: &RunState) -> BTreeMap<String, Suspension> {
 }
 
 /// Checks that the restored run is consistent, and that it matches the data stored beside it.
-pub(super) fn check(state: &RunState, stored: &StoredRun) -> Result<(), Contradiction> {
+pub(super) fn check(state: &RunState, stored: &StoredRun) -> Result<(), Inconsistency> {
     // The suspension of a call from another version was written in that version's form.
     let is_current = |(call, _): &(&String, &Suspension)| !stored.is_migrated(call);
     if !stored.suspended.iter().filter(is_current).eq(suspended(state).iter().filter(is_current)) {
@@ -187,7 +187,7 @@ pub(super) fn check(state: &RunState, stored: &StoredRun) -> Result<(), Contradi
     run(state)
 }
 
-fn decisions(state: &RunState) -> Result<(), Contradiction> {
+fn decisions(state: &RunState) -> Result<(), Inconsistency> {
     for call in state.calls.iter() {
         if let AnyToolCall::Resuming(machine) = call.machine.get() {
             let decision = machine.decision();
@@ -202,7 +202,7 @@ fn decisions(state: &RunState) -> Result<(), Contradiction> {
 }
 
 /// Checks that each requested call exists once, and matches its request.
-fn calls(state: &RunState) -> Result<(), Contradiction> {
+fn calls(state: &RunState) -> Result<(), Inconsistency> {
     let answers: Vec<&Arc<Turn>> =
         state.thread.history[state.base..].iter().filter_map(Message::answer).collect();
     if u32::try_from(answers.len()) != Ok(state.steps) {
@@ -229,7 +229,7 @@ fn calls(state: &RunState) -> Result<(), Contradiction> {
     }
 }
 
-fn is_as_asked_for(call: &Call, request: &CallRequest) -> Result<(), Contradiction> {
+fn is_as_asked_for(call: &Call, request: &CallRequest) -> Result<(), Inconsistency> {
     let record = call.record();
     let is_life = |life: &str| !life.is_empty() && life.bytes().all(|digit| digit.is_ascii_digit());
     let rest = call.name.strip_prefix(&request.id);
@@ -251,7 +251,7 @@ fn is_as_asked_for(call: &Call, request: &CallRequest) -> Result<(), Contradicti
 
 /// Checks that each ended call has its result among the messages. No other call has one, except calls that can never
 /// start any more.
-fn results(state: &RunState) -> Result<(), Contradiction> {
+fn results(state: &RunState) -> Result<(), Inconsistency> {
     for call in state.calls.iter() {
         let expected = content_of(call.machine.get());
         let got = match state.thread.history.get(call.place) {
@@ -273,7 +273,7 @@ fn results(state: &RunState) -> Result<(), Contradiction> {
 }
 
 /// Checks that the status of the run fits the states of its calls.
-fn run(state: &RunState) -> Result<(), Contradiction> {
+fn run(state: &RunState) -> Result<(), Inconsistency> {
     let mut open = state.calls.open().iter().map(|call| &state.calls[*call]);
     match state.run.get() {
         AnyRun::Running(_) => Ok(()),
