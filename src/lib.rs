@@ -9,7 +9,7 @@
 //! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
 //!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; the list of their graphs is [`lifecycles`].
 //! - [`snapshot`]: the stored form of a machine. [`agent`]: a driver of runs. [`stream`]: a driver of model streams,
-//!   and [`session_model`], an adapter that makes a stream session the model of agent runs. [`governed`]: a driver of
+//!   and [`stream_model`], an adapter that makes a stream session the model of agent runs. [`governed`]: a driver of
 //!   governed runs. [`files`]: writes that survive a crash.
 //! - [`json`]: a reader of JSON from untrusted sources.
 //! - [`trace`] and [`diagram`]: recorded transitions and documented transitions. `testing`: tools for tests of your
@@ -52,14 +52,14 @@ pub mod json;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]
 mod lifecycle;
-#[cfg(all(feature = "agent", feature = "stream"))]
-pub mod session_model;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 #[cfg(feature = "store")]
 pub mod store;
 #[cfg(feature = "stream")]
 pub mod stream;
+#[cfg(all(feature = "agent", feature = "stream"))]
+pub mod stream_model;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "trace")]

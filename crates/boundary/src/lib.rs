@@ -27,9 +27,9 @@ pub mod files;
 pub mod governed;
 #[path = "../../../src/json.rs"]
 mod json;
-#[path = "../../../src/session_model/mod.rs"]
-pub mod session_model;
 #[path = "../../../src/store/mod.rs"]
 pub mod store;
 #[path = "../../../src/stream/mod.rs"]
 pub mod stream;
+#[path = "../../../src/stream_model/mod.rs"]
+pub mod stream_model;

@@ -60,7 +60,7 @@ impl OpenAiModel {
     ///
     /// ```
     /// use runstate::agent::Agent;
-    /// use runstate::session_model::SessionModel;
+    /// use runstate::stream_model::SessionModel;
     /// use runstate::stream::Session;
     /// use runstate::stream::guardrail::{PatternKind, Patterns, Severity};
     /// use runstate_openai::{OpenAi, OpenAiModel, usage};
@@ -114,7 +114,7 @@ impl OpenAiModel {
 pub type Opened = Pin<Box<dyn Future<Output = Result<ChatStream, SourceError>> + Send>>;
 
 /// The tokens that a [`StreamEvent::Progress`] of this crate tells, for
-/// [`SessionModel::progress`](runstate::session_model::SessionModel::progress).
+/// [`SessionModel::progress`](runstate::stream_model::SessionModel::progress).
 ///
 /// ```
 /// use serde_json::json;

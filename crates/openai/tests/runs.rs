@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use runstate::agent::answer::Usage;
 use runstate::agent::{Agent, Input, Io, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop};
-use runstate::session_model::SessionModel;
 use runstate::stream::drift::DriftDetector;
 use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Violation};
 use runstate::stream::{
     Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, StreamEvent, Timeouts,
 };
+use runstate::stream_model::SessionModel;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::tool_result::ToolResult;

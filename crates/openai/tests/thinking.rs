@@ -5,8 +5,8 @@ use runstate::agent::answer::Usage;
 use runstate::agent::{
     Agent, Input, Io, PhaseContext, Plugin, PluginError, RunState, StoredRun, async_trait, run_loop,
 };
-use runstate::session_model::SessionModel;
 use runstate::stream::{Session, StreamEvent};
+use runstate::stream_model::SessionModel;
 use runstate::turn::Turn;
 use runstate_openai::{Chat, OpenAiModel};
 use serde_json::{Value, json};

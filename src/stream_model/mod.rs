@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use runstate::agent::{Agent, InferenceRequest, Input, Io, RunState, run_loop};
-//! use runstate::session_model::SessionModel;
+//! use runstate::stream_model::SessionModel;
 //! use runstate::stream::{ErrorKind, Opening, RetryPolicy, Session, SessionBuilder, SourceError, StreamEvent};
 //! use runstate::termination::TerminationReason;
 //!

@@ -9,8 +9,8 @@ use runstate::agent::answer::ModelEvent;
 use runstate::agent::{
     Agent, CancellationToken, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop,
 };
-use runstate::session_model::SessionModel;
 use runstate::stream::{ErrorKind, RetryPolicy, SessionError};
+use runstate::stream_model::SessionModel;
 use runstate::stream_session::ErrorCode;
 use runstate::termination::TerminationReason;
 

@@ -9,8 +9,8 @@ use runstate::agent::{
     Agent, CancellationToken, Input, Io, RunState, Tool, ToolContext, ToolSpec, Unchecked, async_trait,
     run_loop,
 };
-use runstate::session_model::SessionModel;
 use runstate::stream::{Recording, Session, SessionBuilder};
+use runstate::stream_model::SessionModel;
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
 use serde_json::Value;
