@@ -21,23 +21,23 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod change_token;
 mod durable;
 mod real;
 #[cfg(feature = "testing")]
 mod sim;
-mod stamp;
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
+pub use change_token::ChangeToken;
 #[cfg(feature = "store")]
 pub(crate) use durable::put;
 pub use durable::{append, move_to, replace};
 pub use real::RealDisk;
 #[cfg(feature = "testing")]
 pub use sim::{Crash, SimDisk, Survives};
-pub use stamp::Stamp;
 
 /// A file system. All operations block. Only operations with a documented sync perform one.
 pub trait Disk: fmt::Debug + Send + Sync {
@@ -110,7 +110,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// The errors of the operating system; [`io::ErrorKind::NotFound`] when the name does not exist.
-    fn stamp(&self, _path: &Path) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, _path: &Path) -> io::Result<Option<ChangeToken>> {
         Ok(None)
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, DiskFile, Open, Stamp};
+use super::{ChangeToken, Disk, DiskFile, Open};
 
 /// File system of the machine, based on `std::fs`. Locks are advisory: they exclude only other users of the lock.
 #[derive(Debug, Clone, Copy, Default)]
@@ -117,7 +117,7 @@ impl Disk for RealDisk {
 
     /// Returns `None` for a change within the last three seconds or in the future, because another change could have
     /// the same time.
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
         let stamp = stamp(&fs::metadata(path)?)?;
         Ok(Some(stamp).filter(|stamp| is_settled(stamp, now())))
     }
@@ -152,22 +152,22 @@ fn private(_: &mut OpenOptions) {}
 /// The token contains the time of the last change of the file's metadata. Unlike the modification time, that time
 /// cannot be set.
 #[cfg(unix)]
-fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
+fn stamp(file: &fs::Metadata) -> io::Result<ChangeToken> {
     use std::os::unix::fs::MetadataExt;
     let changed = i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec());
-    Ok(Stamp { file: file.ino(), length: file.len(), changed })
+    Ok(ChangeToken { file: file.ino(), length: file.len(), changed })
 }
 
 #[cfg(not(unix))]
-fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
+fn stamp(file: &fs::Metadata) -> io::Result<ChangeToken> {
     let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
     // A replacement file of the same name has another creation time.
     let made = file.created().map_or(0, |made| nanos(since(made)));
     let changed = nanos(since(file.modified()?));
-    Ok(Stamp { file: u64::try_from(made).unwrap_or(u64::MAX), length: file.len(), changed })
+    Ok(ChangeToken { file: u64::try_from(made).unwrap_or(u64::MAX), length: file.len(), changed })
 }
 
-fn is_settled(stamp: &Stamp, now: i128) -> bool {
+fn is_settled(stamp: &ChangeToken, now: i128) -> bool {
     stamp.changed < now - nanos(TICK)
 }
 
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn what_changed_a_while_ago_is_settled() {
         let second = 1_000_000_000;
-        let at = |changed| Stamp { file: 1, length: 1, changed };
+        let at = |changed| ChangeToken { file: 1, length: 1, changed };
         for (changed, is_settled) in
             [(0, true), (6 * second, true), (7 * second, false), (99 * second, false)]
         {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::state::{Inode, State};
-use super::{Disk, DiskFile, Open, Stamp};
+use super::{ChangeToken, Disk, DiskFile, Open};
 
 pub use self::survive::Survives;
 
@@ -152,7 +152,7 @@ impl Disk for SimDisk {
         self.state().list(path)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
         self.state().stamp(path).map(Some)
     }
 }

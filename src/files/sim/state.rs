@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::super::Stamp;
+use super::super::ChangeToken;
 use super::Crash;
 use super::survive::{Coin, Survives};
 
@@ -308,9 +308,9 @@ impl State {
     }
 
     /// The token is exact, because each operation has a unique time.
-    pub(super) fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+    pub(super) fn stamp(&self, path: &Path) -> io::Result<ChangeToken> {
         self.up()?;
-        let of = |file: Inode, length: usize, (boot, operation): Moment| Stamp {
+        let of = |file: Inode, length: usize, (boot, operation): Moment| ChangeToken {
             file: file as u64,
             length: length as u64,
             changed: (i128::from(boot) << 64) + operation as i128,

@@ -13,13 +13,13 @@ use super::layout::{Layout, Place};
 use super::listed::Listed;
 use super::problem::{damaged, failed};
 use super::state::State;
-use crate::files::{Disk, Stamp};
+use crate::files::{ChangeToken, Disk};
 
 /// The states of all runs, as they were when they were looked at last.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// What told the names in the folder of runs apart from others.
-    names: Option<Stamp>,
+    names: Option<ChangeToken>,
     /// By the names of their folders.
     folders: BTreeMap<String, Folder>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Index {
 struct Folder {
     state: PathBuf,
     /// That of the state before it was read; none when it has to be read again.
-    stamp: Option<Stamp>,
+    stamp: Option<ChangeToken>,
     found: Found,
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::{Disk, DiskFile, Open, Stamp};
+use crate::files::{ChangeToken, Disk, DiskFile, Open};
 
 #[derive(Debug)]
 pub(super) struct Unlinked {
@@ -87,7 +87,7 @@ impl Disk for Unlinked {
     }
 
     /// Nothing is read: the file is opened after that.
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
         self.disk.stamp(path)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
+use runstate::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery,
     RunQueue, StoreError, lapse_due, lapse_run,
@@ -46,7 +46,7 @@ impl Disk for ReadOnly {
         self.0.list(path)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
         self.0.stamp(path)
     }
 }

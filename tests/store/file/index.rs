@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
+use runstate::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, FileStore, Lease, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
 };
@@ -54,7 +54,7 @@ impl Disk for Watched {
         self.disk.list(path)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
         if self.has_stamps { self.disk.stamp(path) } else { Ok(None) }
     }
 }

@@ -19,7 +19,7 @@
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct ChangeToken {
     /// The number of the file. Another file of the same name has another number.
     pub file: u64,
     /// The length in bytes.
