@@ -7,8 +7,8 @@ use std::error::Error;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
-    Agent, Approval, Incoming, InferenceRequest, Input, Io, MemoryCommitter, Message, Model, ModelStream,
-    ResultContent, RunState, Tool, ToolContext, ToolSpec, async_trait, inbox, run_loop,
+    Agent, Approval, Incoming, InferenceRequest, Input, MemoryCommitter, Message, Model, ModelStream,
+    ResultContent, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, inbox, run_loop,
 };
 use runstate::decision::DecisionAction;
 use runstate::termination::TerminationReason;
@@ -66,7 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         // The first process: the run waits at its end.
         let mut committer = MemoryCommitter::default();
         let mut state = RunState::new("r1");
-        let io = Io::new().committer(&mut committer);
+        let io = RunHandles::new().committer(&mut committer);
         let outcome = run_loop(&agent, &mut state, Input::message("tidy up"), io).await?;
         assert_eq!(outcome.reason, TerminationReason::Suspended);
         let question = state.pending().first().ok_or("no call waits")?.suspension.clone();
@@ -77,7 +77,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let mut state = committer.restore()?;
         let (_handle, mut decisions) = inbox();
         decisions.put(Incoming::new("decision-1", "call_1", action).on(question.id));
-        let io = Io::new().committer(&mut committer).inbox(&mut decisions);
+        let io = RunHandles::new().committer(&mut committer).inbox(&mut decisions);
         let outcome = run_loop(&agent, &mut state, Input::Resume, io).await?;
         assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
         let answer = state.thread().last_answer().map(|turn| turn.text.clone());

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, Approval, CancellationToken, ExecutionMode, Incoming, InferenceRequest, Input, Io,
+    Agent, Approval, CancellationToken, ExecutionMode, Incoming, InferenceRequest, Input, RunHandles,
     MemoryCommitter, Model, ModelStream, PendingCall, Reply, RunState, Tool, ToolContext, ToolSpec, WhenSuspended, inbox,
     run_loop,
 };
@@ -124,7 +124,7 @@ async fn cost<F: Future<Output = u32>>(mut drive: impl FnMut() -> F) -> Cost {
 async fn ours(agent: &Agent, committed: bool) -> u32 {
     let mut state = RunState::new("r1");
     let mut kept = MemoryCommitter::default();
-    let io = if committed { Io::new().committer(&mut kept) } else { Io::new() };
+    let io = if committed { RunHandles::new().committer(&mut kept) } else { RunHandles::new() };
     run_loop(agent, &mut state, Input::message("go"), io).await.expect("a run");
     state.steps()
 }
@@ -174,12 +174,12 @@ async fn steps() {
 async fn suspended(agent: &Agent) -> u32 {
     let (_handle, mut decisions) = inbox();
     let mut state = RunState::new("r1");
-    run_loop(agent, &mut state, Input::message("go"), Io::new().inbox(&mut decisions)).await.expect("a run");
+    run_loop(agent, &mut state, Input::message("go"), RunHandles::new().inbox(&mut decisions)).await.expect("a run");
     let mut cycles = 0;
     while let Some(call) = state.pending().first().map(|pending| pending.call.to_owned()) {
         cycles += 1;
         decisions.put(Incoming::new(format!("d{cycles}"), call, DecisionAction::Resume));
-        run_loop(agent, &mut state, Input::Resume, Io::new().inbox(&mut decisions)).await.expect("a run");
+        run_loop(agent, &mut state, Input::Resume, RunHandles::new().inbox(&mut decisions)).await.expect("a run");
     }
     cycles
 }
@@ -219,7 +219,7 @@ async fn waiting() {
     let mut runs = Vec::new();
     for n in 0..10_000 {
         let mut state = RunState::new(format!("run-{n}"));
-        run_loop(&asking, &mut state, Input::message("go"), Io::new()).await.expect("a run");
+        run_loop(&asking, &mut state, Input::message("go"), RunHandles::new()).await.expect("a run");
         runs.push(state);
     }
     println!("10,000 runs parked: {} bytes each", (live() - before) / 10_000);
@@ -238,7 +238,7 @@ async fn waiting() {
         let agent = waits.clone();
         tasks.spawn(async move {
             let mut state = RunState::new(format!("run-{n}"));
-            run_loop(&agent, &mut state, Input::message("go"), Io::new().inbox(&mut decisions))
+            run_loop(&agent, &mut state, Input::message("go"), RunHandles::new().inbox(&mut decisions))
                 .await
                 .expect("a run")
         });
@@ -282,7 +282,7 @@ async fn decided(calls: u32, mode: ExecutionMode, when_suspended: WhenSuspended)
     });
     let mut input = Input::message("go");
     loop {
-        let io = Io::new().committer(&mut kept).inbox(&mut decisions);
+        let io = RunHandles::new().committer(&mut kept).inbox(&mut decisions);
         let outcome = run_loop(&agent, &mut state, input, io).await.expect("a run");
         if outcome.waiting.is_empty() {
             break;

@@ -229,7 +229,7 @@ impl AgentBuilder {
     /// ```
     /// use runstate::agent::answer::{FinishReason, ModelEvent};
     /// use runstate::agent::{
-    ///     Agent, Durability, InferenceRequest, Input, Io, MemoryCommitter, Model, ModelStream, RunState, Tool, ToolContext, ToolSpec,
+    ///     Agent, Durability, InferenceRequest, Input, RunHandles, MemoryCommitter, Model, ModelStream, RunState, Tool, ToolContext, ToolSpec,
     ///     async_trait, run_loop,
     /// };
     /// use runstate::checkpoint::Trigger;
@@ -264,7 +264,7 @@ impl AgentBuilder {
     /// let commits = async |spec: ToolSpec| {
     ///     let agent = Agent::builder(Looks).tool(Look(spec)).durability(Durability::Step).build()?;
     ///     let mut committer = MemoryCommitter::default();
-    ///     let io = Io::new().committer(&mut committer);
+    ///     let io = RunHandles::new().committer(&mut committer);
     ///     run_loop(&agent, &mut RunState::new("r1"), Input::message("go"), io).await?;
     ///     Ok::<Vec<Trigger>, Box<dyn std::error::Error>>(committer.triggers().collect())
     /// };

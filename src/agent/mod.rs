@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use runstate::agent::answer::{FinishReason, ModelEvent};
-//! use runstate::agent::{Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop};
+//! use runstate::agent::{Agent, InferenceRequest, Input, RunHandles, Model, ModelStream, RunState, run_loop};
 //! use runstate::termination::TerminationReason;
 //!
 //! struct Polite;
@@ -23,12 +23,12 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let agent = Agent::builder(Polite).build()?;
 //! let mut state = RunState::new("r1");
-//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await?;
+//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new()).await?;
 //! assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
 //! assert_eq!(state.thread().last_answer().unwrap().text, "hello in step 1");
 //!
 //! // A run that is over cannot be started again.
-//! let error = run_loop(&agent, &mut state, Input::message("again"), Io::new()).await.unwrap_err();
+//! let error = run_loop(&agent, &mut state, Input::message("again"), RunHandles::new()).await.unwrap_err();
 //! assert_eq!(error.to_string(), "the run is Done: it is over; start a new run, on its thread if it is to go on from there");
 //! # Ok(())
 //! # }
@@ -64,7 +64,7 @@ pub use commit::{
 pub use config::{Agent, AgentBuilder, ConfigError};
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
 pub use drive::{
-    ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
+    ActivationError, Input, Outcome, RunHandles, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
 };
 pub use history::{CallResult, History, Message, OpenCall, ResultContent};
 pub use model::{InferenceRequest, Model, ModelError, ModelStream};

@@ -38,7 +38,7 @@ pub enum WhenSuspended {
     #[default]
     Park,
     /// The loop waits for a decision, a cancellation or an expiry, and continues with another activation. A loop with
-    /// [`Io::parking`](super::Io::parking) parks anyway; the loops of workers of durable runs do.
+    /// [`RunHandles::parking`](super::RunHandles::parking) parks anyway; the loops of workers of durable runs do.
     WaitInPlace,
 }
 

@@ -104,7 +104,7 @@ impl StoreCommitter {
     }
 
     /// Gives the run back with the last commit of an activation ([`RunQueue::commit_and_release`]). No commit is made under the lease
-    /// after it, so the loop must [park](crate::agent::Io::parking), on a state that was loaded under this lease.
+    /// after it, so the loop must [park](crate::agent::RunHandles::parking), on a state that was loaded under this lease.
     #[must_use]
     pub fn giving_back(mut self, queue: Arc<dyn RunQueue>) -> Self {
         self.queue = Some(queue);

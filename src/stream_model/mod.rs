@@ -19,7 +19,7 @@
 //! session.
 //!
 //! ```
-//! use runstate::agent::{Agent, InferenceRequest, Input, Io, RunState, run_loop};
+//! use runstate::agent::{Agent, InferenceRequest, Input, RunHandles, RunState, run_loop};
 //! use runstate::stream_model::SessionModel;
 //! use runstate::stream::{ErrorKind, Opening, RetryPolicy, Session, SessionBuilder, SourceError, StreamEvent};
 //! use runstate::termination::TerminationReason;
@@ -39,14 +39,14 @@
 //! # runtime.block_on(async {
 //! let agent = Agent::builder(SessionModel::new(session)).build()?;
 //! let mut state = RunState::new("r1");
-//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await?;
+//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new()).await?;
 //! assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
 //! assert_eq!(state.thread().last_answer().unwrap().text, "Hello in step 1");
 //!
 //! let impatient = SessionModel::new(|request| session(request).retry(RetryPolicy::none()));
 //! let agent = Agent::builder(impatient).build()?;
 //! let mut state = RunState::new("r2");
-//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await?;
+//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new()).await?;
 //! let said = "the model did not answer: NETWORK_ERROR: connection reset";
 //! assert_eq!(outcome.reason, TerminationReason::Error(said.to_owned()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

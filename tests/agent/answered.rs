@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use runstate::agent::{
-    ActivationError, Incoming, Input, Io, Phase, PhaseContext, Phases, Plugin, PluginError, Reply, RunGone,
-    StoredRun, async_trait, run_loop,
+    ActivationError, Incoming, Input, Phase, PhaseContext, Phases, Plugin, PluginError, Reply, RunGone,
+    RunHandles, StoredRun, async_trait, run_loop,
 };
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
@@ -80,7 +80,7 @@ async fn a_retried_end_answers_what_was_sent() {
     };
     let agent = world.agent();
     let mut late = Box::pin(world.handle.decide(on("d2", "a"))) as _;
-    let io = Io::new().committer(&mut world.kept).inbox(&mut world.inbox);
+    let io = RunHandles::new().committer(&mut world.kept).inbox(&mut world.inbox);
     unfinished.retry(&agent, &mut state, io).await.unwrap();
     assert_eq!(state.run().status(), RunStatus::Done);
     assert_eq!(reply_now(&mut late), "conflict");
@@ -144,7 +144,7 @@ async fn an_inbox_knows_what_another_loop_did() {
     let (_handle, mut other) = runstate::agent::inbox();
     other.put(on("d1", "a"));
     other.put(on("d2", "b"));
-    let io = Io::new().committer(&mut world.kept).inbox(&mut other).parking();
+    let io = RunHandles::new().committer(&mut world.kept).inbox(&mut other).parking();
     run_loop(&agent, &mut state, Input::Resume, io).await.unwrap();
     assert_eq!(state.pending()[0].suspension.id, "r1/b/2");
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use runstate::agent::event::EventKind;
-use runstate::agent::{ActivationError, Input, Io, RunState, WhenSuspended};
+use runstate::agent::{ActivationError, Input, RunHandles, RunState, WhenSuspended};
 use runstate::checkpoint::Trigger;
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
@@ -126,7 +126,7 @@ async fn an_end_that_is_committed_again_is_told_and_its_numbers_are_used_once() 
     assert_eq!(finished(&world), []);
     (world.kept.fail_at, world.kept.fail_on) = (None, false);
     let agent = world.agent();
-    let io = Io::new().committer(&mut world.kept).events(&world.told).watch(&world.recorder);
+    let io = RunHandles::new().committer(&mut world.kept).events(&world.told).watch(&world.recorder);
     unfinished.retry(&agent, &mut state, io).await.unwrap();
     assert_eq!(finished(&world), [TerminationReason::Suspended]);
     let last_two = world.told.kinds().split_off(world.told.kinds().len() - 2);

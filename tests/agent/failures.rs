@@ -1,6 +1,6 @@
 //! Models that do not answer and commits that fail.
 
-use runstate::agent::{ActivationError, ExecutionMode, Input, Io, Outcome, RunState, WhenSuspended};
+use runstate::agent::{ActivationError, ExecutionMode, Input, Outcome, RunHandles, RunState, WhenSuspended};
 use runstate::checkpoint::Trigger;
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
@@ -60,7 +60,7 @@ impl runstate::agent::Model for Broken {
 async fn a_model_that_panics_when_it_is_asked_ends_the_run() {
     let agent = runstate::agent::Agent::builder(Broken).build().unwrap();
     let mut state = RunState::new("r1");
-    let io = Io::new();
+    let io = RunHandles::new();
     let outcome = runstate::agent::run_loop(&agent, &mut state, Input::message("hi"), io).await.unwrap();
     assert_eq!(outcome.reason.to_string(), "error:the model panicked: no connection");
 }
@@ -193,10 +193,10 @@ async fn an_end_that_could_not_be_committed_is_handed_back_and_committed_again()
         let ActivationError::Unfinished(unfinished) = unfinished else { unreachable!() };
         assert_eq!(world.restored().run().status(), RunStatus::Running, "what was committed stays");
         let agent = world.agent();
-        let io = Io::new().committer(&mut world.kept);
+        let io = RunHandles::new().committer(&mut world.kept);
         let unfinished = unfinished.retry(&agent, &mut state, io).await.unwrap_err();
         world.kept.fail_at = None;
-        let io = Io::new().committer(&mut world.kept);
+        let io = RunHandles::new().committer(&mut world.kept);
         let outcome = unfinished.retry(&agent, &mut state, io).await.unwrap();
         assert_eq!(outcome.reason.to_run_status(), state.run().status());
         assert_eq!(world.kept.triggers().last(), Some(&Trigger::RunFinished));

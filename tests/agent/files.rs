@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use runstate::agent::{FileCommitter, FileError, Input, Io, Outcome, RunFile, RunState, read_run, run_loop};
+use runstate::agent::{
+    FileCommitter, FileError, Input, Outcome, RunFile, RunHandles, RunState, read_run, run_loop,
+};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
@@ -43,7 +45,7 @@ pub async fn drive(
     input: Input,
 ) -> Outcome {
     let agent = world.agent();
-    let io = Io::new().inbox(&mut world.inbox).committer(file).watch(&world.recorder);
+    let io = RunHandles::new().inbox(&mut world.inbox).committer(file).watch(&world.recorder);
     run_loop(&agent, state, input, io).await.unwrap()
 }
 
@@ -218,7 +220,7 @@ async fn a_loop_that_is_dropped_in_a_commit_goes_on_with_its_file() {
         let mut file = FileCommitter::create(at.clone()).unwrap();
         let dropped = {
             let agent = world.agent();
-            let io = Io::new().committer(&mut file);
+            let io = RunHandles::new().committer(&mut file);
             dropped_after(run_loop(&agent, &mut state, Input::message("tidy up"), io), polls).await
         };
         let mut in_doubt = false;
@@ -255,7 +257,7 @@ async fn a_writer_that_was_overtaken_is_refused() {
     // The run went on elsewhere; who does not know is not let in.
     old_world.inbox.put(runstate::agent::Incoming::new("d2", "a", Resume));
     let agent = old_world.agent();
-    let io = Io::new().inbox(&mut old_world.inbox).committer(&mut old_file);
+    let io = RunHandles::new().inbox(&mut old_world.inbox).committer(&mut old_file);
     let error = run_loop(&agent, &mut old, Input::Resume, io).await.unwrap_err().to_string();
     assert!(error.contains("another writer"), "{error}");
     assert_eq!(old_world.executions("a"), 0, "its decision was not made durable");
@@ -283,7 +285,7 @@ async fn a_file_of_a_run_has_a_limit() {
     let mut world = World::new(&[&[("a", "write"), ("b", "note")]]);
     let (mut state, agent) = (world.state(), world.agent());
     let mut file = FileCommitter::create(RunFile::from(smaller.run()).most_bytes(bytes / 2)).unwrap();
-    let io = Io::new().inbox(&mut world.inbox).committer(&mut file).watch(&world.recorder);
+    let io = RunHandles::new().inbox(&mut world.inbox).committer(&mut file).watch(&world.recorder);
     let failed = run_loop(&agent, &mut state, Input::message("tidy up"), io).await.unwrap_err();
     assert!(failed.to_string().contains("a file of a run has at most"), "{failed}");
     drop(file);

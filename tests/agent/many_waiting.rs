@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use runstate::agent::event::{Redact, Redacted};
 use runstate::agent::{
-    Agent, Approval, ExecutionMode, Incoming, Input, Io, Reply, RunState, WhenSuspended, run_loop,
+    Agent, Approval, ExecutionMode, Incoming, Input, Reply, RunHandles, RunState, WhenSuspended, run_loop,
 };
 use runstate::decision::DecisionAction::Resume;
 use runstate::tool_result::ToolResult;
@@ -51,7 +51,7 @@ async fn redactions(calls: u64, mode: ExecutionMode, when: WhenSuspended) -> usi
     });
     let (mut state, mut input) = (RunState::new("r1"), Input::message("go"));
     loop {
-        let io = Io::new().committer(&mut world.kept).inbox(&mut world.inbox);
+        let io = RunHandles::new().committer(&mut world.kept).inbox(&mut world.inbox);
         if run_loop(&agent, &mut state, input, io).await.unwrap().waiting.is_empty() {
             break;
         }

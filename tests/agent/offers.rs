@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use runstate::agent::{
-    ExecutionMode, FileCommitter, Incoming, Input, Io, RunState, StoredRun, SuspensionPolicy, read_run,
-    run_loop,
+    ExecutionMode, FileCommitter, Incoming, Input, RunHandles, RunState, StoredRun, SuspensionPolicy,
+    read_run, run_loop,
 };
 use runstate::decision::DecisionAction::Resume;
 use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreCommitter};
@@ -118,7 +118,7 @@ async fn an_offer_is_in_the_file_of_a_run_and_taken_back_there() {
     let agent = world.agent();
     let mut file = FileCommitter::create(folder.run()).unwrap();
     let mut state = world.state();
-    let io = Io::new().committer(&mut file).inbox(&mut world.inbox);
+    let io = RunHandles::new().committer(&mut file).inbox(&mut world.inbox);
     run_loop(&agent, &mut state, Input::message("go"), io).await.unwrap();
     drop(file);
     let lines = std::fs::read_to_string(folder.run()).unwrap();
@@ -149,7 +149,7 @@ async fn an_offer_is_in_the_store_of_a_run_and_taken_back_there() {
         let mut committer =
             StoreCommitter::new(store.clone(), lease.clone(), &loaded, recorder, Arc::new(world.clock));
         let agent = world.agent();
-        let io = Io::new().committer(&mut committer).inbox(&mut world.inbox);
+        let io = RunHandles::new().committer(&mut committer).inbox(&mut world.inbox);
         assert_eq!(run_loop(&agent, &mut state, input, io).await.unwrap().waiting, waiting);
         world.inbox.put(Incoming::new("d1", "q", Resume));
         let stored = store.load("r1").await.unwrap().stored.unwrap();

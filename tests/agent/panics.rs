@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_util::{FutureExt, StreamExt};
 use runstate::agent::event::{AgentEvent, EventSink};
 use runstate::agent::{
-    ActivationError, GateCall, Input, Io, ObserverFactory, Phase, PhaseContext, Phases, Plugin, PluginError,
-    RunState, StateError, StoredRun, Tool, ToolContext, ToolSpec, Verdict, cancel_run, run_loop,
+    ActivationError, GateCall, Input, ObserverFactory, Phase, PhaseContext, Phases, Plugin, PluginError,
+    RunHandles, RunState, StateError, StoredRun, Tool, ToolContext, ToolSpec, Verdict, cancel_run, run_loop,
     run_loop_stream,
 };
 use runstate::kernel::{Edge, Graph, Observe, Observer};
@@ -173,7 +173,7 @@ async fn an_event_sink_that_panics_is_told_nothing_more_and_the_run_goes_on() {
         let world = World::new(&[&[("a", "read")]]);
         let (agent, sink) = (world.agent(), Fragile(0.into()));
         let mut state = RunState::new("r1");
-        let io = Io::new().events(&sink);
+        let io = RunHandles::new().events(&sink);
         let (outcome, told) = if streams {
             let mut stream = run_loop_stream(&agent, &mut state, Input::message("go"), io);
             let mut told = 0;
@@ -214,19 +214,19 @@ impl ObserverFactory for Bomb {
 async fn a_run_lost_to_an_observer_is_refused_with_a_type() {
     let world = World::new(&[&[("a", "read")]]);
     let (agent, mut state) = (world.agent(), RunState::new("r1"));
-    let drive = run_loop(&agent, &mut state, Input::message("go"), Io::new().watch(&Bomb));
+    let drive = run_loop(&agent, &mut state, Input::message("go"), RunHandles::new().watch(&Bomb));
     assert!(AssertUnwindSafe(drive).catch_unwind().await.is_err());
 
     let lost = state.lost().expect("the call is lost");
     assert_eq!((lost.lifecycle(), lost.status()), ("tool_call", "Running"));
-    let again = run_loop(&agent, &mut state, Input::Resume, Io::new()).await;
+    let again = run_loop(&agent, &mut state, Input::Resume, RunHandles::new()).await;
     assert!(matches!(again, Err(ActivationError::Lost(_))), "{again:?}");
-    let cancelled = cancel_run(&agent, &mut state, Io::new()).await;
+    let cancelled = cancel_run(&agent, &mut state, RunHandles::new()).await;
     assert!(matches!(cancelled, Err(ActivationError::Lost(_))), "{cancelled:?}");
     let stored = StoredRun::of(&state);
     assert!(matches!(stored, Err(StateError::Lost(_))), "{stored:?}");
     // A run whose observers do not panic has all its machines.
     let mut whole = RunState::new("r2");
-    run_loop(&agent, &mut whole, Input::message("go"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut whole, Input::message("go"), RunHandles::new()).await.unwrap();
     assert!(whole.lost().is_none());
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
-    ActivationError, Agent, CancellationToken, DecisionHandle, ExecutionMode, Inbox, Incoming, Input, Io,
-    Outcome, Plugin, Reply, RunState, SuspensionPolicy, Tool, WhenSuspended, cancel_run, inbox, run_loop,
-    run_loop_stream,
+    ActivationError, Agent, CancellationToken, DecisionHandle, ExecutionMode, Inbox, Incoming, Input,
+    Outcome, Plugin, Reply, RunHandles, RunState, SuspensionPolicy, Tool, WhenSuspended, cancel_run, inbox,
+    run_loop, run_loop_stream,
 };
 use runstate::clock::{Clock, TokioClock};
 use runstate::decision::DecisionAction;
@@ -188,7 +188,7 @@ impl World {
         input: Input,
     ) -> Pin<Box<dyn Future<Output = Result<Outcome, ActivationError>> + Send + 'w>> {
         let agent = self.agent();
-        let io = Io::new()
+        let io = RunHandles::new()
             .committer(&mut self.kept)
             .inbox(&mut self.inbox)
             .events(&self.told)
@@ -231,7 +231,7 @@ impl World {
     /// Cancels a run that waits.
     pub async fn cancel(&mut self, state: &mut RunState) -> Result<Outcome, ActivationError> {
         let agent = self.agent();
-        let io = Io::new().committer(&mut self.kept).inbox(&mut self.inbox).watch(&self.recorder);
+        let io = RunHandles::new().committer(&mut self.kept).inbox(&mut self.inbox).watch(&self.recorder);
         cancel_run(&agent, state, io.events(&self.told)).await
     }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
 use runstate::agent::{
-    CommitError, DecisionHandle, Delta, ExecutionMode, Incoming, Input, Io, MemoryCommitter, StateCommitter,
-    StoredRun, WhenSuspended, async_trait, run_loop, run_loop_stream,
+    CommitError, DecisionHandle, Delta, ExecutionMode, Incoming, Input, MemoryCommitter, RunHandles,
+    StateCommitter, StoredRun, WhenSuspended, async_trait, run_loop, run_loop_stream,
 };
 use runstate::checkpoint::Due;
 use runstate::decision::DecisionAction::Resume;
@@ -86,7 +86,7 @@ async fn at_each_commit(mode: ExecutionMode, stream: bool, when: WhenSuspended) 
         let mut state = world.state();
         let mut input = Input::message("go");
         while state.run().status() != RunStatus::Done {
-            let io = Io::new().committer(&mut slow).inbox(&mut world.inbox);
+            let io = RunHandles::new().committer(&mut slow).inbox(&mut world.inbox);
             if stream {
                 let mut events = run_loop_stream(&agent, &mut state, input, io);
                 while events.next().await.is_some() {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use runstate::agent::{
-    DecisionHandle, ExecutionMode, Incoming, Input, Io, PendingCall, Reply, WhenSuspended, run_loop,
+    DecisionHandle, ExecutionMode, Incoming, Input, PendingCall, Reply, RunHandles, WhenSuspended, run_loop,
     run_loop_stream,
 };
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
@@ -24,7 +24,7 @@ pub fn driven(mut world: World) -> (DecisionHandle, oneshot::Sender<()>, JoinHan
         let mut state = world.state();
         let mut input = Input::message("go");
         while state.run().status() != RunStatus::Done {
-            let io = Io::new().committer(&mut world.kept).inbox(&mut world.inbox);
+            let io = RunHandles::new().committer(&mut world.kept).inbox(&mut world.inbox);
             if world.stream {
                 let mut stream = run_loop_stream(&agent, &mut state, input, io);
                 while stream.next().await.is_some() {}

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use runstate::agent::{ExecutionMode, Incoming, Input, Io, Reply, SuspensionPolicy, WhenSuspended, run_loop};
+use runstate::agent::{
+    ExecutionMode, Incoming, Input, Reply, RunHandles, SuspensionPolicy, WhenSuspended, run_loop,
+};
 use runstate::clock::Clock;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
@@ -291,7 +293,8 @@ async fn a_run_does_not_wait_for_what_cannot_come() {
     let mut world = World::new(&[&[("a", "write")]]);
     world.when_suspended = WhenSuspended::WaitInPlace;
     let mut state = world.state();
-    let outcome = run_loop(&world.agent(), &mut state, Input::message("hi"), Io::new()).await.unwrap();
+    let outcome =
+        run_loop(&world.agent(), &mut state, Input::message("hi"), RunHandles::new()).await.unwrap();
     assert_eq!(outcome.waiting, ["a"], "without an inbox nobody can decide");
 }
 

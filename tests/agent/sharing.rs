@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, DecisionHandle, InferenceRequest, Input, Io, Message, Model, ModelStream, Plugin, RunState,
-    RunStream, StateCommitter, Tool, run_loop,
+    Agent, DecisionHandle, InferenceRequest, Input, Message, Model, ModelStream, Plugin, RunHandles,
+    RunState, RunStream, StateCommitter, Tool, run_loop,
 };
 use runstate::termination::TerminationReason;
 use serde_json::json;
@@ -35,7 +35,8 @@ async fn a_loop_can_be_driven_by_any_thread() {
         Agent::builder(Counts { most: 3, addresses: Arc::default() }).tool(Read::default()).build().unwrap();
     let mut state = RunState::new("r1");
     let looped = async move {
-        let outcome = assert_send(run_loop(&agent, &mut state, Input::message("hi"), Io::new())).await;
+        let outcome =
+            assert_send(run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new())).await;
         (outcome.unwrap().reason, state.steps())
     };
     assert_eq!(tokio::spawn(looped).await.unwrap(), (TerminationReason::NaturalEnd, 3));
@@ -85,7 +86,7 @@ async fn the_list_of_messages_is_not_copied_for_a_step() {
     let model = Counts { most: 1_000, addresses: Arc::clone(&addresses) };
     let agent = Agent::builder(model).tool(Read::default()).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new()).await.unwrap();
     let addresses = addresses.lock().unwrap();
     assert_eq!(addresses.len(), 1_000);
     let moved = addresses.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -126,7 +127,7 @@ async fn one_agent_drives_many_runs_at_once() {
         let agent = agent.clone();
         tokio::spawn(async move {
             let mut state = RunState::new(format!("r{number}"));
-            run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await.unwrap().reason
+            run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new()).await.unwrap().reason
         })
     });
     for run in runs.collect::<Vec<_>>() {

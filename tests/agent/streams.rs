@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
-use runstate::agent::{Incoming, Input, Io, SuspensionPolicy, run_loop_stream};
+use runstate::agent::{Incoming, Input, RunHandles, SuspensionPolicy, run_loop_stream};
 use runstate::clock::Clock;
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
@@ -77,7 +77,7 @@ async fn a_stream_gives_the_events_that_a_sink_is_told() {
     world.send_at(50, Incoming::new("d-a", "a", Resume));
     let mut state = world.state();
     let agent = world.agent();
-    let io = Io::new().inbox(&mut world.inbox).committer(&mut world.kept).events(&world.told);
+    let io = RunHandles::new().inbox(&mut world.inbox).committer(&mut world.kept).events(&world.told);
     let mut stream = run_loop_stream(&agent, &mut state, Input::message("tidy up"), io);
     let mut given = Vec::new();
     while let Some(event) = stream.next().await {
@@ -216,7 +216,8 @@ async fn a_stream_that_is_dropped_leaves_a_run_that_resumes() {
         let mut state = world.state();
         {
             let agent = world.agent();
-            let io = Io::new().inbox(&mut world.inbox).committer(&mut world.kept).watch(&world.recorder);
+            let io =
+                RunHandles::new().inbox(&mut world.inbox).committer(&mut world.kept).watch(&world.recorder);
             let mut stream = run_loop_stream(&agent, &mut state, Input::message("tidy up"), io);
             for _ in 0..most {
                 if stream.next().await.is_none() {
@@ -252,10 +253,10 @@ async fn a_stream_can_be_driven_to_its_end_without_looking() {
     let world = World::new(&[&[("a", "read")]]);
     let mut state = world.state();
     let agent = world.agent();
-    let stream = run_loop_stream(&agent, &mut state, Input::message("hi"), Io::new());
+    let stream = run_loop_stream(&agent, &mut state, Input::message("hi"), RunHandles::new());
     assert_eq!(stream.outcome().await.unwrap().reason, TerminationReason::NaturalEnd);
     // A refused input is an outcome without events.
-    let mut stream = run_loop_stream(&agent, &mut state, Input::message("hi"), Io::new());
+    let mut stream = run_loop_stream(&agent, &mut state, Input::message("hi"), RunHandles::new());
     assert!(stream.next().await.is_none());
     assert!(stream.into_outcome().unwrap().is_err());
 }
@@ -285,7 +286,7 @@ async fn a_run_that_never_waits_is_read_while_it_goes_on() {
         .build()
         .unwrap();
     let mut state = runstate::agent::RunState::new("r1");
-    let mut stream = run_loop_stream(&agent, &mut state, Input::message("go"), Io::new());
+    let mut stream = run_loop_stream(&agent, &mut state, Input::message("go"), RunHandles::new());
     let mut read = 0;
     while let Some(event) = stream.next().await {
         read += usize::from(matches!(event.kind, EventKind::TextDelta { .. }));

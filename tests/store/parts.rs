@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, async_trait, run_loop,
+    Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, async_trait, run_loop,
 };
 use runstate::clock::SetClock;
 use runstate::decision::Decision;
@@ -95,7 +95,7 @@ async fn a_run_is_driven_with_the_first_part_of_a_store() {
     let clock = Arc::new(SetClock::default());
     let mut committer = StoreCommitter::new(engine.clone(), lease, &loaded, recorder.clone(), clock);
     let agent = Agent::builder(Brief).build().unwrap();
-    let io = Io::new().committer(&mut committer).watch(&recorder);
+    let io = RunHandles::new().committer(&mut committer).watch(&recorder);
     run_loop(&agent, &mut state, Input::message("hi"), io).await.unwrap();
     let stored = engine.load("r1").await.unwrap();
     assert_eq!((stored.info.status, stored.info.version), (RunStatus::Done, 3));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt;
 use runstate::agent::answer::ModelEvent;
 use runstate::agent::{
-    Agent, CancellationToken, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop,
+    Agent, CancellationToken, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop,
 };
 use runstate::stream::{ErrorKind, RetryPolicy, SessionError};
 use runstate::stream_model::SessionModel;
@@ -76,7 +76,7 @@ async fn a_dropped_loop_aborts_its_session() {
     let model = world.model(vec![vec![then(tokens("half "), &[Step::Silence])]], |session| session);
     let agent = Agent::builder(model).build().unwrap();
     let mut state = RunState::new("r1");
-    let driven = run_loop(&agent, &mut state, Input::message("hi"), Io::new());
+    let driven = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new());
     assert!(tokio::time::timeout(ms(10), driven).await.is_err());
     assert_eq!(world.seen.open.load(Ordering::SeqCst), 0);
     assert_eq!(world.called().last().unwrap(), "abort(1, 5)");
@@ -112,7 +112,7 @@ async fn the_requests_token_aborts_by_itself() {
     let kept = Events::default();
     let agent = Agent::builder(Ask(of, Arc::clone(&kept))).build().unwrap();
     let mut state = RunState::new("r1");
-    let driven = run_loop(&agent, &mut state, Input::message("hi"), Io::new());
+    let driven = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new());
     assert!(tokio::time::timeout(ms(100), driven).await.is_err());
     let events = kept.lock().unwrap();
     let [ModelEvent::Error(error)] = events.as_slice() else { panic!("{events:?}") };
@@ -125,7 +125,7 @@ async fn a_panic_in_what_makes_the_session_or_looks_at_it_ends_the_run_or_nothin
     let broken = SessionModel::<()>::new(|_| panic!("no session"));
     let agent = Agent::builder(broken).build().unwrap();
     let mut state = RunState::new("r1");
-    let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await.unwrap();
+    let outcome = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new()).await.unwrap();
     assert_eq!(outcome.reason, TerminationReason::Error("the model panicked: no session".to_owned()));
 
     let world = World::new();

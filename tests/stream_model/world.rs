@@ -6,8 +6,8 @@ use std::time::Duration;
 use runstate::agent::answer::Usage;
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
 use runstate::agent::{
-    Agent, CancellationToken, Input, Io, RunState, Tool, ToolContext, ToolSpec, Unchecked, async_trait,
-    run_loop,
+    Agent, CancellationToken, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked,
+    async_trait, run_loop,
 };
 use runstate::stream::{Recording, Session, SessionBuilder};
 use runstate::stream_model::SessionModel;
@@ -95,7 +95,7 @@ impl World {
         let agent = Agent::builder(model).tool(search).schemas(Unchecked).build().unwrap();
         let (mut state, texts) = (RunState::new("r1"), Texts::default());
         let began = tokio::time::Instant::now();
-        let io = Io::new().events(&texts).cancelled_by(token);
+        let io = RunHandles::new().events(&texts).cancelled_by(token);
         let outcome = run_loop(&agent, &mut state, Input::message("hi"), io).await.unwrap();
         Done {
             reason: outcome.reason,

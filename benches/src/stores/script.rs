@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
-    Agent, GateCall, InferenceRequest, Input, Io, Model, ModelStream, Phase, PhaseContext, Phases, Plugin,
+    Agent, GateCall, InferenceRequest, Input, RunHandles, Model, ModelStream, Phase, PhaseContext, Phases, Plugin,
     PluginError, RunState, Tool, ToolContext, ToolSpec, Verdict, run_loop,
 };
 use runstate::clock::unix_clock;
@@ -97,7 +97,7 @@ async fn record(agent: runstate::agent::AgentBuilder, steps: u32) -> Vec<Commit>
     let clock = Arc::new(unix_clock());
     let mut committer = StoreCommitter::new(store, lease, &loaded, recorder.clone(), clock);
     let mut state = RunState::watched("run", &recorder);
-    let io = Io::new().committer(&mut committer).watch(&recorder);
+    let io = RunHandles::new().committer(&mut committer).watch(&recorder);
     run_loop(&agent, &mut state, Input::message("Review it."), io).await.expect("a run to its end");
     taped.commits("run")
 }

@@ -15,7 +15,7 @@
 use std::error::Error;
 
 use runstate::agent::{
-    Agent, Input, Io, RunState, Tool, ToolContext, ToolSpec, Unchecked, async_trait, run_loop,
+    Agent, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked, async_trait, run_loop,
 };
 use runstate::tool_result::ToolResult;
 use runstate_openai::{OpenAi, OpenAiModel};
@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agent = Agent::builder(OpenAiModel::new(server, model)).tool(weather).schemas(Unchecked).build()?;
     let mut state = RunState::new("r1");
     let question = Input::message("What is the weather in Oslo and in Bergen?");
-    let outcome = run_loop(&agent, &mut state, question, Io::new()).await?;
+    let outcome = run_loop(&agent, &mut state, question, RunHandles::new()).await?;
     for message in state.thread().history().iter() {
         println!("{message:?}");
     }

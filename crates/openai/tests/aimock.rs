@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use runstate::agent::{
-    Agent, Input, Io, Message, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
+    Agent, Input, Message, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
 };
 use runstate::stream::{
     Backoff, ErrorKind, Opening, RetryPolicy, Session, SourceError, StreamEvent, structured,
@@ -202,7 +202,7 @@ async fn an_agent_runs_on_it() {
         .build()
         .unwrap();
     let mut state = RunState::new("r1");
-    let outcome = run_loop(&agent, &mut state, Input::message("weather"), Io::new()).await.unwrap();
+    let outcome = run_loop(&agent, &mut state, Input::message("weather"), RunHandles::new()).await.unwrap();
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(state.thread().last_answer().unwrap().text, "Rain in both.");
     let results =

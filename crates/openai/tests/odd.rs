@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use runstate::agent::answer::ModelEvent;
-use runstate::agent::{Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop};
+use runstate::agent::{Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop};
 use runstate::stream::{ErrorKind, FinishReason, StreamEvent};
 use runstate_openai::OpenAiModel;
 use serde_json::json;
@@ -117,7 +117,7 @@ async fn a_model_gives_no_finish_behind_an_error() {
         let late = Arc::new(AtomicUsize::new(0));
         let model = Heard(OpenAiModel::new(server.client(), "m"), Arc::clone(&late));
         let agent = Agent::builder(model).build().unwrap();
-        run_loop(&agent, &mut RunState::new("r1"), Input::message("go"), Io::new()).await.unwrap();
+        run_loop(&agent, &mut RunState::new("r1"), Input::message("go"), RunHandles::new()).await.unwrap();
         assert_eq!(late.load(Ordering::Relaxed), 0, "{reason}");
     }
 }
@@ -214,7 +214,7 @@ async fn run(script: String) -> (RunState, Option<String>) {
     let server = Server::start(vec![vec![events_head(), send(script)]]).await;
     let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
     let mut state = RunState::new("r1");
-    let ended = run_loop(&agent, &mut state, Input::message("go"), Io::default()).await;
+    let ended = run_loop(&agent, &mut state, Input::message("go"), RunHandles::default()).await;
     (state, ended.err().map(|error| error.to_string()))
 }
 

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runstate::agent::answer::Usage;
-use runstate::agent::{Agent, Input, Io, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop};
+use runstate::agent::{
+    Agent, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
+};
 use runstate::stream::drift::DriftDetector;
 use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Violation};
 use runstate::stream::{
@@ -40,7 +42,8 @@ async fn a_cut_answer_is_asked_for_again_and_the_run_does_not_notice() {
     });
     let agent = Agent::builder(model.progress(usage)).build().unwrap();
     let mut state = RunState::new("r1");
-    let outcome = run_loop(&agent, &mut state, Input::message("How is it?"), Io::new()).await.unwrap();
+    let outcome =
+        run_loop(&agent, &mut state, Input::message("How is it?"), RunHandles::new()).await.unwrap();
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(state.thread().last_answer().unwrap().text, "rains in Oslo.", "its checkpoint was refused");
     assert_eq!(state.usage(), Usage { input_tokens: 18, output_tokens: 8 });
@@ -81,7 +84,7 @@ async fn unreadable_arguments_and_doubled_ids_fail_their_calls_and_not_the_run()
     let read = Read(ToolSpec::new("read", "Reads."), Arc::clone(&executions));
     let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).tool(read).build().unwrap();
     let mut state = RunState::new("r1");
-    let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    let outcome = run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     let statuses: Vec<_> = state.calls().map(|(_, call)| call.status()).collect();
     assert_eq!(statuses, [ToolCallStatus::Failed, ToolCallStatus::Succeeded, ToolCallStatus::Failed]);
@@ -113,7 +116,7 @@ async fn what_goes_on_from_a_checkpoint_is_asked_with_it() {
     });
     let agent = Agent::builder(model).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("How is it?"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("How is it?"), RunHandles::new()).await.unwrap();
     assert_eq!(state.thread().last_answer().unwrap().text, "It rains in Oslo.");
     let requests = server.requests().await;
     let body: Value = serde_json::from_str(requests[1].split_once("\r\n\r\n").unwrap().1).unwrap();
@@ -145,7 +148,7 @@ async fn an_answer_that_was_cut_at_its_length_is_gone_on_from() {
     });
     let agent = Agent::builder(model).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("How is it?"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("How is it?"), RunHandles::new()).await.unwrap();
     assert_eq!(state.thread().last_answer().unwrap().text, "It rains in Oslo.");
     let messages = body(&server.requests().await[1])["messages"].clone();
     assert_eq!(messages[1], json!({ "role": "assistant", "content": "It rains " }));
@@ -175,7 +178,7 @@ async fn a_call_of_an_answer_that_was_cut_is_not_executed() {
         };
         let mut state = RunState::new("r1");
         let agent = agent.tool(read).build().unwrap();
-        let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+        let outcome = run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
         let TerminationReason::Error(why) = &outcome.reason else { panic!("{outcome:?}") };
         assert!(why.contains("cut at its limit on length"), "{why}");
         assert_eq!((*executions.lock().unwrap(), state.calls().count()), (0, 0));
@@ -194,7 +197,7 @@ async fn ids_that_are_numbers_come_back_with_their_results() {
     let read = Read(ToolSpec::new("read", "Reads."), Arc::default());
     let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).tool(read).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     let messages = body(&server.requests().await[1])["messages"].clone();
     assert_eq!(
         (&messages[1]["tool_calls"][0]["id"], &messages[2]["tool_call_id"]),
@@ -239,7 +242,7 @@ async fn the_providers_own_data_comes_back_with_the_next_request() {
     let server = Server::start(signed()).await;
     let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     assert_signed(&server.requests().await);
     // It survives storage.
     let stored = runstate::agent::StoredRun::of(&state).unwrap().to_json();
@@ -298,7 +301,7 @@ async fn of_a_session_the_data_of_the_attempt_that_passed_counts() {
     });
     let agent = Agent::builder(model).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     assert_signed(&server.requests().await);
 }
 
@@ -435,7 +438,7 @@ async fn each_kind_of_failure_ends_or_is_asked_again() {
         });
         let agent = Agent::builder(model).build().unwrap();
         let mut state = RunState::new("r1");
-        let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+        let outcome = run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
         assert_eq!(*failures.lock().unwrap(), [kind], "{name}");
         match outcome.reason {
             TerminationReason::NaturalEnd if course != Ends => {

@@ -3,7 +3,7 @@
 use runstate::agent::answer::Usage;
 
 use runstate::agent::{
-    Agent, Input, Io, PhaseContext, Plugin, PluginError, RunState, StoredRun, async_trait, run_loop,
+    Agent, Input, PhaseContext, Plugin, PluginError, RunHandles, RunState, StoredRun, async_trait, run_loop,
 };
 use runstate::stream::{Session, StreamEvent};
 use runstate::stream_model::SessionModel;
@@ -142,7 +142,7 @@ async fn sent_back(script: Vec<Act>, in_session: bool) -> (Value, RunState) {
     } else {
         Agent::builder(asked)
     };
-    run_loop(&builder.build().unwrap(), &mut state, Input::message("go"), Io::new()).await.unwrap();
+    run_loop(&builder.build().unwrap(), &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     (assistant(server.requests().await), state)
 }
 
@@ -272,7 +272,7 @@ async fn a_text_that_was_changed_stands_behind_the_thinking() {
     let server = Server::start(vec![streamed_parts(), done()]).await;
     let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).plugin(Shorter).build().unwrap();
     let mut state = RunState::new("r1");
-    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     let sent = assistant(server.requests().await);
     assert_eq!(sent["content"], json!([parts()[0], { "type": "text", "text": "I" }]));
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, ExecutionMode, InferenceRequest, Input, Io, Model, ModelStream, RunState, Tool, ToolContext,
-    ToolSpec, async_trait, run_loop,
+    Agent, ExecutionMode, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, Tool,
+    ToolContext, ToolSpec, async_trait, run_loop,
 };
 use runstate::clock::TokioClock;
 use runstate::decision::{Decision, DecisionAction, Suspension};
@@ -80,7 +80,7 @@ pub async fn go_on(store: Arc<dyn RunStore>, lease: Lease, loaded: &Loaded, call
     let mut committer =
         StoreCommitter::new(store, lease, loaded, recorder.clone(), clock).patience(Duration::from_secs(60));
     let mut state = RunState::watched(run, &recorder);
-    let io = Io::new().committer(&mut committer).watch(&recorder);
+    let io = RunHandles::new().committer(&mut committer).watch(&recorder);
     run_loop(&agent(calls), &mut state, input, io).await.unwrap();
 }
 

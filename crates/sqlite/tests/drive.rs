@@ -7,9 +7,9 @@ use std::time::Duration;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
-    Agent, GateCall, Inbox, Incoming, InferenceRequest, Input, Io, Message, Model, ModelStream, Phase,
-    PhaseContext, Phases, Plugin, PluginError, RunState, Tool, ToolContext, ToolSpec, Unchecked, Verdict,
-    async_trait, inbox, run_loop,
+    Agent, GateCall, Inbox, Incoming, InferenceRequest, Input, Message, Model, ModelStream, Phase,
+    PhaseContext, Phases, Plugin, PluginError, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked,
+    Verdict, async_trait, inbox, run_loop,
 };
 use runstate::clock::Clock;
 use runstate::decision::{DecisionAction, Suspension};
@@ -148,7 +148,7 @@ pub(crate) async fn drive_under(store: &Arc<dyn RunStore>, lease: &Lease, plot: 
     let mut lost = committer.lost();
     let (mut state, input, mut inbox) = begin(store, lease, &loaded, &recorder).await;
     let agent = plot.agent();
-    let io = Io::new().committer(&mut committer).inbox(&mut inbox).watch(&recorder);
+    let io = RunHandles::new().committer(&mut committer).inbox(&mut inbox).watch(&recorder);
     tokio::select! {
         outcome = run_loop(&agent, &mut state, input, io) => drop(outcome.unwrap()),
         why = lost.wait_for(Option::is_some) => panic!("{why:?}"),

@@ -23,7 +23,7 @@ pub use run_file::{FileError, RunFile, read_run};
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{
-///     Agent, CommitError, Delta, InferenceRequest, Input, Io, Model, ModelStream, RunState, StateCommitter, async_trait, run_loop,
+///     Agent, CommitError, Delta, InferenceRequest, Input, RunHandles, Model, ModelStream, RunState, StateCommitter, async_trait, run_loop,
 /// };
 /// use runstate::checkpoint::Due;
 /// use runstate::run::RunStatus;
@@ -58,13 +58,13 @@ pub use run_file::{FileError, RunFile, read_run};
 /// let agent = Agent::builder(Brief).build()?;
 /// let mut store = Lines { lines: Vec::new(), most: 3 };
 /// let mut state = RunState::new("r1");
-/// run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await?;
+/// run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new().committer(&mut store)).await?;
 /// assert_eq!((store.lines.len(), state.commits()), (3, 3)); // the message, the answer, the end
 ///
 /// // A failed commit ends the run. The commit of the end fails here as well.
 /// let mut store = Lines { lines: Vec::new(), most: 1 };
 /// let mut state = RunState::new("r2");
-/// let error = run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await.unwrap_err();
+/// let error = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new().committer(&mut store)).await.unwrap_err();
 /// assert!(error.to_string().contains("no room for RunFinished"), "{error}");
 /// assert_eq!((store.lines.len(), state.run().status()), (1, RunStatus::Done));
 /// # Ok(())

@@ -34,7 +34,7 @@ impl Input {
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{
-///     Agent, CancellationToken, InferenceRequest, Input, Io, MemoryCommitter, Model, ModelStream, RunState, inbox, run_loop,
+///     Agent, CancellationToken, InferenceRequest, Input, RunHandles, MemoryCommitter, Model, ModelStream, RunState, inbox, run_loop,
 /// };
 /// use runstate::termination::TerminationReason;
 ///
@@ -52,7 +52,7 @@ impl Input {
 /// let (_handle, mut decisions) = inbox();
 /// let mut committer = MemoryCommitter::default();
 /// let token = CancellationToken::new();
-/// let io = Io::new().committer(&mut committer).inbox(&mut decisions).cancelled_by(token.clone());
+/// let io = RunHandles::new().committer(&mut committer).inbox(&mut decisions).cancelled_by(token.clone());
 /// let mut state = RunState::new("r1");
 /// assert_eq!(run_loop(&agent, &mut state, Input::message("hi"), io).await?.reason, TerminationReason::NaturalEnd);
 /// assert_eq!(committer.restore()?.steps(), 1);
@@ -60,7 +60,7 @@ impl Input {
 /// // A cancelled token ends the run before it asks the model.
 /// token.cancel();
 /// let mut state = RunState::new("r2");
-/// let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new().cancelled_by(token)).await?;
+/// let outcome = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new().cancelled_by(token)).await?;
 /// assert_eq!((outcome.reason, state.steps()), (TerminationReason::Cancelled, 0));
 ///
 /// // Without a commit, there is no run to restore.
@@ -68,7 +68,7 @@ impl Input {
 /// # Ok(())
 /// # }
 /// ```
-pub struct Io<'a> {
+pub struct RunHandles<'a> {
     pub(super) committer: Option<&'a mut dyn StateCommitter>,
     pub(super) inbox: Option<&'a mut Inbox>,
     pub(super) events: Option<&'a dyn EventSink>,
@@ -78,10 +78,10 @@ pub struct Io<'a> {
     pub(super) parks: bool,
 }
 
-impl<'a> Io<'a> {
+impl<'a> RunHandles<'a> {
     /// Creates a set without connections.
     pub fn new() -> Self {
-        Io {
+        RunHandles {
             committer: None,
             inbox: None,
             events: None,
@@ -147,15 +147,15 @@ impl<'a> Io<'a> {
     }
 }
 
-impl Default for Io<'_> {
+impl Default for RunHandles<'_> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Io<'_> {
+impl fmt::Debug for RunHandles<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Io")
+        f.debug_struct("RunHandles")
             .field("committer", &self.committer.is_some())
             .field("inbox", &self.inbox.is_some())
             .field("events", &self.events.is_some())

@@ -35,14 +35,14 @@ use crate::run_flow::FlowId;
 use crate::termination::{FinalReason, TerminationReason};
 use jobs::Jobs;
 
-pub use io::{Input, Io};
+pub use io::{Input, RunHandles};
 pub use outcome::{ActivationError, Outcome, Unfinished};
 pub use stream::{RunStream, run_loop_stream};
 
 /// Capacity of the channel for progress reports of tools. A tool waits while it is full.
 const PROGRESS: usize = 64;
 
-/// Drives a run until it is over, or until it waits if the agent or [its `Io`](Io::parking) parks.
+/// Drives a run until it is over, or until it waits if the agent or [its `RunHandles`](RunHandles::parking) parks.
 ///
 /// Decisions are processed at the gates; in [`ExecutionMode::Concurrent`], also while calls execute. With
 /// [`run_loop_stream`] they are also processed while the model answers.
@@ -59,7 +59,7 @@ pub async fn run_loop(
     agent: &Agent,
     state: &mut RunState,
     input: Input,
-    io: Io<'_>,
+    io: RunHandles<'_>,
 ) -> Result<Outcome, ActivationError> {
     let events = io.events;
     Drive::new(agent, state, io, events, false).run(input).await
@@ -67,12 +67,12 @@ pub async fn run_loop(
 
 /// Cancels a waiting run, and its waiting calls, in one commit. The run goes from `Waiting` to `Done`.
 ///
-/// A run in `Running` is cancelled with the token of its [`Io`].
+/// A run in `Running` is cancelled with the token of its [`RunHandles`].
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{
-///     Agent, GateCall, InferenceRequest, Input, Io, Model, ModelStream, PhaseContext, Plugin, PluginError, RunState, Tool,
+///     Agent, GateCall, InferenceRequest, Input, RunHandles, Model, ModelStream, PhaseContext, Plugin, PluginError, RunState, Tool,
 ///     ToolContext, ToolSpec, Verdict, async_trait, cancel_run, run_loop,
 /// };
 /// use runstate::decision::Suspension;
@@ -117,11 +117,11 @@ pub async fn run_loop(
 /// let pay = Pay(ToolSpec::new("pay", "Pays."));
 /// let agent = Agent::builder(Calls).tool(pay).plugin(AskFirst).build()?;
 /// let mut state = RunState::new("r1");
-/// assert_eq!(run_loop(&agent, &mut state, Input::message("pay"), Io::new()).await?.waiting, ["a"]);
-/// assert_eq!(cancel_run(&agent, &mut state, Io::new()).await?.reason, TerminationReason::Cancelled);
+/// assert_eq!(run_loop(&agent, &mut state, Input::message("pay"), RunHandles::new()).await?.waiting, ["a"]);
+/// assert_eq!(cancel_run(&agent, &mut state, RunHandles::new()).await?.reason, TerminationReason::Cancelled);
 ///
 /// // The run is over, so `cancel_run` refuses.
-/// let refused = cancel_run(&agent, &mut state, Io::new()).await.unwrap_err();
+/// let refused = cancel_run(&agent, &mut state, RunHandles::new()).await.unwrap_err();
 /// assert!(refused.to_string().starts_with("the run is Done: it is over; start a new run"), "{refused}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
@@ -134,7 +134,11 @@ pub async fn run_loop(
 ///
 /// # Cancel safety
 /// If the future is dropped, the function can be called again.
-pub async fn cancel_run(agent: &Agent, state: &mut RunState, io: Io<'_>) -> Result<Outcome, ActivationError> {
+pub async fn cancel_run(
+    agent: &Agent,
+    state: &mut RunState,
+    io: RunHandles<'_>,
+) -> Result<Outcome, ActivationError> {
     state.lost().map_or(Ok(()), |lost| Err(ActivationError::Lost(lost)))?;
     let events = io.events;
     let mut drive = Drive::new(agent, state, io, events, false);
@@ -147,7 +151,7 @@ pub async fn cancel_run(agent: &Agent, state: &mut RunState, io: Io<'_>) -> Resu
 struct Drive<'d, 'io> {
     config: &'d Config,
     state: &'d mut RunState,
-    io: Io<'io>,
+    io: RunHandles<'io>,
     events: Option<&'d dyn EventSink>,
     /// Whether the committer stores events.
     keeps_events: bool,
@@ -199,7 +203,7 @@ impl<'d, 'io> Drive<'d, 'io> {
     fn new(
         agent: &'d Agent,
         state: &'d mut RunState,
-        io: Io<'io>,
+        io: RunHandles<'io>,
         events: Option<&'d dyn EventSink>,
         live: bool,
     ) -> Self {

@@ -7,7 +7,7 @@ use super::super::answer::Usage;
 use super::super::commit::CommitError;
 use super::super::config::Agent;
 use super::super::state::RunState;
-use super::{Drive, Io};
+use super::{Drive, RunHandles};
 use crate::kernel::Lost;
 use crate::run::RunStatus;
 use crate::run_flow::{CommitFinished, RunFlow};
@@ -101,7 +101,7 @@ impl Unfinished {
     /// ```
     /// use runstate::agent::answer::{FinishReason, ModelEvent};
     /// use runstate::agent::{
-    ///     ActivationError, Agent, CommitError, Delta, InferenceRequest, Input, Io, MemoryCommitter, Model, ModelStream, RunState,
+    ///     ActivationError, Agent, CommitError, Delta, InferenceRequest, Input, RunHandles, MemoryCommitter, Model, ModelStream, RunState,
     ///     StateCommitter, async_trait, run_loop,
     /// };
     /// use runstate::checkpoint::{Due, Trigger};
@@ -133,12 +133,12 @@ impl Unfinished {
     /// # runtime.block_on(async {
     /// let agent = Agent::builder(Brief).build()?;
     /// let (mut state, mut store) = (RunState::new("r1"), Full(MemoryCommitter::default()));
-    /// let ended = run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await;
+    /// let ended = run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new().committer(&mut store)).await;
     /// let Err(ActivationError::Unfinished(unfinished)) = ended else { panic!("the end cannot be committed") };
     /// assert!(unfinished.error().to_string().contains("the disk is full"));
     ///
     /// // The commit succeeds once the disk has room again.
-    /// let io = Io::new().committer(&mut store.0);
+    /// let io = RunHandles::new().committer(&mut store.0);
     /// let outcome = unfinished.retry(&agent, &mut state, io).await.map_err(ActivationError::Unfinished)?;
     /// assert_eq!((outcome.reason, state.run().status()), (TerminationReason::NaturalEnd, RunStatus::Done));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -156,7 +156,7 @@ impl Unfinished {
         self,
         agent: &Agent,
         state: &mut RunState,
-        io: Io<'_>,
+        io: RunHandles<'_>,
     ) -> Result<Outcome, Box<Unfinished>> {
         let Unfinished { flow, problems, used, .. } = self;
         let events = io.events;

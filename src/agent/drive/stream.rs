@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use super::super::config::Agent;
 use super::super::event::{AgentEvent, EventSink};
 use super::super::state::RunState;
-use super::{ActivationError, Drive, Input, Io, Outcome};
+use super::{ActivationError, Drive, Input, Outcome, RunHandles};
 
 /// Drives a run as [`run_loop`](super::run_loop) does, and returns its events as a stream. Decisions are processed as
 /// they arrive: while the model answers, and while tools execute. If the
@@ -28,7 +28,7 @@ use super::{ActivationError, Drive, Input, Io, Outcome};
 /// use futures_util::StreamExt;
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::event::EventKind;
-/// use runstate::agent::{Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop_stream};
+/// use runstate::agent::{Agent, InferenceRequest, Input, RunHandles, Model, ModelStream, RunState, run_loop_stream};
 /// use runstate::termination::TerminationReason;
 ///
 /// struct Polite;
@@ -44,7 +44,7 @@ use super::{ActivationError, Drive, Input, Io, Outcome};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let agent = Agent::builder(Polite).build()?;
 /// let mut state = RunState::new("r1");
-/// let mut events = run_loop_stream(&agent, &mut state, Input::message("hi"), Io::new());
+/// let mut events = run_loop_stream(&agent, &mut state, Input::message("hi"), RunHandles::new());
 /// let mut text = String::new();
 /// while let Some(event) = events.next().await {
 ///     if let EventKind::TextDelta { text: piece, .. } = &event.kind {
@@ -55,7 +55,7 @@ use super::{ActivationError, Drive, Input, Io, Outcome};
 /// assert_eq!(events.into_outcome().expect("it was read to its end")?.reason, TerminationReason::NaturalEnd);
 ///
 /// // A run that cannot continue gives no events, and an error as its outcome.
-/// let mut events = run_loop_stream(&agent, &mut state, Input::Resume, Io::new());
+/// let mut events = run_loop_stream(&agent, &mut state, Input::Resume, RunHandles::new());
 /// assert!(events.next().await.is_none());
 /// let error = events.into_outcome().expect("it was read to its end").unwrap_err();
 /// assert!(error.to_string().starts_with("the run is Done: it is over"), "{error}");
@@ -69,7 +69,7 @@ pub fn run_loop_stream<'a>(
     agent: &Agent,
     state: &'a mut RunState,
     input: Input,
-    mut io: Io<'a>,
+    mut io: RunHandles<'a>,
 ) -> RunStream<'a> {
     let told = Arc::new(Told::default());
     let also = io.events.take();

@@ -231,7 +231,7 @@ fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{
-///     Agent, Approval, Approvals, Incoming, InferenceRequest, Input, Io, Message, Model, ModelStream, RunState, Tool,
+///     Agent, Approval, Approvals, Incoming, InferenceRequest, Input, RunHandles, Message, Model, ModelStream, RunState, Tool,
 ///     ToolContext, ToolSpec, async_trait, inbox, run_loop,
 /// };
 /// use runstate::decision::DecisionAction;
@@ -272,13 +272,13 @@ fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
 /// let two = || Approvals::new().tool("pay", Approval::always().by(2));
 /// let agent = Agent::builder(Pays).tool(pay()).plugin(two()).build()?;
 /// let mut state = RunState::new("r1");
-/// run_loop(&agent, &mut state, Input::message("pay"), Io::new()).await?;
+/// run_loop(&agent, &mut state, Input::message("pay"), RunHandles::new()).await?;
 ///
 /// for (id, actor) in [("d1", "ada"), ("d2", "ben")] {
 ///     let question = state.pending().first().ok_or("nothing waits")?.suspension.id.clone();
 ///     let (_handle, mut decisions) = inbox();
 ///     decisions.put(Incoming::new(id, "c1", DecisionAction::Resume).on(&question).by(actor));
-///     run_loop(&agent, &mut state, Input::Resume, Io::new().inbox(&mut decisions)).await?;
+///     run_loop(&agent, &mut state, Input::Resume, RunHandles::new().inbox(&mut decisions)).await?;
 /// }
 /// assert_eq!(state.thread().last_answer().unwrap().text, "paid");
 ///

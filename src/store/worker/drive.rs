@@ -15,7 +15,9 @@ use super::super::{PendingSignals, RunQueue};
 use super::signals::SignalPump;
 use super::{Ended, Executor, ExecutorError, Held, JobSpec, Worker};
 use crate::agent::event::EventSink;
-use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
+use crate::agent::{
+    ActivationError, Agent, Input, Outcome, RunHandles, RunState, StateError, inbox, run_loop,
+};
 use crate::run::RunStatus;
 use crate::termination::TerminationReason;
 use crate::trace::Recorder;
@@ -189,7 +191,7 @@ impl InHand<'_> {
                 input = Input::Message(message.text.into());
             }
             let before = (self.state.commits(), pump.delivered());
-            let mut io = Io::new()
+            let mut io = RunHandles::new()
                 .committer(&mut self.committer)
                 .inbox(&mut inbox)
                 .watch(&self.recorder)

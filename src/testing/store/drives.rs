@@ -135,7 +135,7 @@ pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     let restored = loaded.stored.must("the run").restore();
     let mut state = restored.unwrap_or_else(|error| panic!("restore: {error}"));
     state.watch(&recorder);
-    let io = crate::agent::Io::new().committer(&mut committer).watch(&recorder);
+    let io = crate::agent::RunHandles::new().committer(&mut committer).watch(&recorder);
     let ended = crate::agent::cancel_run(&agent(&script()), &mut state, io).await;
     ended.unwrap_or_else(|error| panic!("cancel the run: {error}"));
     let loaded = load(&*people, "r1").await;

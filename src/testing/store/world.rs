@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::agent::answer::{FinishReason, ModelEvent};
 use crate::agent::keys::Key;
 use crate::agent::{
-    Agent, Approval, ExecutionMode, Incoming, InferenceRequest, Input, Io, Model, ModelStream, Outcome,
-    RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
+    Agent, Approval, ExecutionMode, Incoming, InferenceRequest, Input, Model, ModelStream, Outcome,
+    RunHandles, RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
     run_loop_stream,
 };
 use crate::clock::Clock;
@@ -148,7 +148,7 @@ pub(super) async fn drive(
     let (handle, mut inbox) = inbox();
     let posted = handle.post(decisions.iter().map(incoming).collect()).await;
     posted.unwrap_or_else(|error| panic!("the suite's inbox: {error}"));
-    let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).judged_in_store();
+    let io = RunHandles::new().committer(committer).inbox(&mut inbox).watch(recorder).judged_in_store();
     let driven = if in_pieces {
         run_loop_stream(agent, state, input, io).outcome().await
     } else {

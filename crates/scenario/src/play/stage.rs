@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use runstate::agent::event::EventSink;
 use runstate::agent::{
-    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, ObserverFactory, Outcome,
+    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, ObserverFactory, Outcome, RunHandles,
     RunState, StateCommitter, Tool, inbox, run_loop, run_loop_stream,
 };
 use runstate::clock::Clock;
@@ -271,7 +271,7 @@ impl<'s> Stage<'s> {
         let limit_ms = self.limit_ms;
         let left = Duration::from_millis(limit_ms.saturating_sub(clock.now_ms()));
         let ended = {
-            let mut io = Io::new()
+            let mut io = RunHandles::new()
                 .inbox(&mut self.inbox)
                 .events(&*board)
                 .cancelled_by(board.token.clone())
@@ -347,7 +347,7 @@ impl<'s> Stage<'s> {
                     let Some(staged) = staged.as_mut().filter(|_| retries <= MOST_RETRIES) else {
                         return Err(PlayError::Activation(ActivationError::Unfinished(unfinished)));
                     };
-                    let io = Io::new().committer(staged).events(&*self.board).watch(watch);
+                    let io = RunHandles::new().committer(staged).events(&*self.board).watch(watch);
                     let again = unfinished.retry(&self.agent, state, io);
                     tokio::select! {
                         biased;

@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use runstate::agent::keys::Scope;
 use runstate::agent::stop::StopConditions;
 use runstate::agent::{
-    ActivationError, Agent, Approvals, Inbox, Input, Io, Outcome, RunState, StoredRun, cancel_run, inbox,
-    run_loop, run_loop_stream,
+    ActivationError, Agent, Approvals, Inbox, Input, Outcome, RunHandles, RunState, StoredRun, cancel_run,
+    inbox, run_loop, run_loop_stream,
 };
 use runstate::clock::TokioClock;
 use runstate::run::{AnyRun, RunStatus};
@@ -191,7 +191,7 @@ impl Play {
     async fn one_loop(&mut self, state: &mut RunState, decisions: &mut Inbox, input: Input) -> Next {
         if state.run().status() == RunStatus::Done {
             // A restored finished run answers decisions.
-            run_loop(&self.agent, state, Input::Resume, Io::new().inbox(decisions)).await.ok();
+            run_loop(&self.agent, state, Input::Resume, RunHandles::new().inbox(decisions)).await.ok();
             return Next::Over;
         }
         let message = input != Input::Resume;
@@ -204,8 +204,10 @@ impl Play {
         let drop_at = next_of(&self.drops);
         let die_at = next_of(&self.deaths);
         let ended = {
-            let mut io =
-                Io::new().inbox(&mut *decisions).events(&self.sink).cancelled_by(self.world.token.clone());
+            let mut io = RunHandles::new()
+                .inbox(&mut *decisions)
+                .events(&self.sink)
+                .cancelled_by(self.world.token.clone());
             if let Some(store) = &mut self.store {
                 store.mortal = true;
                 io = io.committer(store);
@@ -263,7 +265,7 @@ impl Play {
                         return Next::Over;
                     };
                     store.mortal = false;
-                    let io = Io::new().committer(store).inbox(&mut *decisions).events(&self.sink);
+                    let io = RunHandles::new().committer(store).inbox(&mut *decisions).events(&self.sink);
                     let io = io.watch(&self.world.recorder);
                     ended =
                         unfinished.retry(&self.agent, state, io).await.map_err(ActivationError::Unfinished);
@@ -284,7 +286,7 @@ impl Play {
         state: &mut RunState,
         decisions: &mut Inbox,
     ) -> Result<Outcome, ActivationError> {
-        let mut io = Io::new().inbox(decisions).events(&self.sink).watch(&self.world.recorder);
+        let mut io = RunHandles::new().inbox(decisions).events(&self.sink).watch(&self.world.recorder);
         if let Some(store) = &mut self.store {
             store.mortal = false;
             io = io.committer(store);
@@ -389,7 +391,7 @@ async fn drive<'a>(
     agent: &'a Agent,
     state: &'a mut RunState,
     input: Input,
-    io: Io<'a>,
+    io: RunHandles<'a>,
     streamed: bool,
 ) -> Result<Outcome, ActivationError> {
     if !streamed {
