@@ -90,7 +90,7 @@ async fn listed<S: RunQueue + ?Sized>(store: &S, cursor: &ChangeCursor) -> Resul
             ahead.insert(info.id.clone(), commit);
         }
         match page.last() {
-            Some(last) if page.len() == PAGE => query = query.behind(last),
+            Some(last) if page.len() == PAGE => query = query.after(last),
             _ => return Ok(Changes { runs, cursor: ChangeCursor::new(0, ahead) }),
         }
     }

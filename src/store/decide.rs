@@ -230,12 +230,12 @@ async fn waiting(
     let mut query = ApprovalQuery::new(about, PAGE);
     // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
     // nothing is before it.
-    query.behind = run_id.as_ref().filter(|_| !call.is_empty()).map(|run| (run.clone(), String::new()));
+    query.after = run_id.as_ref().filter(|_| !call.is_empty()).map(|run| (run.clone(), String::new()));
     let mut found = Vec::new();
     loop {
         let page = store.approvals(&query).await?;
         let Some(last) = page.last() else { return Ok(found) };
-        query = query.behind(last);
+        query = query.after(last);
         let is_last = page.len() < PAGE || is_behind(last);
         let in_run = page.into_iter().filter(|one| run_id.as_ref().is_none_or(|run| *run == one.run));
         found.extend(in_run.filter(&is_meant).take(2 - found.len()));

@@ -492,7 +492,7 @@ impl Keyed {
                 ));
             }
             match page.last() {
-                Some(last) if page.len() == query.limit => query = query.behind(last),
+                Some(last) if page.len() == query.limit => query = query.after(last),
                 _ => return Ok(false),
             }
         }

@@ -50,7 +50,7 @@ async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, S
     let mut query = ApprovalQuery::new(ApprovalFilter::Suspension(timer.suspension.clone()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
-        let next = page.last().filter(|_| page.len() == PAGE).map(|last| query.clone().behind(last));
+        let next = page.last().filter(|_| page.len() == PAGE).map(|last| query.clone().after(last));
         let found = page.into_iter().find(|open| open.run == timer.run && open.call == timer.call);
         match (found, next) {
             (None, Some(next)) => query = next,
@@ -161,7 +161,7 @@ pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(
             }
         }
         match page.last() {
-            Some(last) if page.len() == PAGE => query = query.behind(last),
+            Some(last) if page.len() == PAGE => query = query.after(last),
             _ => return Ok(()),
         }
     }

@@ -20,7 +20,7 @@ pub struct RunQuery {
     /// Those that changed last before this time; none for all.
     pub changed_before_ms: Option<u64>,
     /// Those behind this one: creation and id of the last run of the page before.
-    pub behind: Option<(u64, String)>,
+    pub after: Option<(u64, String)>,
     /// At most so many.
     pub limit: usize,
 }
@@ -28,7 +28,7 @@ pub struct RunQuery {
 impl RunQuery {
     /// The first page of all runs.
     pub fn all(limit: usize) -> Self {
-        RunQuery { status: None, changed_before_ms: None, behind: None, limit }
+        RunQuery { status: None, changed_before_ms: None, after: None, limit }
     }
 
     /// The first page of the runs in this status.
@@ -38,8 +38,8 @@ impl RunQuery {
 
     /// The page behind one that ends with this run.
     #[must_use]
-    pub fn behind(mut self, last: &RunInfo) -> Self {
-        self.behind = Some((last.created_at_ms, last.id.clone()));
+    pub fn after(mut self, last: &RunInfo) -> Self {
+        self.after = Some((last.created_at_ms, last.id.clone()));
         self
     }
 }
@@ -192,7 +192,7 @@ pub struct ApprovalQuery {
     /// Which.
     pub about: ApprovalFilter,
     /// Those behind this one: run and call of the last of the page before.
-    pub behind: Option<(String, String)>,
+    pub after: Option<(String, String)>,
     /// At most so many.
     pub limit: usize,
 }
@@ -213,13 +213,13 @@ pub enum ApprovalFilter {
 impl ApprovalQuery {
     /// The first page of these.
     pub fn new(about: ApprovalFilter, limit: usize) -> Self {
-        ApprovalQuery { about, behind: None, limit }
+        ApprovalQuery { about, after: None, limit }
     }
 
     /// The page behind one that ends with this.
     #[must_use]
-    pub fn behind(mut self, last: &Approval) -> Self {
-        self.behind = Some((last.run.clone(), last.call.clone()));
+    pub fn after(mut self, last: &Approval) -> Self {
+        self.after = Some((last.run.clone(), last.call.clone()));
         self
     }
 }

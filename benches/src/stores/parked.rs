@@ -48,7 +48,7 @@ pub async fn parked(subject: Subject) {
     .await;
     look("a page of 100 waiting runs in the middle", &store, |store| async move {
         let mut query = RunQuery::status(RunStatus::Waiting, 100);
-        query.behind = Some((half as u64, String::new()));
+        query.after = Some((half as u64, String::new()));
         assert_eq!(store.runs(&query).await.expect("runs").len(), 100);
     })
     .await;

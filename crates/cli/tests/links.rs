@@ -258,7 +258,7 @@ fn a_folder_that_is_swapped_while_a_run_is_driven_leads_nowhere() {
             assert!(said.code.is_some_and(|code| codes.contains(&code)), "{}", said.shown());
         };
         // It is driven, or is put off.
-        let work = || ends(&["worker", "--once", "--put-off", "1ms"], &[0, 1]);
+        let work = || ends(&["worker", "--once", "--retry-delay", "1ms"], &[0, 1]);
         (0..15).for_each(|_| work());
         // It is over perhaps.
         ends(&["cancel", "files-1"], &[0, 1]);

@@ -31,11 +31,11 @@ fn runs_are_listed_in_pages() {
         &["runs"] as &[&str],
         &["runs", "--status", "waiting"],
         &["runs", "--limit", "2"],
-        &["runs", "--limit", "2", "--behind", "2000/waits-1"],
-        &["runs", "--behind", "1000/done-1"],
+        &["runs", "--limit", "2", "--after", "2000/waits-1"],
+        &["runs", "--after", "1000/done-1"],
         // It need not be there.
-        &["runs", "--behind", "2500/nobody-1"],
-        &["runs", "--behind", "waits-1"],
+        &["runs", "--after", "2500/nobody-1"],
+        &["runs", "--after", "waits-1"],
         &["runs", "--status", "sleeping"],
     ] {
         shown.push_str(&session.run(&[args, &["--state-dir", "runs"]].concat()).shown());
@@ -72,7 +72,7 @@ fn approvals_of_runs_with_slashes_in_their_names_are_listed_in_pages() {
     let (mut listed, mut next) = (Vec::new(), None::<String>);
     while listed.len() <= 4 {
         let mut args = vec!["approvals", "--limit", "1", "--json", "--state-dir", "runs"];
-        args.extend(next.iter().flat_map(|next| ["--behind", next]));
+        args.extend(next.iter().flat_map(|next| ["--after", next]));
         let said = session.run(&args);
         let json: Value = serde_json::from_str(&said.stdout).unwrap();
         listed.extend(json["approvals"].as_array().unwrap().iter().map(|one| one["run"].clone()));

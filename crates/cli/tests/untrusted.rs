@@ -416,7 +416,7 @@ fn no_form_of_an_address_tells_a_password() {
             }
             session.run(&["diff", &url, &url]);
             session.run(&["approvals", "--run", &url]);
-            session.run(&["runs", "--behind", &url]);
+            session.run(&["runs", "--after", &url]);
             session.run(&["run", "s.yaml", "--key-file", &url]);
             session.run(&["runs", "--state-dir", &url]);
             let said = session.run(&["run", "s.yaml", "--state-dir", &url]);

@@ -50,8 +50,16 @@ fn a_worker_that_ends_tries_a_run_that_cannot_be_driven_once() {
         store.execute_batch("UPDATE specs SET json = '{\"kind\": \"batch\"}'").unwrap();
     }
     detached(&session, SLOW);
-    let said =
-        session.run(&["worker", "--once", "--put-off", "1ms", "--at-once", "1", "--state-dir", "runs"]);
+    let said = session.run(&[
+        "worker",
+        "--once",
+        "--retry-delay",
+        "1ms",
+        "--concurrency",
+        "1",
+        "--state-dir",
+        "runs",
+    ]);
     assert_eq!(said.code, Some(1), "{}", said.shown());
     assert_eq!(said.stdout.matches("slow-1 ").count(), 1, "{}", said.shown());
     assert!(said.stdout.contains("slow-2               goes on"), "{}", said.shown());

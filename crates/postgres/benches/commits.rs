@@ -243,7 +243,7 @@ async fn many_runs(server: &Server) {
     client.batch_execute("VACUUM ANALYZE").await.unwrap();
     let runs = RunQuery::status(RunStatus::Waiting, 100);
     let page = store.runs(&runs).await.unwrap();
-    let behind = RunQuery::status(RunStatus::Waiting, 100).behind(&page[99]);
+    let behind = RunQuery::status(RunStatus::Waiting, 100).after(&page[99]);
     let all = ApprovalQuery::new(ApprovalFilter::All, 100);
     let call = ApprovalQuery::new(ApprovalFilter::Call("call_0".to_owned()), 100);
     let suspension = ApprovalQuery::new(ApprovalFilter::Suspension("many 77777".to_owned()), 100);

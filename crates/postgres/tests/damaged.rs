@@ -19,7 +19,7 @@ async fn runs(store: &dyn RunStore, size: usize) -> Vec<String> {
         let page = store.runs(&query).await.unwrap();
         seen.extend(page.iter().map(|run| run.id.clone()));
         match page.last() {
-            Some(last) if page.len() == size => query = query.behind(last),
+            Some(last) if page.len() == size => query = query.after(last),
             _ => return seen,
         }
     }
@@ -85,7 +85,7 @@ async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
             let page = store.approvals(&query).await.unwrap();
             seen.extend(page.iter().map(|open| format!("{} {}", open.run, open.call)));
             match page.last() {
-                Some(last) if page.len() == size => query = query.behind(last),
+                Some(last) if page.len() == size => query = query.after(last),
                 _ => break,
             }
         }

@@ -60,16 +60,16 @@ async fn ask(url: &str) -> i64 {
     // Often enough for plans that do not look at the parameters.
     for _ in 0..8 {
         let first = store.runs(&RunQuery::all(50)).await.unwrap();
-        let page = store.runs(&RunQuery::all(50).behind(&first[49])).await.unwrap();
+        let page = store.runs(&RunQuery::all(50).after(&first[49])).await.unwrap();
         assert_eq!(page.len(), 50);
         let waiting = store.runs(&RunQuery::status(RunStatus::Waiting, 50)).await.unwrap();
-        let page = store.runs(&RunQuery::status(RunStatus::Waiting, 50).behind(&waiting[49])).await.unwrap();
+        let page = store.runs(&RunQuery::status(RunStatus::Waiting, 50).after(&waiting[49])).await.unwrap();
         assert_eq!(page.len(), 50);
         assert_eq!(store.runs(&RunQuery::status(RunStatus::Done, 50)).await.unwrap(), []);
 
         let all = ApprovalQuery::new(ApprovalFilter::All, 50);
         let page = store.approvals(&all).await.unwrap();
-        let page: Vec<Approval> = store.approvals(&all.behind(&page[49])).await.unwrap();
+        let page: Vec<Approval> = store.approvals(&all.after(&page[49])).await.unwrap();
         assert_eq!(page.len(), 50);
         for (about, count) in [
             (ApprovalFilter::Run("many 77".to_owned()), 1),
@@ -81,7 +81,7 @@ async fn ask(url: &str) -> i64 {
             let found = store.approvals(&query).await.unwrap();
             assert_eq!(found.len(), count, "{query:?}");
             if let Some(last) = found.last() {
-                store.approvals(&query.behind(last)).await.unwrap();
+                store.approvals(&query.after(last)).await.unwrap();
                 asked += 1;
             }
         }

@@ -560,7 +560,7 @@ async fn rows_that_cannot_be_read_leave_pages_whole() {
         let page = store.runs(&query).await.unwrap();
         seen.extend(page.iter().map(|run| run.id.clone()));
         match page.last() {
-            Some(last) if page.len() == 2 => query = query.behind(last),
+            Some(last) if page.len() == 2 => query = query.after(last),
             _ => break,
         }
     }

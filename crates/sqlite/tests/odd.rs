@@ -33,14 +33,14 @@ async fn odd_names_are_names() {
         loop {
             let page = store.runs(&query).await.unwrap();
             let Some(last) = page.last() else { break };
-            query = query.behind(last);
+            query = query.after(last);
             told.extend(page.iter().map(|run| run.id.clone()));
         }
         let mut query = ApprovalQuery::new(ApprovalFilter::Call("call_0_0".to_owned()), 3);
         loop {
             let page = store.approvals(&query).await.unwrap();
             let Some(last) = page.last() else { break };
-            query = query.behind(last);
+            query = query.after(last);
             told.extend(page.iter().map(|approval| approval.run.clone()));
         }
         assert_eq!(told.len(), 4 * ODD.len());

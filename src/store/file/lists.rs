@@ -34,7 +34,7 @@ impl Inner {
                 .runs()
                 .filter(|run| query.status.is_none_or(|status| status == run.info.status))
                 .filter(|run| query.changed_before_ms.is_none_or(|at| run.info.changed_at_ms < at))
-                .filter(|run| query.behind.as_ref().is_none_or(|behind| is_behind(&run.info, behind)));
+                .filter(|run| query.after.as_ref().is_none_or(|behind| is_behind(&run.info, behind)));
             let newest = |Listed { info: a, .. }: &&Listed, Listed { info: b, .. }: &&Listed| {
                 (b.created_at_ms, &b.id).cmp(&(a.created_at_ms, &a.id))
             };
@@ -142,7 +142,7 @@ impl Inner {
 }
 
 fn page<'r>(runs: impl Iterator<Item = &'r Listed>, query: &ApprovalQuery, now: Now) -> Vec<Approval> {
-    let behind = query.behind.as_ref();
+    let behind = query.after.as_ref();
     let found = runs.flat_map(Listed::waiting).filter(|(run, waits)| {
         waits.is_meant(&query.about) && behind.is_none_or(|(id, call)| (&run.id, &waits.call) > (id, call))
     });

@@ -240,7 +240,7 @@ impl RunLists for MemoryStore {
             .map(|kept| kept.info(now))
             .filter(|info| query.status.is_none_or(|status| status == info.status))
             .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
-            .filter(|info| query.behind.as_ref().is_none_or(|behind| place(info) < *behind))
+            .filter(|info| query.after.as_ref().is_none_or(|behind| place(info) < *behind))
             .collect();
         found.sort_by_key(|info| std::cmp::Reverse(place(info)));
         found.truncate(query.limit);
@@ -260,7 +260,7 @@ impl RunLists for MemoryStore {
                     ApprovalFilter::Suspension(id) => *id == waits.suspension.id,
                 };
                 let place = (run.clone(), row.name.clone());
-                if is_meant && query.behind.as_ref().is_none_or(|behind| place > *behind) {
+                if is_meant && query.after.as_ref().is_none_or(|behind| place > *behind) {
                     found.push((
                         place,
                         row.tool.clone(),

@@ -17,7 +17,7 @@ async fn paged(store: &dyn RunStore, mut query: RunQuery) -> Vec<String> {
         let page: Vec<RunInfo> = store.runs(&query).await.must("a page of runs");
         assert!(page.len() <= query.limit, "a page of {} has {}", query.limit, page.len());
         let Some(last) = page.last() else { return ids };
-        query = query.behind(last);
+        query = query.after(last);
         ids.extend(page.into_iter().map(|info| info.id));
         assert!(ids.len() <= ALL, "pages have no end");
     }
@@ -42,7 +42,7 @@ pub(super) async fn runs_are_listed_newest_first_in_pages(bench: &dyn Bench) {
     // A run that comes while one reads does not shift what is behind.
     let page = store.runs(&RunQuery::all(10)).await.must("the first page");
     store.create(&NewRun::new("newest", json!(0), NOW + 99)).await.must("create");
-    let next = RunQuery::all(10).behind(page.last().must("ten runs"));
+    let next = RunQuery::all(10).after(page.last().must("ten runs"));
     let next: Vec<_> =
         store.runs(&next).await.must("the second page").into_iter().map(|info| info.id).collect();
     assert_eq!(next, expected[10..20], "the second page, when a run came meanwhile");
@@ -92,7 +92,7 @@ async fn all_approvals(store: &dyn RunStore, mut query: ApprovalQuery) -> Vec<Ap
         let page = store.approvals(&query).await.must("a page of approvals");
         assert!(page.len() <= query.limit, "a page of {} has {}", query.limit, page.len());
         let Some(last) = page.last() else { return all };
-        query = query.behind(last);
+        query = query.after(last);
         all.extend(page);
         assert!(all.len() <= ALL, "pages have no end");
     }

@@ -251,7 +251,7 @@ impl RunLists for Parted {
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let runs = match &query.about {
-            ApprovalFilter::All if self.lists.is_none() && query.behind.is_none() => self.created(),
+            ApprovalFilter::All if self.lists.is_none() && query.after.is_none() => self.created(),
             ApprovalFilter::Run(run) if self.lists.is_none() => vec![run.clone()],
             _ => return self.lists()?.approvals(query).await,
         };

@@ -24,7 +24,7 @@ pub(super) async fn ids_are_ordered_by_their_bytes(bench: &dyn Bench) {
     loop {
         let page = store.runs(&query).await.must("a page of runs");
         let Some(last) = page.last() else { break };
-        query = query.behind(last);
+        query = query.after(last);
         listed.extend(page.into_iter().map(|info| info.id));
         assert!(listed.len() <= ALL, "pages have no end");
     }

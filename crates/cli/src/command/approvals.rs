@@ -33,8 +33,8 @@ pub(crate) struct Args {
     limit: u16,
     /// Only calls after this place, as named by the previous page
     #[arg(long, value_name = "RUN/CALL")]
-    behind: Option<String>,
-    /// An object with approvals; next: the value of --behind for the next page, or null; and damaged: unreadable entries
+    after: Option<String>,
+    /// An object with approvals; next: the value of --after for the next page, or null; and damaged: unreadable entries
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let about = args.run.clone().map_or(ApprovalFilter::All, ApprovalFilter::Run);
     let limit = usize::from(args.limit);
     let mut query = ApprovalQuery::new(about, limit);
-    query.behind = args.behind.as_deref().map(page::call).transpose()?;
+    query.after = args.after.as_deref().map(page::call).transpose()?;
     let approvals = opened.ask(opened.store.approvals(&query))?;
     for one in approvals.iter().filter(|one| one.key().is_some()) {
         // Fails for a run that is stored under a key: its listed question cannot be trusted.
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let run = args.run.as_ref().map(|run| format!(" --run {}", crate::store::quoted(run)));
         let (run, place) = (run.unwrap_or_default(), args.place.to_repeat());
         out.line(&format!(
-            "more: runstate approvals{run} --limit {limit} --behind {next}{place}{}",
+            "more: runstate approvals{run} --limit {limit} --after {next}{place}{}",
             place.note()
         ));
     }

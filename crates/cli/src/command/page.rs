@@ -1,4 +1,4 @@
-//! The beginning of the next page of a list, as a value of `--behind`.
+//! The beginning of the next page of a list, as a value of `--after`.
 //!
 //! The value has the complete place, so that it stays valid after the run is removed, and for names with slashes.
 
@@ -36,7 +36,7 @@ pub(super) fn call(word: &str) -> Result<(String, String), Failure> {
 }
 
 fn refused(form: &str, command: &str, word: &str) -> Failure {
-    Failure::new(format!("--behind: expected {form}, got {word:?}")).with_help(format!(
+    Failure::new(format!("--after: expected {form}, got {word:?}")).with_help(format!(
         "`runstate {command}` says at the end of a page how to get the next one; with --json it is `next`"
     ))
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let page = opened.ask(opened.store.runs(&query))?;
         let is_last = page.len() < PAGE;
         if let Some(last) = page.last() {
-            query = query.behind(last);
+            query = query.after(last);
         }
         for run in &page {
             match pruning.remove(run)? {

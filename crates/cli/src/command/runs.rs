@@ -34,8 +34,8 @@ pub(crate) struct Args {
     limit: u16,
     /// Those behind this place: what the page before said
     #[arg(long, value_name = "MS/RUN")]
-    behind: Option<String>,
-    /// An object with runs; next: what to give to --behind for the next page, or null; and damaged: what cannot be read
+    after: Option<String>,
+    /// An object with runs; next: what to give to --after for the next page, or null; and damaged: what cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let limit = usize::from(args.limit);
     let mut query = RunQuery::all(limit);
     query.status = args.status.map(RunStatus::from);
-    query.behind = args.behind.as_deref().map(page::run).transpose()?;
+    query.after = args.after.as_deref().map(page::run).transpose()?;
     let runs = opened.ask(opened.store.runs(&query))?;
     let waits = runs.iter().map(|run| waits(&opened, run)).collect::<Result<Vec<Waits>, Failure>>()?;
     let damaged = tell_damaged(&opened)?;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let status = status.map(|status| format!(" --status {}", status.get_name())).unwrap_or_default();
         let place = args.place.to_repeat();
         out.line(&format!(
-            "more: runstate runs{status} --limit {limit} --behind {next}{place}{}",
+            "more: runstate runs{status} --limit {limit} --after {next}{place}{}",
             place.note()
         ));
     }

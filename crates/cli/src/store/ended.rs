@@ -27,7 +27,7 @@ pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Re
                 }
             }
             match page.last() {
-                Some(last) if page.len() == PAGE => query = query.behind(last),
+                Some(last) if page.len() == PAGE => query = query.after(last),
                 _ => break,
             }
         }

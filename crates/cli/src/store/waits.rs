@@ -74,8 +74,8 @@ pub(crate) fn waiting_of(
     let mut query = ApprovalQuery::new(about, PAGE);
     // They are ordered by run and call, so that other runs need not be read. A call without an id has no name either, and
     // precedes all others.
-    query.behind = run.filter(|_| has_name).map(|run| (run.to_owned(), String::new()));
-    let begins_with_run = query.behind.is_some();
+    query.after = run.filter(|_| has_name).map(|run| (run.to_owned(), String::new()));
+    let begins_with_run = query.after.is_some();
     let is_in_run = |approval: &Approval| run.is_none_or(|run| run == approval.run);
     let mut found = pages(opened, query, |last| !begins_with_run || is_in_run(last))?;
     found.retain(is_in_run);
@@ -93,7 +93,7 @@ fn pages(
         let page = opened.ask(opened.store.approvals(&query))?;
         let is_last = page.len() < PAGE || !page.last().is_some_and(&goes_on);
         if let Some(last) = page.last() {
-            query = query.behind(last);
+            query = query.after(last);
         }
         all.extend(page);
         if is_last {

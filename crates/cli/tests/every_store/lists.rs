@@ -30,7 +30,7 @@ fn pages(place: &Place, command: &[&str], list: &str) -> Vec<Value> {
     let mut behind: Option<String> = None;
     loop {
         let mut args = [command, &["--json", "--limit", "2"]].concat();
-        args.extend(behind.iter().flat_map(|behind| ["--behind", behind]));
+        args.extend(behind.iter().flat_map(|behind| ["--after", behind]));
         let page: Value = serde_json::from_str(&place.does(&args, 0).stdout).unwrap();
         let rows = page[list].as_array().unwrap();
         assert!(rows.len() <= 2);
@@ -84,7 +84,7 @@ fn a_page_goes_on_behind_a_run_that_was_removed(place: &dyn Fn() -> Place) {
     let page = first(&[]);
     assert_eq!(page["runs"][0]["status"], "Done");
     place.does(&["prune", "--older-than", "1ms"], 0);
-    let next = first(&["--behind", page["next"].as_str().unwrap()]);
+    let next = first(&["--after", page["next"].as_str().unwrap()]);
     assert_eq!(next["runs"][0]["run"], "waits-1", "{next}");
 }
 

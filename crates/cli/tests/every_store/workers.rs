@@ -101,7 +101,7 @@ fn two_workers_share_runs_and_each_is_driven_once(place: &dyn Fn() -> Place) {
         place.detached(&SLOW.replace("4000", "20"));
     }
     // Leases that are not over before the runs are, on however slow a machine.
-    let workers = [(); 2].map(|()| place.worker(&["--at-once", "3", "--lease", "10m"]));
+    let workers = [(); 2].map(|()| place.worker(&["--concurrency", "3", "--lease", "10m"]));
     let run = |number: usize| format!("slow-{}", number + 1);
     for number in 0..RUNS {
         place.wait_for(&run(number), "reason", "natural_end");

@@ -97,7 +97,7 @@ pub(super) async fn runs(
     unread: &Unread,
 ) -> Result<Vec<RunInfo>, StoreError> {
     let (status, changed) = (query.status.map(|status| status.name()), query.changed_before_ms.map(int));
-    let behind = query.behind.as_ref().map(|(at, run)| (int(*at), Key::of(run).key));
+    let behind = query.after.as_ref().map(|(at, run)| (int(*at), Key::of(run).key));
     let mut wanted = Wanted::default();
     if let Some(status) = &status {
         let status = wanted.param(status);
@@ -138,7 +138,7 @@ pub(super) async fn approvals(
             Some(Key::of(id).key)
         }
     };
-    let behind = query.behind.as_ref().map(|(run, call)| (Key::of(run).key, Key::of(call).key));
+    let behind = query.after.as_ref().map(|(run, call)| (Key::of(run).key, Key::of(call).key));
     let mut wanted = Wanted::default();
     let about = about.as_ref().map(|about| wanted.param(about));
     if let Some((run, call)) = &behind {

@@ -49,8 +49,8 @@ pub(crate) fn page(
             Some(text)
         }
     };
-    let (run, name) = query.behind.as_ref().map(|(run, name)| (run, name)).unzip();
-    let sql = page_sql(&query.about, query.behind.is_some());
+    let (run, name) = query.after.as_ref().map(|(run, name)| (run, name)).unzip();
+    let sql = page_sql(&query.about, query.after.is_some());
     let params: &[(&str, &dyn ToSql)] = named_params! { ":about": about, ":run": run, ":name": name };
     lists::page(conn, &sql, params, limit(query.limit), unread, |row| {
         let (run, call) = (key(row, 0)?, key(row, 1)?);

@@ -90,8 +90,8 @@ pub(crate) fn page_sql(has_status: bool, has_behind: bool) -> String {
 }
 
 pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread, now: Now) -> Outcome<Vec<RunInfo>> {
-    let sql = page_sql(query.status.is_some(), query.behind.is_some());
-    let behind = query.behind.as_ref();
+    let sql = page_sql(query.status.is_some(), query.after.is_some());
+    let behind = query.after.as_ref();
     let params: &[(&str, &dyn ToSql)] = named_params! {
         ":created": behind.map(|(created, _)| column(*created)), ":id": behind.map(|(_, id)| id),
         ":changed": query.changed_before_ms.map(column),

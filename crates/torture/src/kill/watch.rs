@@ -19,7 +19,7 @@ pub(super) async fn all(store: &dyn RunStore) -> Result<Vec<RunInfo>, StoreError
         let page = store.runs(&query).await?;
         let is_last = page.len() < PAGE;
         if let Some(last) = page.last() {
-            query = query.behind(last);
+            query = query.after(last);
         }
         found.extend(page);
         if is_last {
