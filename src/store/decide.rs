@@ -1,7 +1,7 @@
 //! Decisions on calls of runs that some other process may drive.
 
 use super::error::StoreError;
-use super::lapse::lapse;
+use super::expire::expire;
 use super::load::Loaded;
 use super::query::{Approval, ApprovalFilter, ApprovalQuery, Timer};
 use super::{PendingSignals, RunStore};
@@ -137,7 +137,7 @@ async fn answered_at_once(
         if is_known(store, run, &incoming.decision_id).await? {
             return Ok(None);
         }
-        (lapse(store, &Timer::of(approval), now_ms).await?, Reply::Expired)
+        (expire(store, &Timer::of(approval), now_ms).await?, Reply::Expired)
     } else if !suspension.distinct_actors && fits(suspension, incoming, schemas).is_ok() {
         let decision = decision(run, call, suspension, digest, incoming, now_ms);
         (store.post(&decision).await?, Reply::Accepted)
@@ -196,7 +196,7 @@ async fn judged(
             }
             Err(Reply::Expired) => {
                 let (call, id) = (asked.call.to_string(), asked.suspension.id.clone());
-                lapse(store, &Timer::new(run.to_owned(), call, id), now_ms).await?
+                expire(store, &Timer::new(run.to_owned(), call, id), now_ms).await?
             }
             Err(reply) => return Ok(reply),
         };

@@ -9,7 +9,7 @@ use runstate::snapshot::Keyring;
 use runstate::store::{
     Approval, ApprovalFilter, ApprovalQuery, FileStore, Keyed, MemoryStore, NewRun, Parts, PendingSignals,
     Posted, RunData, RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage,
-    Wrapper, decide, lapse,
+    Wrapper, decide, expire,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
@@ -379,17 +379,17 @@ async fn a_timer_that_was_set_forward_is_refused() {
     let due = world.store.due(10).await.unwrap();
     assert_eq!(due.len(), 4);
     at(5);
-    let refused = lapse(&*world.store, &due[0], 5).await.unwrap_err().to_string();
+    let refused = expire(&*world.store, &due[0], 5).await.unwrap_err().to_string();
     assert!(refused.contains("the question of \"p\" of the run \"r1\" has lapsed by the store"), "{refused}");
     assert!(refused.contains("open for 100.065s more by its tag"), "{refused}");
     assert_eq!(world.store.pending_signals("r1").await.unwrap().decisions, [], "nothing is given up");
     // A question that the list hides is not given up either.
     world.open.changes.lock().unwrap().approvals = Some(Box::new(Vec::clear));
-    assert_eq!(lapse(&*world.store, &due[0], 5).await.unwrap(), Posted::NotWaiting);
+    assert_eq!(expire(&*world.store, &due[0], 5).await.unwrap(), Posted::NotWaiting);
     assert_eq!(world.store.pending_signals("r1").await.unwrap().decisions, []);
     world.open.changes.lock().unwrap().approvals = None;
     at(100_070);
-    assert_eq!(lapse(&*world.store, &due[1], 100_070).await.unwrap(), Posted::Accepted);
+    assert_eq!(expire(&*world.store, &due[1], 100_070).await.unwrap(), Posted::Accepted);
 }
 
 #[tokio::test]

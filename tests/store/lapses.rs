@@ -10,7 +10,7 @@ use runstate::decision::Decision;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     FileStore, MemoryStore, NewRun, Posted, Release, RunData, RunLists, RunStore, StoreError, Timer, Wrapper,
-    lapse, lapse_due,
+    expire_due, lapse,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -46,7 +46,7 @@ impl Wrapper for Rivalled {
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
         let due = self.0.due(limit).await?;
         for timer in &due {
-            lapse(&self.0, timer, 70).await?;
+            expire(&self.0, timer, 70).await?;
         }
         Ok(due)
     }
@@ -58,7 +58,7 @@ async fn who_finds_that_another_gave_them_up_looks_for_more() {
     park(store, "r1", 25, 70).await;
     at(70);
     let mut looks = 0;
-    while lapse_due(store, 70, 10).await.unwrap().has_more {
+    while expire_due(store, 70, 10).await.unwrap().has_more {
         looks += 1;
     }
     assert_eq!(looks, 2, "two full pages, and five calls");
@@ -86,12 +86,12 @@ async fn calls_that_are_due_and_in_no_list_hold_up_no_others() {
     park(store, "r1", 25, 60).await;
     park(store, "r2", 3, 65).await;
     at(70);
-    let lapsed = lapse_due(store, 70, 10).await.unwrap();
+    let lapsed = expire_due(store, 70, 10).await.unwrap();
     assert_eq!((lapsed.given_up, lapsed.settled, lapsed.has_more), (3, 3, false));
     let told: Vec<&str> = lapsed.damaged.iter().map(|damage| &*damage.what).collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("of the run \"r1\" is due"), "{told:?}");
-    assert!(!lapse_due(store, 70, 10).await.unwrap().has_more);
+    assert!(!expire_due(store, 70, 10).await.unwrap().has_more);
 }
 
 /// A store in files in which the decisions of these runs cannot be read.
@@ -118,7 +118,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
         let store = damaged(runs).await;
         park(&store, "good", 3, 60).await;
         at(70);
-        let lapsed = lapse_due(&store, 70, limit).await.unwrap();
+        let lapsed = expire_due(&store, 70, limit).await.unwrap();
         assert_eq!(store.pending_signals("good").await.unwrap().decisions.len(), 3, "{runs:?}");
         let told: Vec<_> = lapsed.damaged.iter().map(|damage| &*damage.what).collect();
         assert_eq!(told.len(), runs.len(), "each is told once: {told:?}");
@@ -126,7 +126,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
         // What is left is worth no second look.
         let left: usize = runs.iter().map(|(_, calls)| calls).sum();
         assert_eq!(store.due(1_000).await.unwrap().len(), left);
-        assert!(!lapse_due(&store, 70, limit).await.unwrap().has_more);
+        assert!(!expire_due(&store, 70, limit).await.unwrap().has_more);
     }
 }
 
@@ -137,7 +137,7 @@ async fn beside_calls_that_cannot_be_given_up_as_many_are_as_without_them() {
     park(&store, "good", 25, 60).await;
     at(70);
     for (given_up, has_more) in [(10, true), (20, true), (25, false)] {
-        assert_eq!(lapse_due(&store, 70, 10).await.unwrap().has_more, has_more);
+        assert_eq!(expire_due(&store, 70, 10).await.unwrap().has_more, has_more);
         assert_eq!(store.pending_signals("good").await.unwrap().decisions.len(), given_up);
     }
 }
@@ -147,6 +147,6 @@ async fn of_none_nothing_is_given_up() {
     let store = MemoryStore::with_clock(clock());
     park(&store, "r1", 2, 70).await;
     at(70);
-    assert_eq!(lapse_due(&store, 70, 0).await.unwrap(), Default::default());
+    assert_eq!(expire_due(&store, 70, 0).await.unwrap(), Default::default());
     assert_eq!(store.pending_signals("r1").await.unwrap().decisions, []);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runstate::clock::SetClock;
 use runstate::store::{
-    ApprovalFilter, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, lapse_due,
+    ApprovalFilter, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, expire_due,
 };
 use runstate_sqlite::{Options, SqliteStore};
 
@@ -120,7 +120,7 @@ async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
     assert_eq!((left(&store, "span").await, left(&store, "date").await), (1_000, 1_000));
     assert_eq!(store.due(9).await.unwrap(), []);
     let store = open(&path, "b2", 0, asked_at + 60_000);
-    assert_eq!(lapse_due(&*store, 0, 9).await.unwrap().given_up, 2);
+    assert_eq!(expire_due(&*store, 0, 9).await.unwrap().given_up, 2);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use runstate::store::{
     ChangeCursor, Claim, NewRun, Release, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError,
-    lapse_due,
+    expire_due,
 };
 use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
@@ -390,7 +390,7 @@ async fn a_row_that_takes_no_change_holds_up_no_other() {
             store.release(&lease, &Release::clean()).await.unwrap();
         }
         force(&path, "runs", &format!("UPDATE runs SET {value}, mail = 1 WHERE id = 'r1'"));
-        let lapsed = lapse_due(&*store, 9, 9).await.unwrap();
+        let lapsed = expire_due(&*store, 9, 9).await.unwrap();
         assert_eq!((lapsed.given_up, lapsed.damaged.len()), (1, 1), "{value}: {lapsed:?}");
         let mut claimed = Vec::new();
         while let Some(lease) = store.claim(&Claim::any("w", hour)).await.unwrap() {

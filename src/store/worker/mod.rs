@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::error::StoreError;
-use super::lapse::lapse_run;
+use super::expire::expire_run;
 use super::lease::{Claim, Lease};
 use super::query::SET_ASIDE_AFTER;
 use super::renew::LeaseTerm;
@@ -213,7 +213,7 @@ impl Worker {
         run: &str,
         drain: CancellationToken,
     ) -> Result<Ended, StoreError> {
-        lapse_run(&*self.store, run, self.clock.now_ms()).await?;
+        expire_run(&*self.store, run, self.clock.now_ms()).await?;
         let mut ended = self.claim_and_drive(host, run, drain.clone()).await?;
         // A decision that came while the last commit was made.
         while matches!(ended, Ended::Waits(_)) && !drain.is_cancelled() && self.has_mail(run).await {

@@ -7,7 +7,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use super::super::error::StoreError;
-use super::super::lapse::lapse_due;
+use super::super::expire::expire_due;
 use super::super::lease::{Claim, Release};
 use super::drive::BESIDE_A_SUSPECT;
 use super::tried::Tried;
@@ -105,7 +105,7 @@ impl Worker {
             let lapsed = tokio::select! {
                 biased;
                 () = drain.cancelled() => return Ok(None),
-                lapsed = lapse_due(&*self.store, now_ms, TIMERS) => lapsed?,
+                lapsed = expire_due(&*self.store, now_ms, TIMERS) => lapsed?,
             };
             lapsed.damaged.into_iter().for_each(|damage| trouble.tell(damage));
             if trouble.has_never_looked() {

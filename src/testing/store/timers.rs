@@ -8,7 +8,7 @@ use super::puts::{ALL, Must, approval, claim_any, commit, create, decision, mail
 use super::world::{NOW, turn};
 use crate::agent::{Incoming, Reply, Unchecked};
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{Posted, RunStore, Timer, decide, lapse};
+use crate::store::{Posted, RunStore, Timer, decide, expire};
 
 /// A run that waits; each of its calls lapses so many milliseconds after [`NOW`].
 async fn put_lapsing(store: &dyn RunStore, run: &str, after: &[u64]) -> Played {
@@ -74,9 +74,9 @@ pub(super) async fn what_lapsed_first_stays_lapsed(bench: &dyn Bench) {
     let waits = approval(&*store, "r1", "c0").await;
     let timer = due(bench, &*store, 10, ALL).await.remove(0);
     bench.clock().set(NOW + 10);
-    assert_eq!(lapse(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Accepted, "it lapses");
+    assert_eq!(expire(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Accepted, "it lapses");
     assert_eq!(due(bench, &*store, 10, ALL).await, [], "what lapsed is due no more");
-    assert_eq!(lapse(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Duplicate, "once more");
+    assert_eq!(expire(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Duplicate, "once more");
     let late = decision(&waits, "d0", Resume);
     assert_eq!(store.post(&late).await.must("post"), Posted::Conflict, "a decision after it lapsed");
     let mut incoming = Incoming::new("d0", "c0", Resume).on(&*waits.suspension.id);
@@ -101,7 +101,7 @@ pub(super) async fn what_was_decided_first_stays_decided(bench: &dyn Bench) {
     let timer = due(bench, &*store, 10, ALL).await.remove(0);
     let first = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(store.post(&first).await.must("post d0"), Posted::Accepted, "the decision comes first");
-    assert_eq!(lapse(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Conflict, "it lapses too late");
+    assert_eq!(expire(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Conflict, "it lapses too late");
     assert_eq!(mail(&*store, "r1").await.decisions, [first], "what counts");
 }
 
@@ -112,8 +112,8 @@ pub(super) async fn a_suspension_lapses_whatever_ids_decisions_had(bench: &dyn B
     let mut taken = yes(&*store, "r1", "c1", &format!("expiry:{}", due[0].suspension)).await;
     taken.actor = Some("ann".to_owned());
     assert_eq!(store.post(&taken).await.must("post"), Posted::Accepted, "an odd id, on another call");
-    assert_eq!(lapse(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Accepted, "c0 lapses");
-    assert_eq!(lapse(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Duplicate, "and once");
+    assert_eq!(expire(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Accepted, "c0 lapses");
+    assert_eq!(expire(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Duplicate, "and once");
     let decided: Vec<_> = mail(&*store, "r1").await.decisions.into_iter().map(|one| one.call).collect();
     assert_eq!(decided, ["c1", "c0"], "both are decided");
     let mut late = Incoming::new("d0", "c0", Resume).on(&*due[0].suspension);

@@ -8,7 +8,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery,
-    RunQueue, StoreError, lapse_due, lapse_run,
+    RunQueue, StoreError, expire_due, expire_run,
 };
 use serde_json::json;
 
@@ -82,7 +82,7 @@ async fn a_store_that_may_not_be_written_can_be_read() {
             ("post", store.post(&decision).await.map(drop)),
             ("cancel", store.cancel("r2", "why").await.map(drop)),
             ("remove", store.remove("r2").await.map(drop)),
-            ("lapse", lapse_run(&store, "r2", 70).await),
+            ("lapse", expire_run(&store, "r2", 70).await),
         ] {
             let Err(StoreError::Failed(error)) = refused else { panic!("{what}: {refused:?}") };
             assert!(error.to_string().contains("let this process write there"), "{what}: {error}");
@@ -128,7 +128,7 @@ async fn a_run_that_may_not_be_written_is_told_and_the_others_go_on() {
             assert!(help.contains("can read and write it"), "{help}");
         };
         at(70);
-        let lapsed = lapse_due(&store, 70, 10).await.unwrap();
+        let lapsed = expire_due(&store, 70, 10).await.unwrap();
         tells(&lapsed.damaged);
         assert_eq!(
             store.pending_signals("r3").await.unwrap().decisions.len(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
-    StoreError, lapse_due, lapse_run,
+    StoreError, expire_due, expire_run,
 };
 use serde_json::json;
 
@@ -259,16 +259,16 @@ async fn the_calls_of_a_run_whose_lock_somebody_keeps_hold_up_no_others() {
     let store = shared.store(Duration::from_secs(1));
     shared.take(FOR_EVER);
     at(70);
-    let lapsed = lapse_due(&store, 70, 10).await.unwrap();
+    let lapsed = expire_due(&store, 70, 10).await.unwrap();
     assert_eq!(lapsed.damaged.len(), 1, "told once: {lapsed:?}");
     assert!(lapsed.damaged[0].what.starts_with(shared.lock.to_str().unwrap()), "{lapsed:?}");
     assert_eq!(store.pending_signals("r2").await.unwrap().decisions.len(), 2);
     // Who asks for that run is told.
-    let refused = lapse_run(&store, "kept", 70).await;
+    let refused = expire_run(&store, "kept", 70).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     shared.take(0);
     // Its two calls are given up at once, and one waits for the other, though both find that it was waited for in vain.
-    let lapsed = lapse_due(&store, 70, 10).await.unwrap();
+    let lapsed = expire_due(&store, 70, 10).await.unwrap();
     assert_eq!(lapsed.damaged, []);
     assert_eq!(store.pending_signals("kept").await.unwrap().decisions.len(), 2);
 }

@@ -1,6 +1,6 @@
 //! `runstate expire`
 
-use runstate::store::lapse_due;
+use runstate::store::expire_due;
 use serde_json::json;
 
 use crate::clock::unix_ms;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
     let (mut given_up, mut damaged) = (0, Vec::new());
     loop {
-        let lapsed = opened.change(lapse_due(&*opened.store, unix_ms(), TOGETHER))?;
+        let lapsed = opened.change(expire_due(&*opened.store, unix_ms(), TOGETHER))?;
         given_up += lapsed.given_up;
         for damage in lapsed.damaged {
             if !damaged.contains(&damage) {

@@ -1,7 +1,7 @@
 //! Waiting calls.
 
 use runstate::decision::IN_DOUBT;
-use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, lapse_run};
+use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, expire_run};
 
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn pages(
 
 /// Gives up the expired calls of a run before it is driven. A store that cannot be written is reported on standard error.
 pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
-    match beside(opened.handle(), lapse_run(&*opened.store, run, unix_ms())) {
+    match beside(opened.handle(), expire_run(&*opened.store, run, unix_ms())) {
         // An unreadable run reports its own error.
         Ok(()) | Err(StoreError::Unusable { .. }) => {}
         Err(error) => warn(opened, &error),

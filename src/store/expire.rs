@@ -19,7 +19,7 @@ use crate::decision::{Decision, DecisionAction};
 ///
 /// # Cancel safety
 /// As [`decide`](fn@super::decide).
-pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
+pub async fn expire(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
     let mut decision = Decision::new(
         format!("expiry:{}", timer.suspension),
         timer.suspension.clone(),
@@ -62,7 +62,7 @@ async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, S
 /// What came of giving up calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lapsed {
+pub struct ExpiredCalls {
     /// Calls that were given up.
     pub given_up: usize,
     /// Those, and calls that were due and are no more: another process decided, or took the run away.
@@ -77,12 +77,12 @@ pub struct Lapsed {
 /// decisions with one sync. A run that cannot be read or written keeps its own, and stops no other, however many they are.
 ///
 /// ```
-/// use runstate::store::{MemoryStore, lapse_due};
+/// use runstate::store::{MemoryStore, expire_due};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
 /// let store = MemoryStore::default();
-/// assert!(!lapse_due(&store, 1_000, 100).await?.has_more, "nothing waits in an empty store");
+/// assert!(!expire_due(&store, 1_000, 100).await?.has_more, "nothing waits in an empty store");
 /// # Ok::<(), runstate::store::StoreError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -93,7 +93,7 @@ pub struct Lapsed {
 ///
 /// # Cancel safety
 /// Dropped, some of them may have been given up.
-pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<Lapsed, StoreError> {
+pub async fn expire_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<ExpiredCalls, StoreError> {
     let (mut refused, mut damaged) = (BTreeSet::new(), BTreeSet::new());
     let (mut page, mut settled, mut given_up, mut has_more) = (limit, 0, 0, limit > 0);
     // Calls that no list has as waiting. Where they are due all the same, their rows cannot be read.
@@ -137,7 +137,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
             page = page.saturating_mul(2);
         }
     }
-    Ok(Lapsed { given_up, settled, has_more, damaged: damaged.into_iter().collect() })
+    Ok(ExpiredCalls { given_up, settled, has_more, damaged: damaged.into_iter().collect() })
 }
 
 /// Gives up the calls of a run whose suspensions have lapsed. A run that is not there has none; one that cannot be read keeps its
@@ -148,7 +148,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
 ///
 /// # Cancel safety
 /// Dropped, some of them may have been given up.
-pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(), StoreError> {
+pub async fn expire_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(), StoreError> {
     let mut query = ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
@@ -170,5 +170,5 @@ pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(
 const PAGE: usize = 100;
 
 async fn together(store: &dyn RunStore, due: &[Timer], now_ms: u64) -> Vec<Result<Posted, StoreError>> {
-    join_all(due.iter().map(|timer| lapse(store, timer, now_ms))).await
+    join_all(due.iter().map(|timer| expire(store, timer, now_ms))).await
 }
