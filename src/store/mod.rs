@@ -361,9 +361,9 @@ pub trait RunQueue: RunData + RunLists {
     ///
     /// // Two who wait have seen nothing yet: each of them is told at once, and then only of what is new.
     /// let began = tokio::time::Instant::now();
-    /// let (one, other) = (store.news(0, long).await?, store.news(0, long).await?);
+    /// let (one, other) = (store.changed_since(0, long).await?, store.changed_since(0, long).await?);
     /// assert!(began.elapsed().is_zero());
-    /// assert_eq!((store.news(one, long).await?, began.elapsed()), (one, long));
+    /// assert_eq!((store.changed_since(one, long).await?, began.elapsed()), (one, long));
     /// # let _ = other;
     /// # Ok::<(), runstate::store::StoreError>(())
     /// # })?;
@@ -375,7 +375,7 @@ pub trait RunQueue: RunData + RunLists {
     ///
     /// # Cancel safety
     /// Nothing is lost: what came in stays in the store, and the mark of the last wait is still good.
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         tokio::time::sleep(patience).await;
         Ok(seen)
     }

@@ -147,9 +147,9 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().pending_signals(run).await
     }
 
-    /// As [`RunQueue::news`].
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        self.inner().news(seen, patience).await
+    /// As [`RunQueue::changed_since`].
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        self.inner().changed_since(seen, patience).await
     }
 
     /// As [`RunLists::runs`].
@@ -285,8 +285,8 @@ impl<W: Wrapper> RunQueue for W {
         Wrapper::commit_and_release(self, lease, commit).await
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        Wrapper::news(self, seen, patience).await
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Wrapper::changed_since(self, seen, patience).await
     }
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {

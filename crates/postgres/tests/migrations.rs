@@ -81,7 +81,7 @@ async fn an_empty_schema_may_be_there_and_any_name_is_one() {
         let place = Place { schema: schema.to_owned(), ..Place::on(server) };
         let store = place.store().await;
         store.create(&NewRun::new("r1", serde_json::json!(schema), 0)).await.unwrap();
-        store.news(0, Duration::from_millis(1)).await.unwrap();
+        store.changed_since(0, Duration::from_millis(1)).await.unwrap();
         seen.insert(store.load("r1").await.unwrap().spec.to_string());
     }
     assert_eq!(seen.len(), 3, "each has its own run of one id");

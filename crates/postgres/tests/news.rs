@@ -32,7 +32,7 @@ async fn listening(place: &Place, count: i64) {
 /// A store that listens, and has nothing more to say of its beginning.
 async fn listener(place: &Place, options: PostgresOptions) -> Arc<PostgresStore> {
     let store = Arc::new(PostgresStore::connect(options).await.unwrap());
-    store.news(0, Duration::from_millis(1)).await.unwrap();
+    store.changed_since(0, Duration::from_millis(1)).await.unwrap();
     listening(place, 1).await;
     store
 }
@@ -42,7 +42,7 @@ async fn quiet(store: &PostgresStore, long: Duration) -> u64 {
     let mut seen = 0;
     loop {
         let began = Instant::now();
-        seen = store.news(seen, long).await.unwrap();
+        seen = store.changed_since(seen, long).await.unwrap();
         // Where nobody listens it returns sooner.
         if began.elapsed() >= long {
             return seen;
@@ -56,7 +56,7 @@ async fn waiter(store: &Arc<PostgresStore>) -> JoinHandle<()> {
         let seen = quiet(store, Duration::from_millis(200)).await;
         let store = Arc::clone(store);
         let waiting = tokio::spawn(async move {
-            assert_ne!(store.news(seen, LONG).await.unwrap(), seen, "it was told of something");
+            assert_ne!(store.changed_since(seen, LONG).await.unwrap(), seen, "it was told of something");
         });
         tokio::time::sleep(Duration::from_millis(300)).await;
         if !waiting.is_finished() {
@@ -101,7 +101,7 @@ async fn news_between_two_waits_are_not_missed() {
     other.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
     // Each who has not heard of it is told, also when somebody else was.
     for _ in 0..3 {
-        assert_ne!(soon(store.news(seen, LONG)).await.unwrap(), seen);
+        assert_ne!(soon(store.changed_since(seen, LONG)).await.unwrap(), seen);
     }
 }
 
@@ -121,7 +121,7 @@ async fn where_no_connection_listens_news_are_looked_for() {
     soon(async {
         let mut seen = 0;
         loop {
-            let told = store.news(seen, LONG).await.unwrap();
+            let told = store.changed_since(seen, LONG).await.unwrap();
             if told == std::mem::replace(&mut seen, told) {
                 break;
             }

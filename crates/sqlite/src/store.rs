@@ -302,7 +302,7 @@ impl RunQueue for SqliteStore {
         self.write(work).await
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(News::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
     }
 

@@ -16,10 +16,10 @@ fn open(path: &std::path::Path, poll: Duration) -> Arc<dyn RunStore> {
 
 /// Waits for news in two places, does something that brings some, and waits until they came to both.
 async fn wakes(waits: &Arc<dyn RunStore>, brings: impl Future<Output = ()>) {
-    let seen = waits.news(0, Duration::from_millis(1)).await.unwrap();
+    let seen = waits.changed_since(0, Duration::from_millis(1)).await.unwrap();
     let waiting = [(); 2].map(|()| {
         let store = Arc::clone(waits);
-        tokio::spawn(async move { store.news(seen, NEVER).await })
+        tokio::spawn(async move { store.changed_since(seen, NEVER).await })
     });
     // They wait by now, or find later that something came.
     tokio::task::yield_now().await;
@@ -57,7 +57,7 @@ async fn what_came_before_is_news_still() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("runs.db"), NEVER);
     create(&store, "r1").await;
-    tokio::time::timeout(Duration::from_secs(60), store.news(0, NEVER)).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(60), store.changed_since(0, NEVER)).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -67,9 +67,9 @@ async fn commits_and_claims_are_no_news() {
     let (here, elsewhere) = (open(&path, Duration::from_millis(5)), open(&path, NEVER));
     create(&here, "r1").await;
     let lease = here.claim(&Claim::of("r1", "me", NEVER)).await.unwrap().unwrap();
-    let seen = here.news(0, Duration::from_millis(20)).await.unwrap();
+    let seen = here.changed_since(0, Duration::from_millis(20)).await.unwrap();
     let began = tokio::time::Instant::now();
-    let waiting = here.news(seen, Duration::from_millis(300));
+    let waiting = here.changed_since(seen, Duration::from_millis(300));
     let busy = async {
         elsewhere.renew(&lease, NEVER).await.unwrap();
         here.renew(&lease, NEVER).await.unwrap();

@@ -198,7 +198,7 @@ impl RunQueue for FileStore {
     }
 
     /// Input of this handle is seen at once, and input of other processes when the patience is over.
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(self.inner.news.wait(seen, patience).await)
     }
 }

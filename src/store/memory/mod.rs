@@ -371,7 +371,7 @@ impl RunQueue for MemoryStore {
         Ok(())
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(self.news.wait(seen, patience).await)
     }
 

@@ -249,8 +249,8 @@ impl Worker {
 
     /// Waits for news beyond that mark, which is moved on; without them for no longer than work may wait, and where the store
     /// cannot be reached just that.
-    async fn news(&self, seen: &mut u64, is_reached: bool) {
-        if is_reached && let Ok(mark) = self.store.news(*seen, self.poll).await {
+    async fn changed_since(&self, seen: &mut u64, is_reached: bool) {
+        if is_reached && let Ok(mark) = self.store.changed_since(*seen, self.poll).await {
             *seen = mark;
         } else {
             tokio::time::sleep(self.poll).await;

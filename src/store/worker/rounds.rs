@@ -68,7 +68,7 @@ impl Worker {
             tokio::select! {
                 () = drain.cancelled() => {}
                 Some(()) = driven.next() => {}
-                () = self.news(&mut seen, is_reached) => {}
+                () = self.changed_since(&mut seen, is_reached) => {}
             }
         }
         while driven.next().await.is_some() {}

@@ -72,7 +72,7 @@ impl Worker {
     /// Brings what comes in, for as long as the run is driven.
     pub(super) async fn fetch_changes(&self, pump: &mut SignalPump, run: &str) -> Infallible {
         loop {
-            self.news(&mut pump.seen, true).await;
+            self.changed_since(&mut pump.seen, true).await;
             // What could not be read now is read the next time; the lease says when it has lasted too long.
             pump.fetch(&*self.store, run).await.ok();
         }

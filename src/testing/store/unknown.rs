@@ -58,7 +58,7 @@ pub(super) async fn unknown_runs_have_no_lease(bench: &dyn Bench) {
 pub(super) async fn news_are_waited_for_no_longer_than_patience(bench: &dyn Bench) {
     let store = bench.store().await;
     let long = Duration::from_secs(60);
-    let news = tokio::time::timeout(long, store.news(0, Duration::from_millis(30))).await;
+    let news = tokio::time::timeout(long, store.changed_since(0, Duration::from_millis(30))).await;
     news.unwrap_or_else(|_| panic!("news within 30 ms did not return within {long:?}")).must("news");
 }
 
@@ -67,9 +67,12 @@ pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
     const PATIENCE: Duration = Duration::from_secs(5);
     let store = bench.store().await;
     create(&*store, "r0").await;
-    let before = store.news(0, Duration::from_millis(30)).await.must("news");
-    let (one, other, ()) =
-        tokio::join!(store.news(before, PATIENCE), store.news(before, PATIENCE), create(&*store, "r1"));
+    let before = store.changed_since(0, Duration::from_millis(30)).await.must("news");
+    let (one, other, ()) = tokio::join!(
+        store.changed_since(before, PATIENCE),
+        store.changed_since(before, PATIENCE),
+        create(&*store, "r1")
+    );
     let told = [one.must("news"), other.must("news")];
     if told == [before; 2] {
         return;
@@ -77,7 +80,7 @@ pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
     let mut late = before;
     let until = tokio::time::Instant::now() + PATIENCE;
     while late == before && tokio::time::Instant::now() < until {
-        late = store.news(before, PATIENCE).await.must("news");
+        late = store.changed_since(before, PATIENCE).await.must("news");
     }
     assert!(
         !told.contains(&before) && late != before,
@@ -97,9 +100,9 @@ pub(super) async fn what_was_refused_is_no_news(bench: &dyn Bench) {
     store.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     let mut told = Vec::new();
     for _ in 0..TIMES {
-        let mut before = store.news(0, QUIET).await.must("news");
+        let mut before = store.changed_since(0, QUIET).await.must("news");
         for _ in 0..TIMES {
-            match store.news(before, QUIET).await.must("news") {
+            match store.changed_since(before, QUIET).await.must("news") {
                 same if same == before => break,
                 more => before = more,
             }
@@ -113,7 +116,7 @@ pub(super) async fn what_was_refused_is_no_news(bench: &dyn Bench) {
         (decision.run_id, decision.call) = ("r1".to_owned(), "a".to_owned());
         let posted = store.post(&decision).await.must("decide what does not wait");
         assert_eq!(posted, Posted::NotWaiting, "a decision on what does not wait");
-        let after = store.news(before, QUIET).await.must("news");
+        let after = store.changed_since(before, QUIET).await.must("news");
         if after == before {
             return;
         }

@@ -100,7 +100,7 @@ impl Mailbox {
         loop {
             // A failed read is repeated at the next poll; the lease limits the total time.
             self.look().await.ok();
-            match self.store.news(seen, PATIENCE).await {
+            match self.store.changed_since(seen, PATIENCE).await {
                 Ok(mark) => seen = mark,
                 Err(_) => tokio::time::sleep(PATIENCE).await,
             }

@@ -381,7 +381,7 @@ impl RunQueue for PostgresStore {
         Ok(())
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+    async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(self.listener().wait(seen, patience, self.options.poll).await)
     }
 
