@@ -69,7 +69,7 @@ impl Eq for Lease {}
 #[non_exhaustive]
 pub struct Release {
     /// It is not claimed for so long, but by name.
-    pub put_off: Option<Duration>,
+    pub not_before: Option<Duration>,
     /// Why it did not go on, for people.
     pub problem: Option<String>,
     /// Its [lost claims](super::RunInfo::lost) are forgotten: it was driven to its end or to a wait, or a person gives it back.
@@ -83,13 +83,13 @@ impl Release {
     }
 
     /// It did not go on, and is tried again after that time.
-    pub fn put_off(time: Duration, problem: impl Into<String>) -> Self {
-        Release { put_off: Some(time), problem: Some(problem.into()), pardons: false }
+    pub fn retry_after(time: Duration, problem: impl Into<String>) -> Self {
+        Release { not_before: Some(time), problem: Some(problem.into()), pardons: false }
     }
 
     /// It did not go on, and is not tried again until a person gives it back: [`RunInfo::is_set_aside`](super::RunInfo::is_set_aside).
     pub fn set_aside(problem: impl Into<String>) -> Self {
-        Release::put_off(Duration::MAX, problem)
+        Release::retry_after(Duration::MAX, problem)
     }
 
     /// The same, which forgets its lost claims.

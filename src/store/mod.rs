@@ -109,7 +109,7 @@ impl<S: RunData + RunLists + RunQueue + ?Sized> RunStore for S {}
 /// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
 #[async_trait]
 pub trait RunData: fmt::Debug + Send + Sync {
-    /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::put_off) only by name until then.
+    /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::not_before) only by name until then.
     ///
     /// A run with a [place on a thread](NewRun::thread) is added in the same transaction that looks at the last run of the thread.
     ///
@@ -271,7 +271,7 @@ pub trait RunQueue: RunData + RunLists {
     /// A run that is named is claimed whatever its status, unless another process holds it. Without a name a run can go on when
     ///
     /// - it has no lease, or its lease is over,
-    /// - it is not put off ([`Release::put_off`]) any more,
+    /// - it is not put off ([`Release::retry_after`]) any more,
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
     ///   with a [message](RunData::supersede) that was not taken, or not `Done` and a cancellation is requested.
     ///

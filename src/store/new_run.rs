@@ -22,7 +22,7 @@ pub struct NewRun {
     /// When it was created.
     pub at_ms: u64,
     /// For this time only a claim by name takes the run. It is for the process that creates the run and drives it.
-    pub put_off: Option<Duration>,
+    pub not_before: Option<Duration>,
     /// Its place on a thread. Without one it begins a thread of its own under the id of the run.
     pub thread: Option<ThreadPlace>,
     /// The id of the message that the run begins with. It is [given](super::RunData::is_given) from now on, as that of the run is.
@@ -37,7 +37,7 @@ impl NewRun {
             title: String::new(),
             spec,
             at_ms,
-            put_off: None,
+            not_before: None,
             thread: None,
             begins_with: None,
         }
@@ -71,7 +71,7 @@ impl NewRun {
     /// let store = MemoryStore::with_clock(clock.clone());
     /// let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3_600));
     /// for run in ["r1", "r2"] {
-    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(minute)).await?;
+    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).not_before(minute)).await?;
     /// }
     /// assert_eq!(store.claim(&Claim::any("a worker", hour)).await?, None);
     /// assert!(store.claim(&Claim::of("r1", "its creator", hour)).await?.is_some());
@@ -82,8 +82,8 @@ impl NewRun {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn put_off(mut self, time: Duration) -> Self {
-        self.put_off = Some(time);
+    pub fn not_before(mut self, time: Duration) -> Self {
+        self.not_before = Some(time);
         self
     }
 

@@ -68,7 +68,7 @@ pub struct RunInfo {
     /// Who has it in hand, be the time over or not.
     pub holder: Option<Holder>,
     /// It is not claimed for so long from now on, but by name; none once that is over.
-    pub put_off: Option<Duration>,
+    pub not_before: Option<Duration>,
     /// Why it did not go on when it last was claimed.
     pub problem: Option<String>,
     /// Somebody wants it cancelled, and says why.
@@ -89,11 +89,11 @@ impl RunInfo {
     ///
     /// let new = NewRun::new("r1", serde_json::Value::Null, 5).titled("tidy up");
     /// let info = RunInfo::created(&new);
-    /// assert_eq!((&*info.title, info.created_at_ms, info.put_off), ("tidy up", 5, None));
+    /// assert_eq!((&*info.title, info.created_at_ms, info.not_before), ("tidy up", 5, None));
     /// ```
     pub fn created(run: &NewRun) -> Self {
         let mut info = RunInfo::new(&*run.id, &*run.title, run.at_ms);
-        info.put_off = run.put_off;
+        info.not_before = run.not_before;
         info
     }
 
@@ -108,7 +108,7 @@ impl RunInfo {
             steps: 0,
             waiting: 0,
             holder: None,
-            put_off: None,
+            not_before: None,
             problem: None,
             cancel: None,
             lost: 0,
@@ -120,14 +120,14 @@ impl RunInfo {
     /// Is it set aside: by [`Release::set_aside`](super::Release::set_aside), or by workers with the default of
     /// [`Worker::set_aside_after`](super::Worker::set_aside_after)?
     pub fn is_set_aside(&self) -> bool {
-        let is_kept = self.problem.is_some() && self.put_off == Some(Duration::MAX);
+        let is_kept = self.problem.is_some() && self.not_before == Some(Duration::MAX);
         (is_kept || self.lost >= SET_ASIDE_AFTER) && self.status != RunStatus::Done
     }
 
     /// May it be claimed without its name? `has_mail` says whether a decision is there that was not taken.
     pub(super) fn can_go_on(&self, has_mail: bool) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.left.is_zero())
-            && self.put_off.is_none()
+            && self.not_before.is_none()
             && match self.status {
                 RunStatus::Running => true,
                 RunStatus::Waiting => has_mail || self.cancel.is_some(),

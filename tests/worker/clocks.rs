@@ -119,7 +119,7 @@ async fn two_workers_an_hour_apart_share_runs_and_put_no_call_in_doubt() {
 #[tokio::test(start_paused = true)]
 async fn a_run_of_another_worker_stays_its_own_while_the_clock_is_set() {
     let (world, drain, working) = set(0).await;
-    let theirs = NewRun::new("theirs", json!({ "steps": [] }), 5_000).put_off(Duration::from_secs(1));
+    let theirs = NewRun::new("theirs", json!({ "steps": [] }), 5_000).not_before(Duration::from_secs(1));
     world.store.create(&theirs).await.unwrap();
     let claim = Claim::of("theirs", "other", Duration::from_secs(35));
     let lease = world.store.claim(&claim).await.unwrap().unwrap();
@@ -137,7 +137,7 @@ async fn a_run_of_another_worker_stays_its_own_while_the_clock_is_set() {
 async fn put_offs_and_lapses_go_on_whatever_the_clock_is_set_to() {
     for ahead_ms in [0, 24 * HOUR_MS] {
         let (world, drain, working) = set(ahead_ms).await;
-        let later = NewRun::new("later", json!({ "steps": [] }), 5_000).put_off(Duration::from_secs(15));
+        let later = NewRun::new("later", json!({ "steps": [] }), 5_000).not_before(Duration::from_secs(15));
         world.store.create(&later).await.unwrap();
         world.store.create(&NewRun::new("broken", json!({ "steps": "none" }), 5_000)).await.unwrap();
         world.create("asks", json!([[call("c", "once", json!({ "ask_for": 25_000 }))]])).await;
@@ -146,7 +146,7 @@ async fn put_offs_and_lapses_go_on_whatever_the_clock_is_set_to() {
         assert_eq!(world.status("asks").await, "Waiting suspended");
         at(&world, 20_200).await;
         assert_eq!(world.status("later").await, "Done natural_end");
-        let left = world.loaded("broken").await.info.put_off.unwrap();
+        let left = world.loaded("broken").await.info.not_before.unwrap();
         assert!((44..46).contains(&left.as_secs()), "a minute behind its first time: {left:?}");
         at(&world, 29_900).await;
         assert_eq!(world.status("asks").await, "Waiting suspended");

@@ -101,7 +101,7 @@ async fn a_run_with_a_damaged_log_is_put_off_and_says_why() {
     let runs = world.store.runs(&runstate::store::RunQuery::all(10)).await.unwrap();
     let bad = runs.iter().find(|run| run.id == "bad").unwrap();
     assert!(bad.problem.as_ref().unwrap().contains("spec.json: EOF"), "{bad:?}");
-    assert_eq!((bad.put_off, &bad.holder), (Some(Duration::from_secs(60)), &None));
+    assert_eq!((bad.not_before, &bad.holder), (Some(Duration::from_secs(60)), &None));
 }
 
 /// Drives the runs of a world until `good` is over, and drains. Gives what it told.

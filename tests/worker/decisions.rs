@@ -134,7 +134,7 @@ async fn a_decision_that_comes_between_a_look_and_a_wait_is_taken_at_once_though
     assert_eq!(world.status("parked").await, "Waiting suspended");
     *store.behind_claim.lock().unwrap() = Some(approval(&world, "parked").await);
     // Something comes that is not for now, so that it looks for work and finds none.
-    let later = NewRun::new("later", json!({ "steps": [] }), 0).put_off(Duration::MAX);
+    let later = NewRun::new("later", json!({ "steps": [] }), 0).not_before(Duration::MAX);
     world.store.create(&later).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(store.behind_claim.lock().unwrap().is_none(), "it has looked");

@@ -123,7 +123,7 @@ async fn a_full_disk_ends_no_run() {
     let (store, world) = caught_by(Weather::Full).await;
     let info = world.loaded("r").await.info;
     assert_eq!(info.problem.as_deref(), Some("the store failed: no space left"));
-    assert_eq!(info.put_off, Some(Duration::from_secs(60)));
+    assert_eq!(info.not_before, Some(Duration::from_secs(60)));
     // There is space again.
     store.weather(Weather::Fair);
     world.worker("w").run_ready(&*world.host).await.unwrap();
@@ -167,7 +167,7 @@ async fn what_a_host_cannot_prepare_is_put_off_and_says_why() {
     world.worker("w").run_ready(&*world.host).await.unwrap();
     let info = world.loaded("r").await.info;
     assert!(info.problem.unwrap().contains("invalid type: string"), "what the host said");
-    assert_eq!((info.put_off, info.holder), (Some(Duration::from_secs(60)), None));
+    assert_eq!((info.not_before, info.holder), (Some(Duration::from_secs(60)), None));
     assert_eq!(world.status("good").await, "Done natural_end", "others are not held up");
 }
 

@@ -103,7 +103,7 @@ async fn a_drained_worker_stops_where_nothing_executes_and_another_goes_on() {
     assert!(world.ledger().all().contains(&"r given back, to go on elsewhere".to_owned()));
     assert_eq!(world.ledger().count("c began"), 0);
     let info = world.loaded("r").await.info;
-    assert_eq!((info.holder, info.put_off), (None, None));
+    assert_eq!((info.holder, info.not_before), (None, None));
     assert_eq!(world.loaded("z").await.info.version, 0, "it claimed nothing more");
 
     world.worker("next").run_ready(&*world.host).await.unwrap();

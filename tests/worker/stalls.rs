@@ -90,7 +90,7 @@ async fn a_run_does_not_change_hands_while_a_claim_takes_long() {
     drain.cancel();
     working.await.unwrap().unwrap();
     let late = world.loaded("late").await.info;
-    assert_eq!((late.version, late.holder, late.put_off), (0, None, None));
+    assert_eq!((late.version, late.holder, late.not_before), (0, None, None));
     let next = Claim::of("late", "next", Duration::MAX);
     assert_eq!(world.store.claim(&next).await.unwrap().unwrap().fence, 2, "it was claimed");
 }

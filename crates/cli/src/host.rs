@@ -76,7 +76,7 @@ impl Executor for ScenarioExecutor {
 
     fn ended(&self, run: &str, ended: &Ended) {
         let is_left = match ended {
-            Ended::PutOff(_) => true,
+            Ended::Deferred(_) => true,
             // A run of another process is driven there.
             Ended::Lost(error) => !matches!(**error, StoreError::Fenced { .. } | StoreError::NoRun { .. }),
             _ => false,

@@ -125,7 +125,7 @@ async fn a_value_that_could_not_be_read_again_is_not_written() {
     assert!(refused.to_string().contains("messages.json would have "), "{refused}");
     assert_eq!(store.load("r1").await.unwrap(), before);
     assert!(store.cancel("r1", &"x".repeat(MOST + 1)).await.is_err());
-    store.release(&lease, &Release::put_off(Duration::ZERO, "é".repeat(MOST))).await.unwrap();
+    store.release(&lease, &Release::retry_after(Duration::ZERO, "é".repeat(MOST))).await.unwrap();
     let problem = store.load("r1").await.unwrap().info.problem.unwrap();
     assert_eq!(problem.len(), 1 << 20, "a release is never refused");
     assert!(store.claim(&Claim::any("x".repeat(MOST + 1), Duration::ZERO)).await.is_err());
@@ -197,7 +197,7 @@ async fn asked(store: &dyn RunStore) {
     for claim in [Claim::any("w", Duration::MAX), Claim::of("r1", "w", Duration::ZERO)] {
         if let Ok(Some(lease)) = store.claim(&claim).await {
             drop(store.renew(&lease, Duration::MAX).await);
-            drop(store.release(&lease, &Release::put_off(Duration::MAX, "x")).await);
+            drop(store.release(&lease, &Release::retry_after(Duration::MAX, "x")).await);
         }
     }
     drop(store.cancel("r1", "enough").await);

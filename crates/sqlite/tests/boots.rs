@@ -57,10 +57,10 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
         create(&store, run).await;
     }
     store.claim(&Claim::of("endless", "me", Duration::MAX)).await.unwrap().unwrap();
-    store.create(&NewRun::new("new", serde_json::Value::Null, 0).put_off(MINUTE)).await.unwrap();
+    store.create(&NewRun::new("new", serde_json::Value::Null, 0).not_before(MINUTE)).await.unwrap();
     store.claim(&Claim::of("held", "me", MINUTE)).await.unwrap().unwrap();
     for (run, release) in
-        [("off", Release::put_off(MINUTE, "away")), ("aside", Release::set_aside("too large"))]
+        [("off", Release::retry_after(MINUTE, "away")), ("aside", Release::set_aside("too large"))]
     {
         let lease = store.claim(&Claim::of(run, "me", MINUTE)).await.unwrap().unwrap();
         store.release(&lease, &release).await.unwrap();
@@ -73,7 +73,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
         let holder = info(&store, run).await.holder.unwrap();
         assert_eq!((&*holder.name, holder.left), ("me", Duration::ZERO), "{run}");
     }
-    assert_eq!((info(&store, "off").await.put_off, info(&store, "new").await.put_off), (None, None));
+    assert_eq!((info(&store, "off").await.not_before, info(&store, "new").await.not_before), (None, None));
     assert!(info(&store, "aside").await.is_set_aside());
     let mut claimed = Vec::new();
     while let Some(lease) = store.claim(&Claim::any("you", MINUTE)).await.unwrap() {

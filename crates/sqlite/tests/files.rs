@@ -442,7 +442,7 @@ async fn a_column_of_another_type_holds_up_no_boot() {
     let store = open("b1");
     let hour = std::time::Duration::from_secs(3_600);
     for run in ["r1", "r2", "r3"] {
-        store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(hour)).await.unwrap();
+        store.create(&NewRun::new(run, serde_json::Value::Null, 0).not_before(hour)).await.unwrap();
         store.claim(&Claim::of(run, "gone", hour)).await.unwrap().unwrap();
     }
     drop(store);

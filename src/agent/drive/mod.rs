@@ -336,10 +336,10 @@ impl<'d, 'io> Drive<'d, 'io> {
         end: Option<(&TerminationReason, Usage)>,
     ) -> Result<crate::checkpoint::Receipt, CommitError> {
         // The commit of the call results, or of the end, includes this one.
-        let is_put_off = self.config.durability == Durability::Step
+        let is_deferred = self.config.durability == Durability::Step
             && due.trigger() == Trigger::AssistantTurnCommitted
             && self.io.committer.is_some();
-        if is_put_off {
+        if is_deferred {
             return Ok(crate::checkpoint::without_committer(due));
         }
         let events = self.events_of_commit(due.trigger(), end);

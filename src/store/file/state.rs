@@ -140,7 +140,7 @@ impl State {
             fence: 0,
             committed_under: 0,
             holder: None,
-            not_before_ms: new.put_off.map(|time| Now::of(clock).after(time)),
+            not_before_ms: new.not_before.map(|time| Now::of(clock).after(time)),
             boot: clock.boot().to_owned(),
             problem: None,
             cancel: None,
@@ -315,7 +315,7 @@ impl State {
         if release.pardons {
             self.lost = 0;
         }
-        self.not_before_ms = release.put_off.map(|time| now.after(time));
+        self.not_before_ms = release.not_before.map(|time| now.after(time));
         self.problem = release.problem;
     }
 
@@ -357,7 +357,7 @@ impl Hold {
             left: now.left(held.until_ms),
             fence: self.fence,
         });
-        info.put_off = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
+        info.not_before = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
         info
     }
 }

@@ -56,7 +56,7 @@ impl Kept {
         Kept {
             info: RunInfo::created(run),
             holder: None,
-            not_before: run.put_off.map(|time| now.after(time)),
+            not_before: run.not_before.map(|time| now.after(time)),
             spec: run.spec.clone(),
             fence: 0,
             committed_under: 0,
@@ -94,7 +94,7 @@ impl Kept {
             left: now.left(*until),
             fence: self.fence,
         });
-        info.put_off = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
+        info.not_before = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
         info
     }
 
@@ -119,7 +119,7 @@ impl Kept {
 
     pub(super) fn give_back(&mut self, release: &Release, now: Now) {
         self.holder = None;
-        self.not_before = release.put_off.map(|time| now.after(time));
+        self.not_before = release.not_before.map(|time| now.after(time));
         self.info.problem.clone_from(&release.problem);
         self.end_claim(true);
         if release.pardons {

@@ -40,7 +40,7 @@ impl Worker {
         };
         let Driven { ended, did_nothing, is_given_back } = driven;
         let release = if is_ready && did_nothing {
-            Release::put_off(self.poll.min(self.retry_delay), DID_NOTHING).pardoned()
+            Release::retry_after(self.poll.min(self.retry_delay), DID_NOTHING).pardoned()
         } else {
             release(&ended, self.retry_delay)
         };
@@ -62,16 +62,16 @@ impl Worker {
         // Of runs that a process ended with, one at a time is loaded and driven, so that the next end has one to blame.
         let mut alone = None;
         if lease.lost > 0 && !self.is_alone(&mut alone) {
-            return Ok(put_off(BESIDE_A_SUSPECT));
+            return Ok(deferred(BESIDE_A_SUSPECT));
         }
         // Loading may be what ended them. Once more it is tried, to end a run that is to be cancelled.
         if lease.lost > self.set_aside_after {
-            return Ok(put_off(set_aside_unread(&lease.run, lease.lost)));
+            return Ok(deferred(set_aside_unread(&lease.run, lease.lost)));
         }
         if lease.lost == self.set_aside_after
             && self.store.pending_signals(&lease.run).await?.cancel.is_none()
         {
-            return Ok(put_off(set_aside(&lease.run, lease.lost)));
+            return Ok(deferred(set_aside(&lease.run, lease.lost)));
         }
         let (loaded, mail) =
             tokio::try_join!(self.store.load(&lease.run), self.store.pending_signals(&lease.run))?;
@@ -80,7 +80,7 @@ impl Worker {
         }
         // A claim by name does not tell it in each store.
         if loaded.info.lost > 0 && !self.is_alone(&mut alone) {
-            return Ok(put_off(BESIDE_A_SUSPECT));
+            return Ok(deferred(BESIDE_A_SUSPECT));
         }
         self.go_on(host, lease, &loaded, (mail, seen), drain).await
     }
@@ -114,14 +114,14 @@ impl Worker {
         };
         let job = match prepared {
             Ok(job) => job,
-            Err(error) => return Ok(put_off(error)),
+            Err(error) => return Ok(deferred(error)),
         };
         let clock = Arc::clone(&self.clock);
         let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced.saturating_add(1));
         let recorder = recorder.clock(move || clock.now_ms()).build();
         let (state, input) = match begin(loaded, &job, &recorder) {
             Ok(begun) => begun,
-            Err(error) => return Ok(put_off(unreadable(&error))),
+            Err(error) => return Ok(deferred(unreadable(&error))),
         };
         let store = Arc::clone(&self.store);
         let clock = Arc::clone(&self.clock);
@@ -152,8 +152,8 @@ impl Driven {
     }
 }
 
-fn put_off(why: impl ToString) -> Driven {
-    Driven::of(Ended::PutOff(why.to_string()))
+fn deferred(why: impl ToString) -> Driven {
+    Driven::of(Ended::Deferred(why.to_string()))
 }
 
 /// A store would give it at once again, and again.
@@ -209,7 +209,7 @@ impl InHand<'_> {
             };
             let outcome = match outcome {
                 Ok(outcome) => outcome,
-                Err(error) => return Ok(Ended::PutOff(stopped(&error))),
+                Err(error) => return Ok(Ended::Deferred(stopped(&error))),
             };
             let Outcome { reason, waiting, .. } = outcome;
             if reason != TerminationReason::Suspended {
@@ -228,7 +228,7 @@ impl InHand<'_> {
                     "a decision was accepted for another question than its call asks: the row was changed, or a migration changed the \
                      question; no other decision is taken on it; `runstate cancel {run}` ends the run"
                 );
-                return Ok(Ended::PutOff(why));
+                return Ok(Ended::Deferred(why));
             }
             input = Input::Resume;
         }
@@ -292,7 +292,7 @@ fn stopped(error: &ActivationError) -> String {
 /// How the run is given back.
 fn release(ended: &Ended, later: Duration) -> Release {
     match ended {
-        Ended::PutOff(why) => Release::put_off(later, why),
+        Ended::Deferred(why) => Release::retry_after(later, why),
         Ended::Lost(error) => match &**error {
             // It is nobody's fault, and passes.
             StoreError::Unavailable(_) => Release::clean(),
@@ -300,7 +300,7 @@ fn release(ended: &Ended, later: Duration) -> Release {
             StoreError::TooLarge { .. } => Release::set_aside(format!(
                 "{error}; nothing of it is driven until `runstate resume RUN --detach` gives it back"
             )),
-            error => Release::put_off(later, error.to_string()),
+            error => Release::retry_after(later, error.to_string()),
         },
         Ended::Over(_) | Ended::Waits(_) => Release::clean().pardoned(),
         Ended::Drained => Release::clean(),

@@ -203,7 +203,7 @@ pub enum Ended {
     /// The store took the run from it, or cannot be reached: the run goes on from its last commit.
     Lost(Arc<StoreError>),
     /// It cannot be driven now, and is put off.
-    PutOff(String),
+    Deferred(String),
 }
 
 impl fmt::Display for Ended {
@@ -213,7 +213,7 @@ impl fmt::Display for Ended {
             Ended::Waits(calls) => write!(f, "waits for {}", calls.join(", ")),
             Ended::Drained => f.write_str("given back, to go on elsewhere"),
             Ended::Lost(error) => write!(f, "lost: {error}"),
-            Ended::PutOff(why) => write!(f, "put off: {why}"),
+            Ended::Deferred(why) => write!(f, "put off: {why}"),
         }
     }
 }

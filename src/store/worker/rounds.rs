@@ -142,7 +142,7 @@ impl Worker {
             let run = held.lease.run.clone();
             let (ended, release) = self.drive(host, held, seen, drain).await;
             // One that waits for another run was not tried.
-            let waits = matches!(&ended, Ended::PutOff(why) if why == BESIDE_A_SUSPECT);
+            let waits = matches!(&ended, Ended::Deferred(why) if why == BESIDE_A_SUSPECT);
             if let Some(tried) = tried.filter(|_| !waits) {
                 tried.note(run, release);
             }

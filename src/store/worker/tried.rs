@@ -13,7 +13,7 @@ pub(super) struct Tried(Mutex<HashMap<String, Release>>);
 impl Tried {
     /// Notes a run that was given back, if it was put off.
     pub(super) fn note(&self, run: String, release: Release) {
-        if release.put_off.is_some() {
+        if release.not_before.is_some() {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run, release);
         }
     }
@@ -23,8 +23,8 @@ impl Tried {
     pub(super) fn again(&self, run: &str, least: Duration) -> Option<Release> {
         let mut tried = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let release = tried.get_mut(run)?;
-        let time = release.put_off.unwrap_or_default();
-        release.put_off = Some(time.saturating_mul(2).max(least).max(Duration::from_millis(1)));
+        let time = release.not_before.unwrap_or_default();
+        release.not_before = Some(time.saturating_mul(2).max(least).max(Duration::from_millis(1)));
         Some(release.clone())
     }
 }

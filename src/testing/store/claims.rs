@@ -96,18 +96,18 @@ pub(super) async fn a_run_that_is_put_off_is_claimed_in_time_or_by_name(bench: &
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
     store
-        .release(&lease, &Release::put_off(span(bench, NOW + 100), "the model is away"))
+        .release(&lease, &Release::retry_after(span(bench, NOW + 100), "the model is away"))
         .await
         .must("put r1 off");
     let info = load(&*store, "r1").await.info;
-    assert_eq!(info.put_off, Some(span(bench, NOW + 100)), "how long it is put off");
+    assert_eq!(info.not_before, Some(span(bench, NOW + 100)), "how long it is put off");
     assert_eq!(info.problem.as_deref(), Some("the model is away"), "why");
     assert_eq!(info.holder, None, "nobody has it");
     // A run that is to be cancelled needs nothing that it was put off for.
     create(&*store, "r2").await;
     let lease = claim(&*store, "r2").await;
     store
-        .release(&lease, &Release::put_off(span(bench, NOW + 100), "the model is away"))
+        .release(&lease, &Release::retry_after(span(bench, NOW + 100), "the model is away"))
         .await
         .must("put r2 off");
     store.cancel("r2", "enough").await.must("cancel r2");
@@ -117,7 +117,7 @@ pub(super) async fn a_run_that_is_put_off_is_claimed_in_time_or_by_name(bench: &
         "claim a run that is to be cancelled"
     );
     store
-        .release(&Lease::new("r2", 2), &Release::put_off(span(bench, NOW + 100), "away"))
+        .release(&Lease::new("r2", 2), &Release::retry_after(span(bench, NOW + 100), "away"))
         .await
         .must("put r2 off again");
 
@@ -125,14 +125,14 @@ pub(super) async fn a_run_that_is_put_off_is_claimed_in_time_or_by_name(bench: &
     assert_eq!(claim(&*store, "r1").await.fence, 2, "claim by name before its time");
     let lease = Lease::new("r1", 2);
     store
-        .release(&lease, &Release::put_off(span(bench, NOW + 100), "still away"))
+        .release(&lease, &Release::retry_after(span(bench, NOW + 100), "still away"))
         .await
         .must("put r1 off again");
     let lease = claim_any(bench, &*store, NOW + 100).await;
     assert_eq!(lease, Some(Lease::new("r1", 3)), "claim any at its very time");
     release(&*store, &Lease::new("r1", 3)).await;
     let info = load(&*store, "r1").await.info;
-    assert_eq!((info.put_off, info.problem), (None, None), "given back for anybody to go on with");
+    assert_eq!((info.not_before, info.problem), (None, None), "given back for anybody to go on with");
     assert_eq!(claim_any(bench, &*store, NOW).await, Some(Lease::new("r1", 4)), "claim any at once");
 }
 

@@ -92,14 +92,14 @@ pub(super) async fn a_run_is_given_back_with_its_problem(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
-    store.release(&lease, &Release::put_off(span(bench, NOW + 5), "no key")).await.must("put off");
+    store.release(&lease, &Release::retry_after(span(bench, NOW + 5), "no key")).await.must("put off");
     let info = load(&*store, "r1").await.info;
-    let told = (info.holder, info.put_off, info.problem.as_deref());
+    let told = (info.holder, info.not_before, info.problem.as_deref());
     assert_eq!(told, (None, Some(span(bench, NOW + 5)), Some("no key")), "holder, time and problem");
     let lease = claim(&*store, "r1").await;
     release(&*store, &lease).await;
     let info = load(&*store, "r1").await.info;
-    assert_eq!((info.holder, info.put_off, info.problem), (None, None, None), "given back clean");
+    assert_eq!((info.holder, info.not_before, info.problem), (None, None, None), "given back clean");
 }
 
 pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
@@ -120,7 +120,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     assert_eq!(lease.lost, 3, "told by the lease of a claim without a name");
     assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
     // One that put the run off, or was drained, has not shown that it can be driven.
-    store.release(&lease, &Release::put_off(span(bench, NOW), "no key")).await.must("put off");
+    store.release(&lease, &Release::retry_after(span(bench, NOW), "no key")).await.must("put off");
     let lease = take(5, true).await;
     assert_eq!(lost().await, 3, "behind one that put it off");
     store.release(&lease, &Release::clean()).await.must("release");
@@ -152,7 +152,7 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     let played = Played::new("r1", &[questions(1)]).await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
-    store.release(&lease, &Release::put_off(Duration::ZERO, "no key")).await.must("put off");
+    store.release(&lease, &Release::retry_after(Duration::ZERO, "no key")).await.must("put off");
     // A claim that was lost.
     store.claim(&of(bench, "r1", "ann", NOW, NOW + 1)).await.must("claim");
     let lease = store.claim(&of(bench, "r1", "bob", NOW + 1, LONG)).await.must("claim").must("claim");
@@ -171,7 +171,7 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
 
     store.commit_and_release(&lease, &last).await.must("commit and release");
     let info = load(&*store, "r1").await.info;
-    let told = (info.version, info.holder, info.put_off, info.problem, info.lost);
+    let told = (info.version, info.holder, info.not_before, info.problem, info.lost);
     assert_eq!(told, (last.version, None, None, None, 0), "the run behind its last commit");
     assert_stored(&*store, played.state(), "behind its last commit").await;
     assert_eq!(trace(&*store, "r1").await, played.trace(), "its trace");
@@ -201,7 +201,7 @@ pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
     store.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     let before = load(&*store, "r1").await.info;
     store
-        .release(&old, &Release::put_off(span(bench, NOW + 99), "ann gave up"))
+        .release(&old, &Release::retry_after(span(bench, NOW + 99), "ann gave up"))
         .await
         .must("release an older lease");
     assert_eq!(load(&*store, "r1").await.info, before, "what bob has in hand");

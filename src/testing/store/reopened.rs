@@ -42,12 +42,12 @@ pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench:
     bench
         .store()
         .await
-        .release(&lease, &Release::put_off(span(bench, NOW + 7), "away"))
+        .release(&lease, &Release::retry_after(span(bench, NOW + 7), "away"))
         .await
         .must("release");
     let info = load(&*bench.store().await, "r1").await.info;
     assert_eq!(
-        (info.holder, info.put_off),
+        (info.holder, info.not_before),
         (None, Some(span(bench, NOW + 7))),
         "the run that was given back"
     );

@@ -81,7 +81,7 @@ pub(super) async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
             Some(text),
             "the reason of the wish to cancel"
         );
-        store.release(&lease, &Release::put_off(span(bench, NOW), text)).await.must("release");
+        store.release(&lease, &Release::retry_after(span(bench, NOW), text)).await.must("release");
         assert_eq!(load(&*store, &run).await.info.problem.as_deref(), Some(text), "the problem");
     }
     let calls = ODD.into_iter().filter(|id| !id.is_empty());

@@ -37,7 +37,8 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
     }
     store.claim(&Claim::of("endless", "me", Duration::MAX)).await.unwrap().unwrap();
     store.claim(&Claim::of("held", "me", MINUTE)).await.unwrap().unwrap();
-    for (run, release) in [("off", Release::put_off(MINUTE, "away")), ("aside", Release::set_aside("large"))]
+    for (run, release) in
+        [("off", Release::retry_after(MINUTE, "away")), ("aside", Release::set_aside("large"))]
     {
         let lease = store.claim(&Claim::of(run, "me", MINUTE)).await.unwrap().unwrap();
         store.release(&lease, &release).await.unwrap();
@@ -57,7 +58,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
     for run in ["held", "endless"] {
         assert_eq!(of(run).holder.as_ref().unwrap().left, Duration::ZERO, "{run}");
     }
-    assert_eq!(of("off").put_off, None);
+    assert_eq!(of("off").not_before, None);
     assert!(of("aside").is_set_aside());
     assert_eq!(disk.files(), before);
     let mut claimed = Vec::new();

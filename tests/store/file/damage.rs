@@ -338,10 +338,10 @@ async fn a_run_with_a_log_that_the_system_refuses_can_be_given_back() {
     let log = run_file(&disk, "messages.jsonl");
     disk.remove(&log).unwrap();
     disk.create_folder(&log).unwrap();
-    store.release(&lease, &Release::put_off(span(7), "it cannot be read")).await.unwrap();
+    store.release(&lease, &Release::retry_after(span(7), "it cannot be read")).await.unwrap();
     let info = store.runs(&RunQuery::all(1)).await.unwrap().remove(0);
     assert_eq!(
-        (info.problem.as_deref(), info.put_off, info.holder),
+        (info.problem.as_deref(), info.not_before, info.holder),
         (Some("it cannot be read"), Some(span(7)), None)
     );
     disk.remove_folder(&log).unwrap();
@@ -374,10 +374,10 @@ async fn a_run_with_a_damaged_log_can_be_given_back() {
     store.commit(&lease, commits.next().unwrap()).await.unwrap();
     let whole = disk.read(&log, u64::MAX).unwrap();
     put(&disk, &log, &whole[..whole.len() - 5]);
-    store.release(&lease, &Release::put_off(span(7), "it is damaged")).await.unwrap();
+    store.release(&lease, &Release::retry_after(span(7), "it is damaged")).await.unwrap();
     let info = store.runs(&RunQuery::all(1)).await.unwrap().remove(0);
     assert_eq!(
-        (info.problem.as_deref(), info.put_off, info.holder),
+        (info.problem.as_deref(), info.not_before, info.holder),
         (Some("it is damaged"), Some(span(7)), None)
     );
     put(&disk, &log, &whole);

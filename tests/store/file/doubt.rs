@@ -69,7 +69,7 @@ async fn does(store: &FileStore, what: &str, lease: &Lease) -> Result<(), StoreE
             store.post(&decision).await.map(drop)
         }
         "cancel" => store.cancel(run, "why").await.map(drop),
-        "release" => store.release(lease, &Release::put_off(span(5_000), "why")).await,
+        "release" => store.release(lease, &Release::retry_after(span(5_000), "why")).await,
         "remove" => store.remove(run).await.map(drop),
         other => panic!("{other}"),
     }

@@ -105,7 +105,7 @@ impl Story {
         }
         store.renew(&lease, span(NOW + 7)).await?;
         self.commit(store, known, &lease, self.commits.len(), again).await?;
-        store.release(&lease, &Release::put_off(span(NOW + 19), "over")).await
+        store.release(&lease, &Release::retry_after(span(NOW + 19), "over")).await
     }
 
     async fn claim(&self, store: &FileStore, known: &mut Known) -> Result<Lease, StoreError> {

@@ -188,10 +188,10 @@ pub(super) fn notes(run: &RunInfo) -> Vec<String> {
     let reason = run.reason.as_ref().filter(|_| run.status == RunStatus::Done);
     // What kept it from going on does no more once it is over.
     let is_over = run.status == RunStatus::Done;
-    let put_off = run.put_off.filter(|_| run.problem.is_some() && !run.is_set_aside());
-    let put_off = put_off.map(|left| format!(", tried again {}", ahead(left))).unwrap_or_default();
+    let not_before = run.not_before.filter(|_| run.problem.is_some() && !run.is_set_aside());
+    let not_before = not_before.map(|left| format!(", tried again {}", ahead(left))).unwrap_or_default();
     let problem =
-        run.problem.as_ref().filter(|_| !is_over).map(|problem| format!("problem: {problem}{put_off}"));
+        run.problem.as_ref().filter(|_| !is_over).map(|problem| format!("problem: {problem}{not_before}"));
     let cancel = run.cancel.as_ref().map(|reason| format!("is to be cancelled: {reason}"));
     let reason = reason.map(|reason| format!("ended: {reason}"));
     [reason, cancel, problem].into_iter().flatten().collect()
@@ -214,7 +214,7 @@ pub(super) fn to_json(run: &RunInfo, waits: Waits, now_ms: u64) -> Value {
         "decided": waits.decided,
         "message_id": waits.message,
         "holder": holder,
-        "not_before_ms": run.put_off.map(|left| moment(now_ms, left)),
+        "not_before_ms": run.not_before.map(|left| moment(now_ms, left)),
         "problem": run.problem,
         "set_aside": run.is_set_aside(),
         "cancel": run.cancel,

@@ -104,7 +104,7 @@ fn is_put(
     let title = scenario.about.as_deref().unwrap_or(&scenario.message);
     let mut run = NewRun::new(folder.id(), spec.to_json()?, unix_ms()).titled(title);
     if is_driven_here {
-        run = run.put_off(OURS);
+        run = run.not_before(OURS);
     }
     match put(opened, &run) {
         Ok(()) => {

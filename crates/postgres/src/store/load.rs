@@ -66,8 +66,8 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     let now: i64 = column(row, 15)?;
     let fence = number(row, 16)?;
     info.holder = holder.map(|(name, until)| Holder { name, left: left_until(now, until), fence });
-    let put_off = column::<Option<i64>>(row, 9)?.map(|at| left_until(now, at));
-    info.put_off = put_off.filter(|left| !left.is_zero());
+    let not_before = column::<Option<i64>>(row, 9)?.map(|at| left_until(now, at));
+    info.not_before = not_before.filter(|left| !left.is_zero());
     info.problem = optional(row, 10)?;
     info.cancel = optional(row, 11)?;
     info.changed_at_ms = number(row, 13)?;

@@ -140,7 +140,7 @@ impl RunData for PostgresStore {
             let spec = serde_json::to_string(&new.spec).map_err(StoreError::failed)?;
             fits("runs.id", longest(&long))?;
             fits("runs.spec", spec.len())?;
-            let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.put_off.map(span));
+            let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.not_before.map(span));
             let thread = new.thread.as_ref().map(|place| Key::of(&place.thread));
             let after =
                 new.thread.as_ref().and_then(|place| place.after.as_deref()).map(|after| Key::of(after).key);
@@ -364,7 +364,7 @@ impl RunQueue for PostgresStore {
             .as_deref()
             .map(|problem| &problem[..problem.floor_char_boundary(MOST_OF_A_PROBLEM)]);
         let (key, problem) = (Key::of(&lease.run).key, problem.map(text));
-        let not_before = release.put_off.map(span);
+        let not_before = release.not_before.map(span);
         let params =
             [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
         let released = self.connections.rows(&self.sql.release, &params).await?;

@@ -63,8 +63,8 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
         (info.steps, info.waiting) = (narrow(steps), narrow(waiting));
         let held = until_ms.map_or(Duration::ZERO, |until| now.held(number(until)));
         info.holder = optional(row, 7)?.map(|name| Holder { name, left: held, fence });
-        let put_off = not_before_ms.map(|at| now.left(number(at)));
-        info.put_off = put_off.filter(|left| !left.is_zero());
+        let not_before = not_before_ms.map(|at| now.left(number(at)));
+        info.not_before = not_before.filter(|left| !left.is_zero());
         info.problem = optional(row, 10)?;
         info.cancel = optional(row, 11)?;
         (info.changed_at_ms, info.lost) = (number(changed), narrow(lost));

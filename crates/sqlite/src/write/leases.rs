@@ -40,14 +40,14 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
             if passed_over.contains(&row) {
                 continue;
             }
-            let is_put_off = match readable(conn, run, now)? {
+            let is_deferred = match readable(conn, run, now)? {
                 Some(run) => match take(conn, &run, claim, now) {
                     Err(fault) if fault.is_of_another_type() => false,
                     taken => return taken.map(Some),
                 },
-                None => put_off(conn, row, now.after(UNREADABLE))?,
+                None => not_before(conn, row, now.after(UNREADABLE))?,
             };
-            if !is_put_off {
+            if !is_deferred {
                 passed_over.insert(row);
             }
         }
@@ -111,9 +111,9 @@ const UNREADABLE: Duration = Duration::from_secs(60);
 
 /// Lists tell that the row cannot be read. In the queue it would stay the first one. False for a row with a value of another type than its
 /// column has, which takes no change at all.
-fn put_off(conn: &Connection, row: i64, until: i64) -> Outcome<bool> {
-    let mut put_off = conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
-    match put_off.execute([row, until]).map_err(Fault::from) {
+fn not_before(conn: &Connection, row: i64, until: i64) -> Outcome<bool> {
+    let mut not_before = conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
+    match not_before.execute([row, until]).map_err(Fault::from) {
         Err(fault) if fault.is_of_another_type() => Ok(false),
         done => done.map(|_| true),
     }
@@ -142,7 +142,7 @@ pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release, now: 
              lost = iif(?5 OR steps > max(claimed_steps, 1), 0, lost) \
          WHERE id = ?1 AND fence = ?2",
     )?;
-    let not_before = release.put_off.map(|time| now.after(time));
+    let not_before = release.not_before.map(|time| now.after(time));
     let given =
         give.execute(params![lease.run, column(lease.fence), not_before, release.problem, release.pardons])?;
     if given > 0 {

@@ -38,7 +38,7 @@ pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
          SELECT ?1, ?2, 'Running', ?3, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE run = ?1) \
          ON CONFLICT (id) DO NOTHING",
     )?;
-    let not_before = run.put_off.map(|time| now.after(time));
+    let not_before = run.not_before.map(|time| now.after(time));
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
         return taken(&run.id);
     }
