@@ -10,7 +10,7 @@ use runstate::decision::Decision;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     FileStore, MemoryStore, NewRun, Posted, Release, RunData, RunLists, RunStore, StoreError, Timer, Wrapper,
-    expire_due, lapse,
+    expire, expire_due,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
