@@ -227,6 +227,38 @@ fn what_makes_no_difference_to_a_reader_makes_none() {
     }
 }
 
+/// Letters and code that were flagged once: a guest who cannot come, one who declines, one who trains, code with a prompt and with a note.
+#[test]
+fn ordinary_letters_and_code_are_left_alone() {
+    for text in [
+        "I'm sorry, but I can't make it to the wedding on Saturday. We will raise a glass to you both from here.",
+        "Dear Lena, dear Jonas,\n\nI'm sorry, but I can't make it. The flight was cancelled, and the next one lands on Sunday.\n\nLove,\nMia\n",
+        "Hi all,\n\nthank you for the invitation. I'm sorry, but I can't make it on the 12th.\n\nBest,\nTom\n",
+        "Dear Dr. Weber,\n\nthank you for the offer. With a heavy heart I must decline, as I start in Basel in May.\n\nKind regards,\nAnna Roth\n",
+        "I keep my training data in a spreadsheet: distance, pace and pulse of each run since March.",
+        "Hi coach,\n\nhere is my training data of the last week. The long run was hard.\n\nSam\n",
+        "Set the prompt first:\n\n```python\nmessages = [{\"role\": \"system\", \"content\": \"You are a helpful assistant\"}]\n```\n\nThe client adds the question.\n",
+        "messages = [{\"role\": \"system\", \"content\": \"You are a helpful assistant\"}]\n",
+        "fn next(&mut self) -> Option<u8> {\n    // TODO: read ahead\n    self.bytes.next()\n}\n",
+        "// TODO: read ahead\nlet next = bytes.next();\n",
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), Vec::<String>::new(), "{text}");
+        let drift = runstate::stream::drift::DriftDetector::new().token(text);
+        assert_eq!(drift, None, "{text}");
+    }
+}
+
+/// A README changes its form from prose to lists, tables and code, and none of that is drift.
+#[test]
+fn readmes_are_left_alone() {
+    let readme = "# tidal\n\n[![build](https://ci.example/b.svg)](https://ci.example)\n\nTidal tells when the sea comes. It needs no network.\n\n\
+                  ## Install\n\n```sh\ncargo add tidal\n```\n\n## Use\n\n```rust\nlet tide = tidal::at(\"Brest\")?;\n```\n\n\
+                  | port | height |\n| --- | --- |\n| Brest | 6.1 m |\n| Calais | 6.4 m |\n\n- no `unsafe`\n- no allocation\n- no panic\n\n\
+                  ## License\n\nMIT or Apache-2.0, at your option.\n";
+    assert_eq!(kinds_of(&mut Patterns::builtin(), readme), Vec::<String>::new());
+    assert_eq!(runstate::stream::drift::DriftDetector::new().token(readme), None);
+}
+
 #[test]
 fn ordinary_sentences_have_none() {
     for text in [

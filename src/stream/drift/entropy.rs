@@ -4,7 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::LazyLock;
 
+use super::line::Line;
 use super::repetition::AsItIs;
+use super::token::{Kind, LONGEST, Script, Token, hashed};
 
 /// The window has the last runs of so many characters, and the text before it at least so many that are no white space.
 const WINDOW: u64 = 160;
@@ -25,16 +27,13 @@ const SURE_CHANGES: f64 = 21.0;
 const SURE_RARE: f64 = 28.5;
 const COMMON: f64 = 0.2;
 const LEAST_WORDS: u32 = 20;
-/// Of the lower-case letters of ASCII, one bit each.
-const VOWELS: u32 = 1 | 1 << 4 | 1 << 8 | 1 << 14 | 1 << 20 | 1 << 24;
-/// The longest word, number, and acronym, in characters, and the longest one without a vowel.
-const LONGEST: u32 = 22;
-const LONGEST_NUMBER: u32 = 8;
-const LONGEST_ACRONYM: u32 = 12;
-const LONGEST_MUTE: u32 = 3;
+/// Of so many tokens all but one are common, and so many of them are not the same: they say nothing.
+const SALAD: usize = 24;
+const DISTINCT: usize = 12;
+const LAST: usize = 32;
 
 /// After text of words: a window with new pairs of characters and with few words, words of many scripts by turns, or words without a
-/// sentence, which lack the common ones.
+/// sentence, which lack the common ones, or have no others. And a line that begins as a sentence and goes on with what is no word.
 #[derive(Debug, Clone)]
 pub(super) struct Entropy {
     /// Pairs that came, one bit each.
@@ -56,6 +55,10 @@ pub(super) struct Entropy {
     words: u32,
     common: u32,
     rare: u32,
+    /// Which of the last tokens are common, one bit each, and the last words that are.
+    recent: u32,
+    last: [u64; LAST],
+    line: Line,
 }
 
 /// Characters of some text.
@@ -100,6 +103,9 @@ impl Entropy {
             words: 0,
             common: 0,
             rare: 0,
+            recent: 0,
+            last: [0; LAST],
+            line: Line::default(),
         }
     }
 
@@ -109,7 +115,18 @@ impl Entropy {
         self.run.new += u64::from(self.is_new(c));
         self.run.chars += 1;
         if c.is_whitespace() {
-            return if self.token.chars == 0 { 0.0 } else { self.end_token() };
+            let sure = if self.token.chars == 0 {
+                self.line.indent += 1;
+                0.0
+            } else {
+                self.end_token()
+            };
+            match c {
+                '\n' => self.line.end(),
+                '\t' => self.line.indent += 3,
+                _ => {}
+            }
+            return sure;
         }
         self.token.char(c);
         if self.token.chars <= LONGEST { 0.0 } else { self.cut_token() }
@@ -132,16 +149,46 @@ impl Entropy {
         let token = std::mem::take(&mut self.token);
         self.home = self.home.or(token.script);
         let is_word = token.is_word() && token.script.is_none_or(|script| self.home == Some(script));
-        let turns = token.script.map_or(0.0, |script| self.script(script)).max(self.sentence(token, is_word));
-        turns.max(self.push(token.chars, is_word))
+        let is_latin = is_word && token.script == Some(Script::Latin);
+        let is_common = is_latin && COMMON_WORDS.contains(&token.hash);
+        let mut sure = token.script.map_or(0.0, |script| self.script(script));
+        sure = sure.max(self.sentence(token, is_latin, is_common));
+        if self.home == Some(Script::Latin) {
+            sure = sure.max(self.turn(token, is_latin, is_common));
+        }
+        sure.max(self.push(token.chars, is_word))
+    }
+
+    /// How many of the last common words are not the same.
+    fn distinct(&self) -> usize {
+        let at = self.common as usize + LAST;
+        let last: Vec<u64> =
+            (at + 1 - self.recent.count_ones() as usize..=at).map(|at| self.last[at % LAST]).collect();
+        (0..last.len()).filter(|at| !last[..*at].contains(&last[*at])).count()
+    }
+
+    /// How sure it is that a sentence turned into what is none.
+    #[inline]
+    fn turn(&mut self, token: Token, is_latin: bool, is_common: bool) -> f64 {
+        let kind = if is_common { Kind::Common } else { token.kind(is_latin) };
+        self.recent = (self.recent << 1 | u32::from(is_common)) & ((1 << SALAD) - 1);
+        if is_common {
+            self.last[self.common as usize % LAST] = token.hash;
+        }
+        let is_salad = self.recent.count_ones() as usize + 1 >= SALAD && self.distinct() >= DISTINCT;
+        let salad = f64::from(u8::from(is_salad));
+        self.line.token(kind, token.first, token.shape()).max(salad)
     }
 
     /// A token is too long for a word.
     fn cut_token(&mut self) -> f64 {
-        let token = Token { part: Part::Odd, ..Token::default() };
-        let Token { chars, script, .. } = std::mem::replace(&mut self.token, token);
+        let token = Token::odd();
+        let cut = std::mem::replace(&mut self.token, token);
+        let Token { chars, script, first, .. } = cut;
         self.token.script = script;
-        self.push(chars, false)
+        let is_latin = self.home == Some(Script::Latin);
+        let noise = if is_latin { self.line.token(Kind::Odd, first, cut.shape()) } else { 0.0 };
+        noise.max(self.push(chars, false))
     }
 
     fn push(&mut self, ink: u32, is_word: bool) -> f64 {
@@ -166,13 +213,13 @@ impl Entropy {
     }
 
     /// How sure it is that the words are no sentence. Names and numbers stand in lists, which are none either.
-    fn sentence(&mut self, token: Token, is_word: bool) -> f64 {
-        if !is_word || token.script != Some(Script::Latin) {
+    fn sentence(&mut self, token: Token, is_latin: bool, is_common: bool) -> f64 {
+        if !is_latin {
             self.rare = 0;
             return 0.0;
         }
         self.words = self.words.saturating_add(1);
-        if COMMON_WORDS.contains(&token.hash) {
+        if is_common {
             self.common += 1;
             self.rare = 0;
         } else if token.is_lower && token.letters > 2 {
@@ -213,116 +260,6 @@ impl Entropy {
     }
 }
 
-/// A run without white space.
-#[derive(Debug, Clone, Copy, Default)]
-struct Token {
-    chars: u32,
-    part: Part,
-    /// The letters of a word, or the digits of a number, and those of the part behind a hyphen or an apostrophe.
-    letters: u32,
-    uppers: u32,
-    lowers: u32,
-    vowel: bool,
-    script: Option<Script>,
-    /// Of the letters, in lower case. And is the first one in lower case?
-    hash: u64,
-    is_lower: bool,
-    /// Is it Latin so far, with at most one letter in upper case?
-    is_plain: bool,
-}
-
-/// Where in the token its last character stands.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Part {
-    /// Marks before the word.
-    #[default]
-    Before,
-    Word,
-    Number,
-    /// A hyphen or an apostrophe in the word, or a mark in the number.
-    Joint,
-    Point,
-    /// Marks behind the word.
-    Behind,
-    Odd,
-}
-
-impl Token {
-    #[inline]
-    fn char(&mut self, c: char) {
-        self.chars += 1;
-        // Most characters are such.
-        if c.is_ascii_lowercase() && self.part == Part::Word && self.is_plain {
-            self.letters += 1;
-            self.lowers += 1;
-            self.hash = hashed(self.hash, c);
-            self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
-            return;
-        }
-        self.next(c);
-    }
-
-    fn next(&mut self, c: char) {
-        let is_letter = c.is_alphabetic() || (self.part == Part::Word && is_mark(c));
-        let part = self.part;
-        self.part = match part {
-            Part::Odd => Part::Odd,
-            Part::Behind if is_letter || c.is_numeric() => Part::Odd,
-            Part::Before | Part::Word | Part::Joint if is_letter && self.takes(c) => Part::Word,
-            Part::Before | Part::Number | Part::Point if c.is_ascii_digit() => {
-                self.letters += 1;
-                Part::Number
-            }
-            _ if is_letter || c.is_numeric() || !is_of_prose(c) => Part::Odd,
-            Part::Before => Part::Before,
-            Part::Word if matches!(c, '-' | '\'' | '’') => {
-                (self.uppers, self.lowers) = (0, 0);
-                Part::Joint
-            }
-            Part::Number if matches!(c, '.' | ',' | ':' | '/' | '-') => Part::Point,
-            _ => Part::Behind,
-        };
-    }
-
-    /// Does the word go on with that letter?
-    fn takes(&mut self, c: char) -> bool {
-        let script = Script::of(c);
-        let goes_on = self.script.is_none_or(|known| known == script);
-        self.script = self.script.or(Some(script));
-        // A word is in lower case, or in upper case, but for its first letter.
-        let fits = if c.is_uppercase() { self.lowers == 0 } else { self.uppers <= 1 };
-        if self.letters == 0 {
-            self.is_lower = c.is_lowercase();
-        }
-        self.hash = hashed(self.hash, c.to_ascii_lowercase());
-        self.uppers += u32::from(c.is_uppercase());
-        self.lowers += u32::from(c.is_lowercase());
-        self.letters += 1;
-        self.is_plain = script == Script::Latin && self.uppers <= 1;
-        self.vowel |= script != Script::Latin
-            || !c.is_ascii()
-            || matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
-        goes_on && fits
-    }
-
-    fn is_word(self) -> bool {
-        match self.part {
-            Part::Odd => false,
-            Part::Before => self.chars <= 3,
-            _ if self.script.is_none() => self.letters <= LONGEST_NUMBER,
-            _ => {
-                self.chars <= LONGEST
-                    && (self.vowel || self.letters <= LONGEST_MUTE)
-                    && (self.uppers < 2 || self.letters <= LONGEST_ACRONYM)
-            }
-        }
-    }
-}
-
-fn hashed(hash: u64, c: char) -> u64 {
-    (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3)
-}
-
 /// English words that few sentences do without, by their hashes.
 static COMMON_WORDS: LazyLock<HashSet<u64, BuildHasherDefault<AsItIs>>> = LazyLock::new(|| {
     let words = "a all an and any are as at be between but by can do does did each for from had has have he her him his how i if in into \
@@ -330,48 +267,3 @@ static COMMON_WORDS: LazyLock<HashSet<u64, BuildHasherDefault<AsItIs>>> = LazyLo
                  under us was we were what when which who will with yes you your";
     words.split_whitespace().map(|word| word.chars().fold(0, hashed)).collect()
 });
-
-/// Is it a mark that stands before and behind words?
-fn is_of_prose(c: char) -> bool {
-    ".,;:!?()[]\"'“”‘’«»„*_`—–…#>|-".contains(c)
-}
-
-/// Is it a mark that combines with a letter?
-fn is_mark(c: char) -> bool {
-    matches!(u32::from(c), 0x300..=0x36F | 0x591..=0x5C7 | 0x64B..=0x65F | 0x900..=0xE7F)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Script {
-    Latin,
-    Greek,
-    Cyrillic,
-    Armenian,
-    Hebrew,
-    Arabic,
-    Indic,
-    Thai,
-    Georgian,
-    Hangul,
-    EastAsian,
-    Other,
-}
-
-impl Script {
-    fn of(c: char) -> Script {
-        match u32::from(c) {
-            0..0x250 | 0x1E00..0x1F00 => Script::Latin,
-            0x370..0x400 | 0x1F00..0x2000 => Script::Greek,
-            0x400..0x530 => Script::Cyrillic,
-            0x530..0x590 => Script::Armenian,
-            0x590..0x600 => Script::Hebrew,
-            0x600..0x780 => Script::Arabic,
-            0x900..0xE00 => Script::Indic,
-            0xE00..0xE80 => Script::Thai,
-            0x10A0..0x1100 => Script::Georgian,
-            0x1100..0x1200 | 0xAC00..0xD7B0 => Script::Hangul,
-            0x3040..0xA000 => Script::EastAsian,
-            _ => Script::Other,
-        }
-    }
-}

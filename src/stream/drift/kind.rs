@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub enum DriftKind {
     /// The same words come again and again: of the last 240 words, a share stands in groups of three that came before; at all of them
-    /// it is sure. Or a word goes round in itself for 140 characters, or a line comes eight times more.
+    /// it is sure. Or 45 of these groups come at one distance from where they came last, and three and a half times the distance at least. Or a word goes round in itself for 140 characters, or a line comes eight times more.
     Repetition,
     /// After text of words: of the last 160 characters few are of words, and most pairs never came before, as in noise or another
-    /// script; or words of four scripts stand in turns; or twenty words in a row are without one of those that sentences have.
+    /// script; or words of four scripts stand in turns; or twenty words in a row are without one of those that sentences have, or
+    /// 23 of 24 are such words and twelve of them differ. Or half of the last twenty parts of a line are no words, at most one is a common one, and they are no
+    /// data of one shape: behind the sentence with which the line begins, or from its beginning behind lines of sentences.
     EntropySpike,
     /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words, and of 50 at least, it is sure.
     Hedging,

@@ -8,8 +8,10 @@
 mod entropy;
 mod hedging;
 mod kind;
+mod line;
 mod prose;
 mod repetition;
+mod token;
 
 use crate::stream::guardrail::Severity;
 use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};

@@ -12,6 +12,11 @@ const LEAST: usize = 60;
 /// A share is so many times as sure. Changelogs with many empty releases, and mails with long quotations, have up to 0.75.
 const SURE_SHARE: f64 = 1.0 / 1.1;
 
+/// Groups at one distance from where they came last go round from so many on. It is sure where they are so many, and so many times the distance.
+const LEAST_ROUND: u64 = 12;
+const SURE_ROUND: f64 = 45.0;
+const TURNS: f64 = 3.5;
+
 /// A circle within a word is shorter than so many characters.
 const CIRCLE: usize = 16;
 /// A run of letters and digits counts from so many on.
@@ -20,16 +25,27 @@ const LEAST_RUN: usize = 26;
 const SURE_LETTERS: f64 = 140.0;
 const SURE_LINES: f64 = 8.5;
 
-/// The share of groups of three words that are in the window more than once; words and lines that go round. Words without a letter do not count: numbers
-/// repeat.
+/// The share of groups of three words that are in the window more than once; words that go round without a number between them; a word and lines that go
+/// round. Words without a letter do not count: numbers repeat.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repetition {
     /// The last two words.
     before: [Option<u64>; 2],
     groups: VecDeque<u64>,
-    counts: HashMap<u64, u32, BuildHasherDefault<AsItIs>>,
+    counts: HashMap<u64, Seen, BuildHasherDefault<AsItIs>>,
+    /// The groups so far. The last ones came before at one distance, and how many did.
+    all: u64,
+    distance: u64,
+    round: u64,
     letters: Circles,
     lines: Lines,
+}
+
+/// A group in the window: how often, and where last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    count: u32,
+    last: u64,
 }
 
 impl Repetition {
@@ -53,7 +69,9 @@ impl Repetition {
 
     /// One more word. How sure it is that the text repeats itself.
     pub(super) fn word(&mut self, word: Word) -> f64 {
+        // A number that grows is what changes in lists of releases, mails and steps.
         if !word.letters {
+            self.round = 0;
             return 0.0;
         }
         let [first, second] = self.before;
@@ -61,10 +79,29 @@ impl Repetition {
         let (Some(first), Some(second)) = (first, second) else { return 0.0 };
         let group = mix(mix(first, second), word.hash);
         self.groups.push_back(group);
-        *self.counts.entry(group).or_default() += 1;
+        self.all += 1;
+        let seen = self.counts.entry(group).or_default();
+        let distance = if seen.count > 0 { self.all - seen.last } else { 0 };
+        *seen = Seen { count: seen.count + 1, last: self.all };
+        self.round =
+            if distance > 0 && distance == self.distance { self.round + 1 } else { u64::from(distance > 0) };
+        self.distance = distance;
         if self.groups.len() > WINDOW {
             self.forget_first();
         }
+        self.circle().max(self.share())
+    }
+
+    /// How sure it is that the last words go round.
+    fn circle(&self) -> f64 {
+        if self.round < LEAST_ROUND {
+            0.0
+        } else {
+            (self.round as f64 / (TURNS * self.distance as f64).max(SURE_ROUND)).min(1.0)
+        }
+    }
+
+    fn share(&self) -> f64 {
         if self.groups.len() < LEAST {
             return 0.0;
         }
@@ -73,9 +110,9 @@ impl Repetition {
 
     fn forget_first(&mut self) {
         let Some(group) = self.groups.pop_front() else { return };
-        if let Some(count) = self.counts.get_mut(&group) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(seen) = self.counts.get_mut(&group) {
+            seen.count -= 1;
+            if seen.count == 0 {
                 self.counts.remove(&group);
             }
         }

@@ -1,6 +1,6 @@
 //! The checks once more, as plain as can be: each looks at the whole text and gives the highest confidence at any place in it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -22,15 +22,31 @@ pub fn repetition(text: &str) -> f64 {
         let after = word.known.and_then(|known| text[known..].chars().next());
         before.is_some_and(|c| "/\\=@".contains(c)) || after.is_some_and(|c| "/=".contains(c))
     };
-    let words = ended(text).into_iter().filter(|word| word.has_letter() && !is_glued(word));
-    let words: Vec<String> = words.map(|word| word.text).collect();
+    let (mut words, mut numbers): (Vec<String>, HashSet<usize>) = (vec![], HashSet::new());
+    for word in ended(text).into_iter().filter(|word| !is_glued(word)) {
+        if word.has_letter() {
+            words.push(word.text);
+        } else {
+            // A number stands between this group and the one before.
+            numbers.insert(words.len().saturating_sub(2));
+        }
+    }
     let groups: Vec<&[String]> = words.windows(3).collect();
     let shares = (60..=groups.len()).map(|end| {
         let window = &groups[end.saturating_sub(238)..end];
         let distinct: HashSet<_> = window.iter().collect();
         (1.0 - distinct.len() as f64 / window.len() as f64) / 1.1
     });
-    highest(shares).max(circles(text)).max(lines(text))
+    let (mut round, mut distance) = (0, 0);
+    let rounds = (0..groups.len()).map(|at| {
+        let before = (at.saturating_sub(238)..at).rev().find(|before| groups[*before] == groups[at]);
+        let now = before.map_or(0, |before| at - before);
+        round = if numbers.contains(&at) { 0 } else { round };
+        round = if now > 0 && now == distance { round + 1 } else { usize::from(now > 0) };
+        distance = now;
+        if round < 12 { 0.0 } else { (round as f64 / (3.5 * distance as f64).max(45.0)).min(1.0) }
+    });
+    highest(rounds).max(highest(shares)).max(circles(text)).max(lines(text))
 }
 
 /// Lines with letters that are the same as the one before.
@@ -209,5 +225,140 @@ pub fn entropy(text: &str) -> f64 {
         let share = words_now as f64 / ink_now as f64;
         (new as f64 / chars as f64 / 0.757).min(1.0 - share / 0.4).clamp(0.0, 1.0)
     });
-    highest(windows).max(turns)
+    highest(windows).max(turns).max(noise(text))
+}
+
+/// A part of a line, as sentences have it.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Common,
+    Word,
+    Other,
+    Odd,
+}
+
+fn kind(token: &str) -> Kind {
+    let bare = bare(token);
+    let letters: Vec<char> = bare.chars().filter(|c| c.is_alphabetic()).collect();
+    let is_word = token.chars().count() <= 22 && is_of_words(token, Some(0));
+    let is_latin = is_word && token_script(token) == Some(0);
+    let lower = letters.iter().flat_map(|c| c.to_lowercase()).collect::<String>();
+    let is_item = bare.chars().all(|c| c.is_ascii_digit() || ".,:/-".contains(c))
+        && bare.ends_with(|c: char| c.is_ascii_digit())
+        && token.strip_suffix(',').is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()));
+    let last = bare.rsplit(['-', '\'', '’']).next().unwrap_or_default();
+    let is_named = last.chars().any(char::is_uppercase);
+    let has_vowel = letters.iter().any(|c| !c.is_ascii() || "aeiouyAEIOUY".contains(*c));
+    if is_latin && ["the", "of", "and", "a", "it", "its", "i", "so", "on", "as"].contains(&lower.as_str()) {
+        Kind::Common
+    } else if is_latin && letters.len() > 2 && has_vowel && !is_named {
+        Kind::Word
+    } else if is_latin && is_named && (letters.len() > 1 || token.chars().count() == 1)
+        || !is_latin && is_item
+    {
+        Kind::Other
+    } else {
+        Kind::Odd
+    }
+}
+
+/// The classes of characters of a token; none of a single character.
+fn shape(token: &[char]) -> String {
+    let class = |c: &char| match c {
+        'a'..='z' => 'a',
+        'A'..='Z' => 'A',
+        '0'..='9' => '0',
+        c if c.is_ascii() => '.',
+        _ => 'é',
+    };
+    let classes: BTreeSet<char> = token.iter().map(class).collect();
+    if token.len() < 2 { String::new() } else { classes.into_iter().collect() }
+}
+
+/// Have the tokens few shapes, and few of those that data lack?
+fn is_data(shapes: &[String]) -> bool {
+    let shapes: Vec<&str> = shapes.iter().map(String::as_str).filter(|shape| !shape.is_empty()).collect();
+    let no_data = shapes.iter().filter(|shape| ["a", "."].contains(shape) || shape.contains('é')).count();
+    shapes.iter().collect::<BTreeSet<_>>().len() < 4 && no_data < 6
+}
+
+/// Lines that turn into noise, and words that say nothing, once the first word is Latin.
+fn noise(text: &str) -> f64 {
+    let count = |kinds: &[Kind], of: &[Kind]| kinds.iter().filter(|kind| of.contains(kind)).count();
+    let (mut home, mut is_fenced, mut most) = (None, false, 0.0_f64);
+    let (mut lines, mut all): (Vec<Kind>, Vec<(Kind, String)>) = (vec![], vec![]);
+    for line in text.split_inclusive('\n') {
+        let (mut kinds, mut shapes): (Vec<Kind>, Vec<String>) = (vec![], vec![]);
+        let mut is_row = false;
+        let indent = line.chars().take_while(|c| c.is_whitespace());
+        let indent: usize = indent.map(|c| if c == '\t' { 4 } else { 1 }).sum();
+        // The last token of the text may go on.
+        let ends = |at: usize| line[at..].contains(char::is_whitespace);
+        let mut at = 0;
+        for token in line.split(char::is_whitespace) {
+            at += token.len();
+            let is_whole = ends(at);
+            at += line[at..].chars().next().map_or(0, char::len_utf8);
+            if token.is_empty() {
+                continue;
+            }
+            let chars: Vec<char> = token.chars().collect();
+            let mut pieces: Vec<(Kind, String)> = vec![];
+            let cut = chars.len() / 23;
+            // Before the first word has ended nothing counts.
+            if home == Some(0) {
+                pieces.extend(chars.chunks_exact(23).map(|piece| (Kind::Odd, shape(piece))));
+            }
+            if is_whole && !chars.len().is_multiple_of(23) {
+                home = home.or(token_script(token));
+                if home == Some(0) {
+                    let kind = if cut == 0 { kind(token) } else { Kind::Odd };
+                    pieces.push((kind, shape(&chars[23 * cut..])));
+                    all.push((kind, bare(token).to_lowercase()));
+                    let last = &all[all.len().saturating_sub(24)..];
+                    let words: HashSet<_> = last.iter().map(|(_, word)| word).collect();
+                    if last.iter().filter(|(kind, _)| *kind == Kind::Common).count() >= 23
+                        && words.len() >= 12
+                    {
+                        most = 1.0;
+                    }
+                }
+            }
+            for (piece, shape) in pieces {
+                if kinds.is_empty() {
+                    let ticks = chars.iter().take_while(|c| **c == '`').count();
+                    is_fenced ^= ticks >= 3;
+                    is_row = indent >= 4 || is_fenced || ticks >= 3 || "|>$+<[!".contains(chars[0]);
+                }
+                kinds.push(piece);
+                shapes.push(if piece == Kind::Odd { shape } else { String::new() });
+                let Some(start) = kinds.len().checked_sub(20).filter(|_| !is_row) else { continue };
+                if is_data(&shapes[start..]) {
+                    continue;
+                }
+                let (before, last) = kinds.split_at(start);
+                let odd = count(last, &[Kind::Odd]) as f64 / 20.0;
+                let share = |of: &[Kind], kinds: &[Kind]| count(of, kinds) as f64 / of.len().max(1) as f64;
+                let commons = count(last, &[Kind::Common]);
+                if before.len() >= 10
+                    && share(before, &[Kind::Common]) >= 0.18
+                    && share(before, &[Kind::Common, Kind::Word]) >= 0.7
+                    && commons <= 1
+                {
+                    most = most.max((odd / 0.714).min(1.0));
+                }
+                if lines.len() >= 20
+                    && share(&lines, &[Kind::Common]) >= 0.2
+                    && share(&lines, &[Kind::Odd]) <= 0.1
+                    && commons == 0
+                {
+                    most = most.max((odd / 0.928).min(1.0));
+                }
+            }
+        }
+        if !is_row && line.ends_with('\n') {
+            lines.extend(kinds);
+        }
+    }
+    most
 }

@@ -1,0 +1,255 @@
+//! Runs without white space, as noise is told by them.
+
+/// Of the lower-case letters of ASCII, one bit each.
+const VOWELS: u32 = 1 | 1 << 4 | 1 << 8 | 1 << 14 | 1 << 20 | 1 << 24;
+/// The longest word, number, and acronym, in characters, and the longest one without a vowel.
+pub(super) const LONGEST: u32 = 22;
+const LONGEST_NUMBER: u32 = 8;
+const LONGEST_ACRONYM: u32 = 12;
+const LONGEST_MUTE: u32 = 3;
+
+/// The characters that a token has, as a set.
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const DIGIT: u8 = 4;
+const MARK: u8 = 8;
+const FOREIGN: u8 = 16;
+
+/// A run without white space.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Token {
+    pub(super) chars: u32,
+    pub(super) part: Part,
+    /// The letters of a word, or the digits of a number, and those of the part behind a hyphen or an apostrophe.
+    pub(super) letters: u32,
+    uppers: u32,
+    lowers: u32,
+    vowel: bool,
+    pub(super) script: Option<Script>,
+    /// Of the letters, in lower case. And is the first one in lower case?
+    pub(super) hash: u64,
+    pub(super) is_lower: bool,
+    /// Is it Latin so far, with at most one letter in upper case?
+    is_plain: bool,
+    /// Is it a number with a comma behind it?
+    is_item: bool,
+    pub(super) first: First,
+    shape: u8,
+}
+
+/// Where in the token its last character stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Marks before the word.
+    #[default]
+    Before,
+    Word,
+    Number,
+    /// A hyphen or an apostrophe in the word, or a mark in the number.
+    Joint,
+    Point,
+    /// Marks behind the word.
+    Behind,
+    Odd,
+}
+
+impl Token {
+    /// The rest of a token that is no word.
+    pub(super) fn odd() -> Self {
+        Token { part: Part::Odd, ..Token::default() }
+    }
+
+    #[inline]
+    pub(super) fn char(&mut self, c: char) {
+        self.chars += 1;
+        // Most characters are such.
+        if c.is_ascii_lowercase() && self.part == Part::Word && self.is_plain {
+            self.letters += 1;
+            self.lowers += 1;
+            self.shape |= LOWER;
+            self.hash = hashed(self.hash, c);
+            self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
+            return;
+        }
+        self.next(c);
+    }
+
+    fn next(&mut self, c: char) {
+        self.is_item = c == ',' && self.part == Part::Number;
+        self.shape |= match c {
+            'a'..='z' => LOWER,
+            'A'..='Z' => UPPER,
+            '0'..='9' => DIGIT,
+            c if c.is_ascii() => MARK,
+            _ => FOREIGN,
+        };
+        if self.chars <= 3 && c.is_ascii_punctuation() {
+            self.first = match (self.first, c) {
+                (First::Other, '|' | '>' | '$' | '+' | '<' | '[' | '!') if self.chars == 1 => First::Mark,
+                (First::Other, '`') if self.chars == 1 => First::Ticks(1),
+                (First::Ticks(ticks), '`') if u32::from(ticks) + 1 == self.chars => {
+                    if ticks == 2 {
+                        First::Fence
+                    } else {
+                        First::Ticks(ticks + 1)
+                    }
+                }
+                (first, _) => first,
+            };
+        }
+        let is_letter = c.is_alphabetic() || (self.part == Part::Word && is_mark(c));
+        let part = self.part;
+        self.part = match part {
+            Part::Odd => Part::Odd,
+            Part::Behind if is_letter || c.is_numeric() => Part::Odd,
+            Part::Before | Part::Word | Part::Joint if is_letter && self.takes(c) => Part::Word,
+            Part::Before | Part::Number | Part::Point if c.is_ascii_digit() => {
+                self.letters += 1;
+                Part::Number
+            }
+            _ if is_letter || c.is_numeric() || !is_of_prose(c) => Part::Odd,
+            Part::Before => Part::Before,
+            Part::Word if matches!(c, '-' | '\'' | '’') => {
+                (self.uppers, self.lowers) = (0, 0);
+                Part::Joint
+            }
+            Part::Number if matches!(c, '.' | ',' | ':' | '/' | '-') => Part::Point,
+            _ => Part::Behind,
+        };
+    }
+
+    /// Does the word go on with that letter?
+    fn takes(&mut self, c: char) -> bool {
+        let script = Script::of(c);
+        let goes_on = self.script.is_none_or(|known| known == script);
+        self.script = self.script.or(Some(script));
+        // A word is in lower case, or in upper case, but for its first letter.
+        let fits = if c.is_uppercase() { self.lowers == 0 } else { self.uppers <= 1 };
+        if self.letters == 0 {
+            self.is_lower = c.is_lowercase();
+        }
+        self.hash = hashed(self.hash, c.to_ascii_lowercase());
+        self.uppers += u32::from(c.is_uppercase());
+        self.lowers += u32::from(c.is_lowercase());
+        self.letters += 1;
+        self.is_plain = script == Script::Latin && self.uppers <= 1;
+        self.vowel |= script != Script::Latin
+            || !c.is_ascii()
+            || matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+        goes_on && fits
+    }
+
+    /// What it is in a sentence, if it is none of the common words.
+    pub(super) fn kind(self, is_latin: bool) -> Kind {
+        match (is_latin, self.is_item) {
+            (true, _) if self.letters > 2 && self.vowel && self.uppers == 0 => Kind::Word,
+            (true, _) if self.uppers > 0 && (self.letters > 1 || self.chars == 1) => Kind::Other,
+            (false, true) if self.part != Part::Odd => Kind::Other,
+            _ => Kind::Odd,
+        }
+    }
+
+    /// The set of its characters, and that of one character alone as none.
+    pub(super) fn shape(self) -> Shape {
+        Shape(if self.chars > 1 { self.shape } else { 0 })
+    }
+
+    pub(super) fn is_word(self) -> bool {
+        match self.part {
+            Part::Odd => false,
+            Part::Before => self.chars <= 3,
+            _ if self.script.is_none() => self.letters <= LONGEST_NUMBER,
+            _ => {
+                self.chars <= LONGEST
+                    && (self.vowel || self.letters <= LONGEST_MUTE)
+                    && (self.uppers < 2 || self.letters <= LONGEST_ACRONYM)
+            }
+        }
+    }
+}
+
+pub(super) fn hashed(hash: u64, c: char) -> u64 {
+    (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3)
+}
+
+/// A token, as sentences have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Common,
+    Word,
+    /// A name, an acronym, an item of a list of numbers.
+    Other,
+    Odd,
+}
+
+/// The characters of a token that is no word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Shape(u8);
+
+impl Shape {
+    /// Letters without a vowel, several marks or characters of another script: ids, scores, flags and links have none such.
+    pub(super) fn is_no_data(self) -> bool {
+        matches!(self.0, LOWER | MARK) || self.0 & FOREIGN != 0
+    }
+
+    /// Sets differ in their bits.
+    pub(super) fn bit(self) -> u32 {
+        1 << self.0
+    }
+}
+
+/// What a token begins with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum First {
+    #[default]
+    Other,
+    /// A mark of a table's row, a quotation, a prompt or a difference.
+    Mark,
+    Ticks(u8),
+    Fence,
+}
+
+/// Is it a mark that stands before and behind words?
+fn is_of_prose(c: char) -> bool {
+    ".,;:!?()[]\"'“”‘’«»„*_`—–…#>|-".contains(c)
+}
+
+/// Is it a mark that combines with a letter?
+fn is_mark(c: char) -> bool {
+    matches!(u32::from(c), 0x300..=0x36F | 0x591..=0x5C7 | 0x64B..=0x65F | 0x900..=0xE7F)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Script {
+    Latin,
+    Greek,
+    Cyrillic,
+    Armenian,
+    Hebrew,
+    Arabic,
+    Indic,
+    Thai,
+    Georgian,
+    Hangul,
+    EastAsian,
+    Other,
+}
+
+impl Script {
+    fn of(c: char) -> Script {
+        match u32::from(c) {
+            0..0x250 | 0x1E00..0x1F00 => Script::Latin,
+            0x370..0x400 | 0x1F00..0x2000 => Script::Greek,
+            0x400..0x530 => Script::Cyrillic,
+            0x530..0x590 => Script::Armenian,
+            0x590..0x600 => Script::Hebrew,
+            0x600..0x780 => Script::Arabic,
+            0x900..0xE00 => Script::Indic,
+            0xE00..0xE80 => Script::Thai,
+            0x10A0..0x1100 => Script::Georgian,
+            0x1100..0x1200 | 0xAC00..0xD7B0 => Script::Hangul,
+            0x3040..0xA000 => Script::EastAsian,
+            _ => Script::Other,
+        }
+    }
+}
