@@ -96,3 +96,29 @@ async fn failed_and_missing_activations_tell_their_tokens() {
     });
     assert_eq!(told, Some((0, 7)));
 }
+
+/// A process that dies within an activation: what its last commit had counts for the run, and the activation of the next process counts anew.
+#[tokio::test(start_paused = true)]
+async fn a_crash_keeps_the_committed_tokens_of_the_run() {
+    let used = |input_tokens| Usage { input_tokens, output_tokens: 0 };
+    let asks = vec![Bit::Usage(10), Bit::Call(0, "a".into(), "read".into()), Bit::Finish];
+    // The script is asked for this answer again by the next process.
+    let answers = vec![Bit::Usage(60), Bit::Sleep(1_000), Bit::Usage(5), Bit::Finish];
+    let mut world = World::with(vec![asks, answers]);
+    let mut state = world.state();
+    let drive = world.start(&mut state);
+    assert!(tokio::time::timeout(std::time::Duration::from_millis(500), drive).await.is_err());
+    assert_eq!(state.usage(), used(70));
+    drop(state);
+
+    let mut state = world.restored();
+    assert_eq!(state.usage(), used(10), "the answer that was cut off was not committed");
+    let outcome = world.resume(&mut state).await;
+    assert_eq!((outcome.used, state.usage()), (used(65), used(75)));
+    assert_eq!(world.restored().usage(), used(75));
+    let told = world.told.kinds().into_iter().rev().find_map(|kind| match kind {
+        EventKind::RunFinished { used, usage, .. } => Some((used.input_tokens, usage.input_tokens)),
+        _ => None,
+    });
+    assert_eq!(told, Some((65, 75)));
+}

@@ -99,6 +99,28 @@ async fn what_failed_attempts_used_was_paid_for_too() {
     assert_eq!(done.reason, TerminationReason::NaturalEnd);
 }
 
+/// A run has the tokens of all attempts of its activation, those that failed and those of a fallback among them.
+#[tokio::test(start_paused = true)]
+async fn tokens_of_retries_and_fallbacks_count_for_their_activation() {
+    let world = World::new();
+    let used = |read| Step::Progress(json!({"read": read, "wrote": 1}));
+    let fails = |read| vec![used(read), Step::Throw(ErrorKind::ServerError)];
+    let asks = vec![fails(10), then(vec![used(20)], &[Step::Tool("search")])];
+    let answers =
+        vec![then(tokens("never "), &[used(40)]), then(vec![used(80)], &[Step::Throw(ErrorKind::Internal)])];
+    let other = world.seen.clone();
+    let model = world.model(vec![asks, answers], move |session| {
+        session
+            .guardrail(no("never"))
+            .fallback(scripted(&other, vec![vec![used(160), Step::Token("done".into())]]))
+    });
+    let done = world.run(model).await;
+    assert_eq!(done.text.as_deref(), Some("done"));
+    // The piece behind the broken rule was never read.
+    let all = Usage { input_tokens: 270, output_tokens: 4 };
+    assert_eq!((done.used, done.usage), (all, all));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_retry_costs_no_step_and_leaves_nothing_in_the_history() {
     let world = World::new();

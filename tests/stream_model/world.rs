@@ -53,6 +53,8 @@ pub struct Done {
     /// The calls of all answers.
     pub calls: Vec<String>,
     pub usage: Usage,
+    /// Of its activation.
+    pub used: Usage,
     pub texts: Vec<(u32, String)>,
     /// How long it took, in virtual milliseconds.
     pub took_ms: u128,
@@ -102,6 +104,7 @@ impl World {
             text: state.thread().last_answer().map(|turn| turn.text.clone()),
             calls: state.calls().map(|(name, _)| name.to_owned()).collect(),
             usage: state.usage(),
+            used: outcome.used,
             texts: texts.0.into_inner().unwrap(),
             took_ms: began.elapsed().as_millis(),
         }
