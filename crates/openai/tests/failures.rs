@@ -118,6 +118,13 @@ async fn an_encoding_is_named() {
     let failure = of(vec![send(head)]).await.1.unwrap();
     assert_eq!(failure.kind(), ErrorKind::Fatal);
     assert!(failure.message().contains("answers in the encoding \"gzip\""), "{failure}");
+    for encoding in ["br", "deflate", "zstd", "x-gzip", "gzip, br"] {
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: 2\r\n\r\n{{}}");
+        let failure = of(vec![send(head)]).await.1.unwrap();
+        assert_eq!(failure.kind(), ErrorKind::Fatal);
+        assert!(failure.message().contains(&format!("in the encoding {encoding:?}")), "{failure}");
+    }
     // The reason of a refusal cannot be read then, and that is told beside its status.
     let head = "HTTP/1.1 400 Bad Request\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc";
     let failure = of(vec![send(head)]).await.1.unwrap();

@@ -252,6 +252,26 @@ async fn the_providers_own_data_comes_back_with_the_next_request() {
     assert_eq!(turn.calls[0].extra.fields()["extra_content"]["google"]["thought_signature"], "AbC=");
 }
 
+/// A later process that continues the thread sends the provider's data back unchanged.
+#[tokio::test]
+async fn the_providers_own_data_comes_back_behind_a_restart() {
+    let mut scripts = signed();
+    scripts.push(vec![events_head(), send(text("more")), send(finish("stop"))]);
+    let server = Server::start(scripts).await;
+    let agent = || Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
+    let mut state = RunState::new("r1");
+    run_loop(&agent(), &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
+    let stored = runstate::agent::StoredRun::of(&state).unwrap().to_json();
+    drop(state);
+    let restored = runstate::agent::StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
+    let mut state = RunState::on_thread("r2", restored.into_thread().unwrap());
+    run_loop(&agent(), &mut state, Input::message("go on"), RunHandles::new()).await.unwrap();
+    assert_eq!(state.thread().last_answer().unwrap().text, "more");
+    let requests = server.requests().await;
+    assert_eq!(requests.len(), 3);
+    assert_signed(&requests);
+}
+
 #[tokio::test]
 async fn kept_fields_are_neither_empty_nor_doubled_nor_endless() {
     let piece = |arguments: &str| {
