@@ -1,4 +1,4 @@
-//! Which runs were committed since a caller last asked.
+//! Changes of a store: the runs that were committed since a cursor.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,52 +10,52 @@ use super::error::StoreError;
 use super::query::RunQuery;
 use super::{News, RunQueue};
 
-/// A position among the commits of a store. The default stands before all of them.
+/// A position among the commits of a store. The default is before all commits.
 ///
-/// It means the same at each handle on the store, and may be stored as JSON.
+/// A cursor is valid at each handle of the store, and may be stored as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeCursor {
-    /// A number of the store: commits below it are known.
+    /// A number of the store: the commits below it are known.
     at: u64,
-    /// Commits of runs that are known although they are not below that number: each by its version and a stamp of the store's own. A commit
-    /// that is given again has the version of the first, and another stamp.
+    /// Known commits at or above that number, by run: the version and a stamp of the store. A repeated commit has the
+    /// version of the first try and another stamp.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     ahead: BTreeMap<String, (u64, u64)>,
 }
 
 impl ChangeCursor {
-    /// The position at a number of the store's own, with the commits of runs that are known beyond it, each by version and stamp. For
-    /// implementations of [`RunStore`](super::RunStore).
+    /// Creates a cursor from a number of the store and the known commits beyond it: by run, the version and the
+    /// stamp. For implementations of [`RunStore`](super::RunStore).
     pub fn new(at: u64, ahead: BTreeMap<String, (u64, u64)>) -> Self {
         ChangeCursor { at, ahead }
     }
 
-    /// The number of the store's own.
+    /// Returns the number of the store.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// The commits of runs that are known beyond that number, each by version and stamp.
+    /// Returns the known commits beyond that number: by run, the version and the stamp.
     pub fn ahead(&self) -> &BTreeMap<String, (u64, u64)> {
         &self.ahead
     }
 }
 
-/// Runs that were committed.
+/// The runs with commits after a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Each run once, with its newest version. A run may be named again although it has no newer commit.
+    /// Each run once, with its newest version. A run may be listed without a newer commit.
     pub runs: Vec<(String, u64)>,
-    /// The position behind them.
+    /// The cursor after these commits.
     pub cursor: ChangeCursor,
 }
 
-/// The pause between two lists of a store that tells no changes by itself.
+/// Poll interval for a store without notifications.
 const POLL: Duration = Duration::from_millis(250);
 const PAGE: usize = 1_000;
 
-/// Compares lists: for stores that number no commits. `committed` wakes it before the pause is over.
+/// Compares lists, for stores that do not number their commits. `committed` ends the pause early.
 pub(super) async fn by_lists<S: RunQueue + ?Sized>(
     store: &S,
     cursor: &ChangeCursor,

@@ -1,4 +1,4 @@
-//! What one commit stores, as rows.
+//! The rows of one commit.
 
 use std::time::Duration;
 
@@ -17,118 +17,118 @@ use crate::snapshot::Snapshot;
 use crate::termination::TerminationReason;
 use crate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
 
-/// What one commit stores: what changed since the one before, in one transaction.
+/// The rows of one commit: the changes of a run since its previous commit. A store writes them in one transaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Commit {
-    /// Its number, from 1: the stored version is one less.
+    /// The number of the commit, from 1. The stored version before it is one less.
     pub version: u64,
-    /// Is it given again? Then the commit of the same number and under the same fence may be there already, and this one
-    /// holds all that it held: its rows take the place of those.
+    /// Whether the commit is a repetition. The store may already have a commit with this number and this fencing
+    /// token. A repetition contains all rows of that commit, and its rows replace them.
     pub again: bool,
-    /// What made it due.
+    /// The cause of the commit.
     pub trigger: Trigger,
-    /// When.
+    /// The time of the commit, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// The run.
+    /// The row of the run.
     pub run: RunRow,
-    /// The id of the [message](super::RunData::supersede) that the run goes on with from here.
+    /// The id of the [message](super::RunData::supersede) that this commit contains and with which the run continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes: Option<String>,
-    /// Messages that are new, with the numbers that follow those there are.
+    /// New messages. Their numbers follow the stored ones.
     pub messages: Vec<MessageRow>,
-    /// Calls that are new or moved: each takes the place of the row of its name.
+    /// Calls that are new or changed. Each replaces the stored row with its name.
     pub calls: Vec<CallRow>,
-    /// Decisions that were taken; most of them were posted before, and are there.
+    /// Decisions that the run took. Most of them are already in the store, since they were posted.
     pub decisions: Vec<Decision>,
     /// Values that changed.
     pub values: Vec<ValueRow>,
-    /// Events of the trace that are new, with growing numbers.
+    /// New trace events, with increasing numbers.
     pub trace: Vec<TraceRow>,
-    /// Events of the run that are new, with growing numbers. Of a commit that is given again they take the place of all stored ones
-    /// from the first number on.
+    /// New events of the run, with increasing numbers. In a repeated commit they replace all stored events from the
+    /// first number on.
     pub events: Vec<EventRow>,
 }
 
-/// The run itself, in the place of its row.
+/// The row of a run. It replaces the stored one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RunRow {
-    /// Its status.
+    /// The status of the run.
     pub status: RunStatus,
-    /// Why it ended, or that it waits, as text.
+    /// The reason for the end, or `suspended`. None while the run is running.
     pub reason: Option<String>,
-    /// The thread it is on.
+    /// The thread of the run.
     pub thread: String,
-    /// Steps taken.
+    /// The number of steps.
     pub steps: u32,
-    /// How many calls wait.
+    /// The number of waiting calls.
     pub waiting: u32,
-    /// The sealed snapshot of its machine, as JSON.
+    /// The snapshot of the run's machine with its checksum, as JSON.
     pub snapshot: String,
-    /// What else there is, as JSON: a store keeps it and reads nothing in it.
+    /// The rest of the run's state, as JSON. A store does not read it.
     pub core: String,
 }
 
-/// The alias keeps serde from borrowing the name from the text that is read.
+/// The alias keeps serde from borrowing the name from the input.
 type Role = &'static str;
 
-/// A message.
+/// The row of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MessageRow {
-    /// Its place, from 1.
+    /// The position of the message, from 1.
     pub seq: u64,
-    /// Who speaks: `user`, `assistant` or `result`.
+    /// The speaker: `user`, `assistant` or `result`.
     #[serde(deserialize_with = "super::commit_json::role")]
     pub role: Role,
     /// The message as JSON.
     pub json: String,
 }
 
-/// A call.
+/// The row of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CallRow {
-    /// Its name in traces.
+    /// The name of the call in traces.
     pub name: String,
-    /// The id that the model gave it.
+    /// The id of the call, from the model.
     pub id: String,
-    /// Its place in the run.
+    /// The position of the call in the run.
     pub key: CallKey,
-    /// The tool it names.
+    /// The name of the tool.
     pub tool: String,
-    /// Its status.
+    /// The status of the call.
     pub status: ToolCallStatus,
-    /// How often it came to its gate, as traces number its `tool_execution` machines. A call that was denied came there, and was not
-    /// executed.
+    /// How often the call reached its gate. Traces number the `tool_execution` machines in this way. A denied call
+    /// reached its gate and was not executed.
     pub passes: u32,
-    /// What it waits for, if it does.
+    /// The question, while the call is suspended.
     pub waits: Option<Waits>,
-    /// The sealed snapshot of its machine, as JSON.
+    /// The snapshot of the call's machine with its checksum, as JSON.
     pub snapshot: String,
 }
 
-/// What a call waits for.
+/// The question of a suspended call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Waits {
     /// The suspension.
     pub suspension: Suspension,
-    /// What the tool would be called with, as JSON.
+    /// The arguments for the tool, as JSON.
     pub arguments: String,
     /// The digest of the question.
     pub digest: String,
 }
 
 impl Waits {
-    /// How long a decision is in time, from a commit at `at_ms` by the clock of the run on; none where it is always in time, or until a
-    /// [date](Suspension::is_date).
+    /// Returns the time that is left for a decision, from a commit at `at_ms` by the clock of the run. None without
+    /// an expiry, and for an expiry at a [date](Suspension::is_date).
     pub fn left_at(&self, at_ms: u64) -> Option<Duration> {
         let expires_at_ms = self.suspension.expires_at_ms.filter(|_| !self.suspension.is_date)?;
         Some(Duration::from_millis(expires_at_ms.saturating_sub(at_ms)))
@@ -140,11 +140,11 @@ impl Waits {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ValueRow {
-    /// What it belongs to.
+    /// The owner of the value: the run or its thread.
     pub scope: Scope,
-    /// Its key.
+    /// The key of the value.
     pub key: String,
-    /// The value as JSON; none when it was removed.
+    /// The value as JSON; none if it was removed.
     pub json: Option<String>,
 }
 
@@ -152,9 +152,9 @@ pub struct ValueRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceRow {
-    /// Its number.
+    /// The number of the event.
     pub seq: u64,
-    /// The event as a line of JSON, without its end.
+    /// The event as a line of JSON, without a line end.
     pub json: String,
 }
 
@@ -162,40 +162,41 @@ pub struct TraceRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventRow {
-    /// Its number.
+    /// The number of the event.
     pub seq: u64,
-    /// The number of the last event that it stands for: its own, but for pieces of an answer, which are one row.
+    /// The number of the last event in this row. It differs from `seq` only for pieces of an answer, which share one
+    /// row.
     pub last: u64,
-    /// The event as a line of JSON, without its end.
+    /// The event as a line of JSON, without a line end.
     pub json: String,
 }
 
 impl EventRow {
-    /// The row of an event.
+    /// Creates the row of an event.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] when it has no form in JSON.
+    /// [`StoreError::Failed`] if the event has no JSON form.
     pub fn of(event: &AgentEvent) -> Result<EventRow, StoreError> {
         Ok(EventRow { seq: event.seq, last: event.last(), json: json(event)? })
     }
 }
 
-/// Where a commit stands among the others.
+/// The position of a commit among the others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) again: bool,
     pub(crate) at_ms: u64,
-    /// How many messages are stored.
+    /// The number of stored messages.
     pub(crate) messages: u64,
-    /// Are the messages that the thread had before the run stored with the runs before it?
+    /// Whether the messages that the thread had before the run are stored with the previous runs.
     pub(crate) on_thread: bool,
 }
 
 impl Commit {
-    /// What a delta holds, as rows.
+    /// Creates the rows of a delta.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] when something has no form in JSON.
+    /// [`StoreError::Failed`] if a part has no JSON form.
     pub(crate) fn of(
         delta: &Delta<'_>,
         trigger: Trigger,
@@ -234,10 +235,11 @@ impl Commit {
 }
 
 impl Commit {
-    /// Checks that it may be made behind that message, for a store: it takes the message, or ends the run as cancelled.
+    /// Checks, for a store, that the commit is allowed after that message: it contains the message, or ends the run
+    /// as cancelled.
     ///
     /// # Errors
-    /// [`StoreError::Superseded`].
+    /// [`StoreError::Superseded`] otherwise.
     pub fn holds(&self, run: &str, message: &UserMessage) -> Result<(), StoreError> {
         let is_cancelled = self
             .run

@@ -1,4 +1,4 @@
-//! The written form of a commit, for engines and stores in other processes.
+//! The serialized form of a commit, for databases and stores in other processes.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::commit::Commit;
 use super::error::StoreError;
 
-/// The version of the written form.
+/// The version of the serialized form.
 const FORMAT: u64 = 1;
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct Written<'c> {
 }
 
 impl Commit {
-    /// The commit as one line of JSON. Its `format` says the version of the form.
+    /// Returns the commit as one line of JSON. The field `format` has the version of the form.
     ///
     /// ```
     /// use runstate::store::Commit;
@@ -42,12 +42,12 @@ impl Commit {
     /// ```
     ///
     /// # Errors
-    /// [`StoreError::Failed`] when a part has no form in JSON.
+    /// [`StoreError::Failed`] if a part has no JSON form.
     pub fn to_json(&self) -> Result<String, StoreError> {
         serde_json::to_string(&Written { format: FORMAT, commit: self }).map_err(StoreError::failed)
     }
 
-    /// Reads a commit that [`to_json`](Self::to_json) wrote. Whether its rows fit together is for the store to find.
+    /// Parses a commit that [`to_json`](Self::to_json) wrote. The store checks that its rows are consistent.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] for a text of another form, of a later format or with unknown fields.
@@ -73,7 +73,7 @@ impl Commit {
     }
 }
 
-/// A speaker, as one of the names that a message has.
+/// Deserializes the name of a speaker: one of the three roles of a message.
 pub(super) fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let name = String::deserialize(deserializer)?;
     let known = ["user", "assistant", "result"].into_iter().find(|known| *known == name);

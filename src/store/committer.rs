@@ -1,4 +1,4 @@
-//! Commits of one run into a store.
+//! The committer of one run to a store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,11 +20,12 @@ use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
 use crate::trace::Recorder;
 
-/// Commits one run, and what was recorded of it, into a store.
+/// Commits one run and its trace to a store.
 ///
-/// A commit that the store refuses or cannot make does not end the run with an error: that end could not be committed
-/// either, or worse, could be once the store is well again. The loop is to be dropped instead: the commit never returns, and
-/// [`lost`](Self::lost) says why. The run is then as its last commit left it, for whoever goes on with it.
+/// A refused or failed commit does not end the run with an error. Such an end would need a commit as well: it would
+/// fail too, or would become durable as soon as the store recovers. So the commit never returns, [`lost`](Self::lost)
+/// reports the reason, and the caller drops the loop. The run stays at its last commit, from which the next worker
+/// continues.
 pub struct StoreCommitter {
     store: Arc<dyn RunData>,
     lease: Lease,
@@ -34,11 +35,11 @@ pub struct StoreCommitter {
     takes: Option<String>,
     patience: Duration,
     drain: CancellationToken,
-    /// Events of commits that are not known to be made.
+    /// Events of commits without an acknowledgement.
     trace: Vec<TraceRow>,
-    /// The last commit that is known to be made, and the messages it left.
+    /// The last acknowledged commit, and the number of messages after it.
     known: Known,
-    /// The commit behind that one was tried: it may be there.
+    /// The attempted commit after `known`. The store may have it.
     tried: Option<Known>,
     lost: watch::Sender<Option<Lost>>,
     /// The queue that takes the run back with the last commit.
@@ -52,18 +53,18 @@ struct Known {
     messages: u64,
 }
 
-/// Why a loop is to be dropped.
+/// The reason for which a caller drops a loop.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Lost {
     /// The store refused the commit, or could not make it.
     Refused(Arc<StoreError>),
-    /// It was asked to stop, and nothing executes.
+    /// The committer was [drained](StoreCommitter::drained_by), and no tool executes.
     Drained,
 }
 
 impl StoreCommitter {
-    /// Commits the run of that lease, from where it was loaded.
+    /// Creates a committer for the run of a lease. It continues after the loaded version.
     pub fn new(
         store: Arc<dyn RunData>,
         lease: Lease,
@@ -89,22 +90,24 @@ impl StoreCommitter {
         }
     }
 
-    /// Tries for so long when the store cannot be reached; for 10 seconds if this is not said.
+    /// Sets the time for which a commit is retried while the store cannot be reached. Default: 10 s.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Once this is cancelled, the loop is lost at the next commit at which no tool executes: nothing is in doubt then.
+    /// Sets a token that drains the loop. After its cancellation, the loop is lost at the next commit at which no
+    /// tool executes: no call is in doubt then.
     #[must_use]
     pub fn drained_by(mut self, drain: CancellationToken) -> Self {
         self.drain = drain;
         self
     }
 
-    /// Gives the run back with the last commit of an activation ([`RunQueue::commit_and_release`]). No commit is made under the lease
-    /// after it, so the loop must [park](crate::agent::RunHandles::parking), on a state that was loaded under this lease.
+    /// Makes the last commit of an activation give the run back ([`RunQueue::commit_and_release`]). No later commit
+    /// under the lease is possible. So the loop must [park](crate::agent::RunHandles::parking), with a state that was
+    /// loaded under this lease.
     #[must_use]
     pub fn giving_back(mut self, queue: Arc<dyn RunQueue>) -> Self {
         self.queue = Some(queue);
@@ -116,26 +119,27 @@ impl StoreCommitter {
         self.is_given_back
     }
 
-    /// The next commit holds that [message](RunData::supersede) of the store. It is for the loop that goes on with the text of it.
+    /// Sets the [message](RunData::supersede) that the next commit contains. For a loop that continues with the text
+    /// of that message.
     pub fn takes(&mut self, message: impl Into<String>) {
         self.takes = Some(message.into());
     }
 
-    /// Says when the loop is to be dropped, and why.
+    /// Returns a receiver that reports the reason once the caller must drop the loop.
     pub fn lost(&self) -> watch::Receiver<Option<Lost>> {
         self.lost.subscribe()
     }
 
-    /// Never returns: whoever waits for [`lost`](Self::lost) drops the loop.
+    /// Reports the reason and never returns. The receiver of [`lost`](Self::lost) drops the loop.
     async fn lose(&self, why: Lost) -> ! {
         self.lost.send_replace(Some(why));
         std::future::pending().await
     }
 
-    /// What is stored before the delta, and whether the delta may be there already.
+    /// Returns the stored position before the delta, and whether the store may already have the delta.
     fn place(&mut self, version: u64) -> (Known, bool) {
         match self.tried.take() {
-            // It was made: the run was read anew, or its loop went on.
+            // The commit was made: the run was loaded again, or its loop continued.
             Some(tried) if version == tried.version + 1 => {
                 self.known = tried;
                 (tried, false)
@@ -185,7 +189,7 @@ impl StateCommitter for StoreCommitter {
         let mut commit = commit.map_err(CommitError::new)?;
         commit.takes.clone_from(&self.takes);
         let made = Known { version: commit.version, messages: known.messages + commit.messages.len() as u64 };
-        // Dropped in the next line, what becomes of it is not known.
+        // If the future is dropped in the next statement, the result of the commit is unknown.
         self.tried = Some(made);
         if let Err(error) = self.try_for_long(&mut commit).await {
             self.lose(Lost::Refused(Arc::new(error))).await;
@@ -193,7 +197,7 @@ impl StateCommitter for StoreCommitter {
         (self.known, self.tried, self.takes) = (made, None, None);
         self.trace.clear();
         self.is_given_back = self.queue.is_some() && due.trigger() == Trigger::RunFinished;
-        // Looking at all calls costs something, but only once.
+        // The scan of all calls is not free, but the closure runs only once the token is cancelled.
         let can_stop = || delta.run().status() == RunStatus::Running && !executes(delta);
         if self.drain.is_cancelled() && can_stop() {
             self.lose(Lost::Drained).await;

@@ -1,4 +1,4 @@
-//! Decisions on calls of runs that some other process may drive.
+//! Decisions about calls of stored runs. Another process may drive the run.
 
 use super::error::StoreError;
 use super::expire::expire;
@@ -8,36 +8,40 @@ use super::{PendingSignals, RunStore};
 use crate::agent::{Incoming, Reply, SchemaCheck, asked_in, fits, well_formed};
 use crate::decision::{Decision, DecisionAction, Suspension};
 
-/// What became of a decision that was posted.
+/// The result of posting a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Posted {
-    /// It is the answer, and durable. Whoever drives the run takes it.
+    /// The decision is accepted and durable. The driver of the run takes it.
     Accepted,
-    /// The same decision was accepted before.
+    /// This decision was accepted before.
     Duplicate,
-    /// Another one on the suspension was accepted before.
+    /// Another decision on the suspension was accepted before.
     Conflict,
     /// No call of the run waits on that suspension.
     NotWaiting,
 }
 
-/// Decides about a call that waits, in whatever process: the first decision wins, and is durable when this returns. The
-/// replies are those of [`Reply`], the same as at the handle of a run.
+/// Decides about a waiting call, from any process. The first decision wins. It is durable when the function returns.
+/// The replies are those of [`Reply`], as at the handle of a run.
 ///
-/// A decision is for one question. It should name it, by its suspension or its digest ([`Approval`]). One that names its call
-/// instead, by its name or the model's id for it, must name the run: it is bound to the question that waits as of the last
-/// commit, and refused where the call asked before. One that names a digest and no run and no suspension is looked for among the questions
-/// that wait, in all runs: once the question is answered, it is [`Reply::Unknown`]. With its run or its suspension it is answered by the table.
+/// A decision answers one question. It should name the question by its suspension or its digest ([`Approval`]):
 ///
-/// Where the time of a question is over, by the store's clock, the call is given up, as by [`lapse`], and the decision comes too late. A
-/// decision that does not say when it was made was made at `now_ms`.
+/// - A decision with the name of its call, or with the model's id for it, needs the run too. It is bound to the
+///   question that waits at the last commit. It is refused if the call has asked before.
+/// - A decision with a digest, without a run and a suspension, is looked up among the waiting questions of all runs.
+///   After an answer to the question the reply is [`Reply::Unknown`]. With its run or its suspension, such a late
+///   decision gets the reply of the decision table.
+///
+/// If the question has expired by the store's clock, the call is given up as in [`expire`], and the reply is
+/// [`Reply::Expired`]. A decision without a time gets the time `now_ms`.
 ///
 /// # Errors
-/// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
+/// The errors of the store. A reply other than [`Reply::Accepted`] is not an error: nothing was changed.
 ///
 /// # Cancel safety
-/// Dropped, it may have been accepted. Given again with its run or its suspension it is [`Reply::Duplicate`] then.
+/// If the future is dropped, the decision may be accepted. A repetition with its run or its suspension then gets
+/// [`Reply::Duplicate`].
 pub async fn decide(
     store: &dyn RunStore,
     incoming: &Incoming,
@@ -74,7 +78,7 @@ pub async fn decide(
     let run = match (&incoming.run_id, found) {
         (Some(run), _) => run.clone(),
         (None, Some(approval)) => approval.run,
-        // A question that was answered is in no list: its run says by whom.
+        // An answered question is in no list. Its run has the decision that answered it.
         (None, None) => match of_suspension() {
             Some(run) => run,
             None if incoming.suspension_id.is_some() => return Ok(Reply::Unknown),
@@ -85,11 +89,11 @@ pub async fn decide(
         },
     };
     let reply = judged(store, &run, incoming.clone(), now_ms, schemas).await?;
-    // A call that another version of its lifecycle wrote is not known by its name here. Its question is.
+    // A call that another version of its lifecycle wrote is unknown here by name. Its question is listed.
     if reply == Reply::Unknown && incoming.suspension_id.is_none() && !incoming.call.is_empty() {
         let found = waiting(store, ApprovalFilter::Call(incoming.call.clone()), incoming, |_| true).await?;
         if !found.is_empty() {
-            // The question may have been asked since.
+            // The question may be newer than the first check.
             let reply = judged(store, &run, incoming.clone(), now_ms, schemas).await?;
             if reply != Reply::Unknown {
                 return Ok(reply);
@@ -100,7 +104,7 @@ pub async fn decide(
     Ok(reply)
 }
 
-/// The run that asked under the id of a suspension; none for an id that the runtime did not give.
+/// Returns the run of a suspension from its id; none for an id that the runtime did not generate.
 ///
 /// ```
 /// use runstate::store::run_of_suspension;
@@ -113,8 +117,8 @@ pub fn run_of_suspension(suspension_id: &str) -> Option<String> {
     asked_in(suspension_id)
 }
 
-/// The reply by the only question that a decision can be on, if that is enough: the case of most decisions, for which no run is
-/// read.
+/// Replies from the only question that the decision can match, if that is enough. This is the most frequent case. It
+/// reads no run.
 async fn answered_at_once(
     store: &dyn RunStore,
     approval: &Approval,
@@ -122,7 +126,7 @@ async fn answered_at_once(
     now_ms: u64,
     schemas: &dyn SchemaCheck,
 ) -> Result<Option<Reply>, StoreError> {
-    // Arguments under a tag are those of a keyed run, or what a model made up. The run tells which.
+    // Arguments under a tag belong to a keyed run, or were made up by a model. Only the run shows which.
     if approval.key().is_some() {
         return Ok(None);
     }
@@ -133,7 +137,7 @@ async fn answered_at_once(
         return Ok(None);
     }
     let (posted, reply) = if approval.is_lapsed() {
-        // An id that was given before is told first.
+        // A repeated decision id has priority over the expiry.
         if is_known(store, run, &incoming.decision_id).await? {
             return Ok(None);
         }
@@ -147,15 +151,15 @@ async fn answered_at_once(
     Ok((posted == Posted::Accepted).then_some(reply))
 }
 
-/// Has the run a decision of that id, taken or not?
+/// Returns whether the run has a decision with that id, pending or taken.
 async fn is_known(store: &dyn RunStore, run: &str, id: &str) -> Result<bool, StoreError> {
-    // Before the run: what is taken between the two is in both, and not in neither.
+    // Read before the run: a decision that is taken between the two reads is then in both, not in neither.
     let posted = store.pending_signals(run).await?.decisions;
     let taken = store.parts(run).await?.decisions;
     Ok(posted.iter().chain(&taken).any(|decision| decision.decision_id == *id))
 }
 
-/// The reply by all that is known of the run.
+/// Replies from the complete state of the run.
 async fn judged(
     store: &dyn RunStore,
     run: &str,
@@ -163,14 +167,14 @@ async fn judged(
     now_ms: u64,
     schemas: &dyn SchemaCheck,
 ) -> Result<Reply, StoreError> {
-    // A second look tells by whom the first one was overtaken. A question that was answered does not come back.
+    // A second pass finds the decision that overtook the first pass. An answered question does not open again.
     for _ in 0..3 {
-        // Before the run: what is taken between the two is in both, and not in neither.
+        // Read before the run: a decision that is taken between the two reads is then in both, not in neither.
         let PendingSignals { decisions: posted, .. } = match store.pending_signals(run).await {
             Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
             mail => mail?,
         };
-        // A question is one of the run's own: the runs before it on its thread are not read.
+        // A question belongs to the run itself, so the previous runs of its thread are not read.
         let stored = match store.parts(run).await {
             Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
             parts => Loaded::on_thread(parts?, Vec::new())?.stored,
@@ -207,7 +211,8 @@ async fn judged(
     Ok(Reply::Stale)
 }
 
-/// Is it too late to decide on a question of that run? False for a question that is closed: its outcome is reported instead.
+/// Returns whether a question of that run has expired. False for a closed question: the caller reports its outcome
+/// instead.
 async fn is_lapsed(store: &dyn RunStore, run: &str, suspension: &Suspension) -> Result<bool, StoreError> {
     if suspension.expires_at_ms.is_none() {
         return Ok(false);
@@ -218,7 +223,7 @@ async fn is_lapsed(store: &dyn RunStore, run: &str, suspension: &Suspension) -> 
     Ok(!open.is_empty())
 }
 
-/// The first two calls that wait and that a decision may mean: of more, two are enough to refuse it.
+/// Returns the first two waiting calls that match a decision. Two are enough to refuse it as ambiguous.
 async fn waiting(
     store: &dyn RunStore,
     about: ApprovalFilter,
@@ -228,8 +233,8 @@ async fn waiting(
     let Incoming { run_id, call, .. } = incoming;
     let is_behind = |approval: &Approval| run_id.as_ref().is_some_and(|run| *run < approval.run);
     let mut query = ApprovalQuery::new(about, PAGE);
-    // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
-    // nothing is before it.
+    // The list is ordered by run and call, so the rows of earlier runs need not be read. A call without an id has no
+    // name either, so no place before it exists.
     query.after = run_id.as_ref().filter(|_| !call.is_empty()).map(|run| (run.clone(), String::new()));
     let mut found = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Why a store did not do what it was asked.
+//! Errors of a store.
 
 use std::error::Error;
 use std::fmt;
@@ -6,68 +6,68 @@ use std::time::Duration;
 
 use crate::run::RunStatus;
 
-/// Why a store did not do what it was asked.
+/// The error of a store operation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no such run.
+    /// The run does not exist.
     NoRun {
-        /// The id that was asked for.
+        /// The requested id.
         run: String,
     },
-    /// The id was given to a run, which may have been removed since, or to a message.
+    /// The id belongs to a run, which may have been removed, or to a message.
     Taken {
         /// The id.
         run: String,
     },
-    /// Somebody has the run in hand.
+    /// The run is leased.
     Held {
         /// The run.
         run: String,
-        /// Who.
+        /// The holder of the lease.
         holder: String,
-        /// How long still, unless the lease is renewed.
+        /// The time until the lease expires without a renewal.
         left: Duration,
     },
-    /// Somebody took the run since: whoever has this lease must not go on with it.
+    /// The run was claimed again. The holder of the older lease must stop.
     Fenced {
         /// The run.
         run: String,
-        /// The lease's fence.
+        /// The fencing token of the refused lease.
         fence: u64,
-        /// The fence of the last lease.
+        /// The fencing token of the newest lease.
         current: u64,
     },
-    /// It is not the next commit.
+    /// The commit does not have the next number.
     Version {
         /// The run.
         run: String,
-        /// The commit's number.
+        /// The number of the commit.
         got: u64,
-        /// The number of the next one.
+        /// The expected number.
         expected: u64,
     },
-    /// The thread goes on from another run, or from one that is not over.
+    /// The thread continues from another run, or from a run that is not `Done`.
     Busy {
         /// The thread.
         thread: String,
-        /// Its last run.
+        /// The last run of the thread.
         run: String,
         /// The status of that run.
         status: RunStatus,
     },
-    /// A message came for the run, and the commit does not hold it.
+    /// The run has a new message, and the commit does not contain it.
     Superseded {
         /// The run.
         run: String,
         /// The id of the message.
         message: String,
     },
-    /// A later run of the thread begins with the messages of this one.
+    /// A later run of the thread begins with the messages of this run.
     Continued {
         /// The run.
         run: String,
-        /// The run behind it.
+        /// The later run.
         by: String,
     },
     /// Another decision on the suspension was accepted before.
@@ -76,41 +76,41 @@ pub enum StoreError {
         run: String,
         /// The suspension.
         suspension: String,
-        /// The decision that counts.
+        /// The accepted decision.
         decision: String,
     },
-    /// What is stored cannot be used: it is damaged, of another program, or of another version of this one.
+    /// The stored data cannot be used: it is corrupt, or of another program or another version of this one.
     Unusable {
-        /// What is wrong, and where.
+        /// The problem and its place.
         what: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
-    /// The commit is larger than this store takes. Nothing was written, and the same fails again.
+    /// The commit exceeds the size limit of the store. Nothing was written. A retry fails as well.
     TooLarge {
-        /// How large it would be, and the limit.
+        /// The size of the commit and the limit.
         what: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
-    /// The store cannot be reached, is too busy, or cannot say whether what was asked for was made. The same may succeed later.
+    /// The store cannot be reached, is too busy, or does not know the result of the operation. A retry may succeed.
     Unavailable(Box<dyn Error + Send + Sync>),
-    /// The store failed: the disk is full, may not be written, is broken.
+    /// The store failed: the disk is full, read-only or broken.
     Failed(Box<dyn Error + Send + Sync>),
 }
 
 impl StoreError {
-    /// The store cannot be reached, for this reason.
+    /// Creates the error of a store that cannot be reached.
     pub fn unavailable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         StoreError::Unavailable(cause.into())
     }
 
-    /// The store failed, for this reason.
+    /// Creates the error of a failed store.
     pub fn failed(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         StoreError::Failed(cause.into())
     }
 
-    /// What is stored cannot be used.
+    /// Creates the error of stored data that cannot be used.
     pub fn unusable(what: impl fmt::Display, help: impl Into<String>) -> Self {
         StoreError::Unusable { what: what.to_string(), help: help.into() }
     }

@@ -1,4 +1,4 @@
-//! Calls that nobody decided about in time.
+//! Expiry of questions.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,12 @@ use super::query::{Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, Timer}
 use crate::decision::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
-/// Gives up a call whose suspension has lapsed, unless it was decided before. It posts a decision like any other, and the driver of the run
-/// takes it. It is of the time `now_ms`, or of the time at which the question expires where that clock is behind the one of the run.
+/// Gives up a call whose suspension has expired, unless a decision was accepted before. The function posts a
+/// decision, which the driver of the run takes. The decision has the time `now_ms`, or the expiry of the question if
+/// `now_ms` is earlier.
 ///
 /// # Errors
-/// [`StoreError::NoRun`] when the run was removed since; and those of the store.
+/// [`StoreError::NoRun`] if the run was removed, and the errors of the store.
 ///
 /// # Cancel safety
 /// As [`decide`](fn@super::decide).
@@ -30,14 +31,15 @@ pub async fn expire(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<
     decision.reason = Some("nobody decided in time".to_owned());
     decision.actor = Some(RUNTIME.to_owned());
     let asked = open(store, timer).await?;
-    // The driver takes it for a lapse by that: the store has told that the time is over, by no clock of a client.
+    // This time marks the decision as an expiry for the driver. The store's clock has established the expiry, not the
+    // clock of a client.
     let expires_at_ms = asked.as_ref().and_then(|asked| asked.suspension.expires_at_ms);
     decision.decided_at_ms = expires_at_ms.map_or(now_ms, |at_ms| at_ms.max(now_ms));
-    // A later decision that names the question by its digest is told that it expired.
+    // A later decision with the digest of the question then gets the reply that it expired.
     decision.digest = asked.filter(|asked| asked.key().is_none()).map(|asked| asked.digest);
     loop {
         let posted = store.post(&decision).await?;
-        // Clients give ids of their own: one may have given this to a decision on something else.
+        // Clients choose ids of their own: one may have used this id for a decision on another question.
         if posted != Posted::Duplicate || open(store, timer).await?.is_none() {
             return Ok(posted);
         }
@@ -45,7 +47,7 @@ pub async fn expire(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<
     }
 }
 
-/// The question, if the call still waits on that very suspension.
+/// Returns the question while the call waits on exactly that suspension.
 async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, StoreError> {
     let mut query = ApprovalQuery::new(ApprovalFilter::Suspension(timer.suspension.clone()), PAGE);
     loop {
@@ -59,22 +61,24 @@ async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, S
     }
 }
 
-/// What came of giving up calls.
+/// The result of an expiry pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExpiredCalls {
-    /// Calls that were given up.
+    /// The number of calls that were given up.
     pub given_up: usize,
-    /// Those, and calls that were due and are no more: another process decided, or took the run away.
+    /// The number of expired calls that are settled: those that were given up, and those that another process decided
+    /// or removed.
     pub settled: usize,
-    /// More may have lapsed than these: it is worth looking again.
+    /// Whether more calls may have expired. The caller should run another pass.
     pub has_more: bool,
-    /// What cannot be read or written, each once: the calls of those runs still wait.
+    /// The corrupt entries, each once. The calls of those runs still wait.
     pub damaged: Vec<CorruptEntry>,
 }
 
-/// Gives up the calls whose suspensions have lapsed, the oldest first and at most `limit`, together: a store may make many
-/// decisions with one sync. A run that cannot be read or written keeps its own, and stops no other, however many they are.
+/// Gives up at most `limit` calls whose suspensions have expired, the oldest first. The decisions are posted
+/// concurrently, so a store can write many with one sync. The calls of a run that cannot be read or written stay
+/// open, and do not block those of other runs.
 ///
 /// ```
 /// use runstate::store::{MemoryStore, expire_due};
@@ -89,14 +93,15 @@ pub struct ExpiredCalls {
 /// ```
 ///
 /// # Errors
-/// Those of the store, once all were tried.
+/// The errors of the store, after all calls were tried.
 ///
 /// # Cancel safety
-/// Dropped, some of them may have been given up.
+/// If the future is dropped, some of the calls may be given up.
 pub async fn expire_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<ExpiredCalls, StoreError> {
     let (mut refused, mut damaged) = (BTreeSet::new(), BTreeSet::new());
     let (mut page, mut settled, mut given_up, mut has_more) = (limit, 0, 0, limit > 0);
-    // Calls that no list has as waiting. Where they are due all the same, their rows cannot be read.
+    // Due calls that the list of approvals does not have. If such a call is still due in the next pass, its row
+    // cannot be read.
     let mut gone: BTreeSet<(String, String)> = BTreeSet::new();
     while (has_more || !gone.is_empty()) && settled < limit {
         let due = store.due(page).await?;
@@ -116,7 +121,7 @@ pub async fn expire_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resu
         open.truncate(left);
         for (timer, posted) in open.iter().zip(together(store, &open, now_ms).await) {
             match posted {
-                // Somebody decided meanwhile, gave it up as well, or took the run away: it is due no more, either.
+                // Another process decided, gave the call up as well, or removed the run: the call is no longer due.
                 Ok(Posted::NotWaiting) => {
                     gone.insert((timer.run.clone(), timer.call.clone()));
                 }
@@ -132,7 +137,7 @@ pub async fn expire_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resu
             }
         }
         has_more = is_full || !is_all;
-        // Those that cannot be given up are due still, and others are behind them.
+        // The calls that cannot be given up stay due and fill the page. Others come after them.
         if is_all {
             page = page.saturating_mul(2);
         }
@@ -140,14 +145,14 @@ pub async fn expire_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resu
     Ok(ExpiredCalls { given_up, settled, has_more, damaged: damaged.into_iter().collect() })
 }
 
-/// Gives up the calls of a run whose suspensions have lapsed. A run that is not there has none; one that cannot be read keeps its
-/// own, and says so to whoever reads it.
+/// Gives up the calls of a run whose suspensions have expired. A missing run has none. The calls of a run that cannot
+/// be read stay open, and its next reader gets the error.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 ///
 /// # Cancel safety
-/// Dropped, some of them may have been given up.
+/// If the future is dropped, some of the calls may be given up.
 pub async fn expire_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(), StoreError> {
     let mut query = ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), PAGE);
     loop {

@@ -18,23 +18,23 @@ use super::commit::EventRow;
 use super::error::StoreError;
 use crate::run::RunStatus;
 
-/// Rows of one query.
+/// The rows of one query.
 const PAGE: usize = 1_024;
-/// Rows that a receiver may be behind before it reads the store by itself.
+/// The number of rows by which a receiver may lag before it reads the store itself.
 const BEHIND: usize = 1_024;
-/// The longest wait for a change. Behind it each run with receivers is looked at: it may have been removed.
+/// The longest wait for a change. After it each run with receivers is checked, since a run may have been removed.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// The pauses between two attempts at a store that fails.
+/// The shortest pause between two attempts at a store that fails. It doubles up to `LONGEST_PAUSE`.
 const LEAST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Gives the stored events of runs to any number of receivers.
+/// Distributes the stored events of runs to any number of receivers.
 ///
-/// All receivers of a run share one query a change. A receiver that is slow or new reads the store by itself until it is up to date,
-/// and slows no other. No receiver misses an event, whatever process drives the run.
+/// All receivers of a run share one query a change. A slow or new receiver reads the store itself until it is up to
+/// date, and slows no other. A receiver misses no event, whichever process drives the run.
 ///
-/// Where the answer to a commit was lost and the run went on without it, the commit is given again with other events: a receiver may
-/// have got those of the first try, and gets those of the second from the number on behind which it is.
+/// If the acknowledgement of a commit is lost and the run continues, the commit is repeated with other events. A
+/// receiver may already have the events of the first try. It gets those of the second from its current number on.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -61,10 +61,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// }
 /// assert!(last > 5); // the run is over
 ///
-/// // A receiver that comes back gets the events that it has not seen.
+/// A receiver that comes back gets the events that it has not seen.
 /// assert_eq!(feed.watch("r1", last - 1).next().await?.unwrap().seq, last);
 ///
-/// // A run that is not there has no events.
+/// A run that does not exist has no events.
 /// assert!(matches!(feed.watch("r2", 0).next().await, Err(StoreError::NoRun { .. })));
 /// # Ok::<(), StoreError>(())
 /// # })?;
@@ -78,33 +78,34 @@ pub struct Feed {
 
 struct Shared {
     store: Arc<dyn RunStore>,
-    /// Held for a few steps, never over an await.
+    /// Locked for a few steps, never across an await.
     runs: Mutex<HashMap<String, Followed>>,
-    /// Is the task that gives rows gone?
+    /// Whether the task that distributes rows has ended.
     is_over: AtomicBool,
 }
 
 /// A run with receivers.
 struct Followed {
-    /// A row; or none, where each receiver is to read the store by itself.
+    /// A row; or none, which makes each receiver read the store itself.
     rows: broadcast::Sender<Option<Arc<EventRow>>>,
-    /// The number of the last event that receivers which are up to date were given. None as long as no receiver is.
+    /// The number of the last event that up-to-date receivers got. None while no receiver is up to date.
     last: Option<u64>,
-    /// The changes while no receiver was up to date.
+    /// The number of changes while no receiver was up to date.
     changes: u64,
 }
 
 impl Followed {
-    /// A receiver has read all up to the number `known`, and wants the events behind `last`, which may be more. Says whether it is up to date:
-    /// later events are given to it.
+    /// Adds a receiver that has read all events up to `known` and wants those after `last`, which may be larger.
+    /// Returns whether the receiver is up to date, so that it gets later events from the channel.
     fn joins(&mut self, known: u64, last: u64, seen: u64) -> bool {
         match self.last {
-            // A commit was made since it began to read, and was given to none.
+            // A commit was made after the receiver began to read, and no receiver got its events.
             None if self.changes != seen => return false,
             None => self.last = Some(known),
-            // The store has less than was given: a copy was put back. Rows that are given twice are passed over.
+            // The store has fewer events than were distributed: a backup was restored. Receivers skip rows that they
+            // get twice.
             Some(given) if given > last => self.last = Some(known),
-            // It subscribed before it read: rows that were given since are in its channel.
+            // The receiver subscribed before it read, so rows since then are in its channel.
             Some(_) => {}
         }
         true
@@ -116,7 +117,7 @@ impl Shared {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last event that was given of a run with receivers.
+    /// Returns the number of the last distributed event of a run with receivers.
     fn last_of(&self, run: &str) -> Option<u64> {
         let mut runs = self.lock();
         let followed = runs.get_mut(run)?;
@@ -128,15 +129,15 @@ impl Shared {
         followed.last
     }
 
-    /// Has the receivers of these runs read the store by themselves.
+    /// Makes the receivers of these runs read the store themselves.
     fn nudge(&self, is_meant: impl Fn(&str) -> bool) {
         for (_, followed) in self.lock().iter().filter(|(run, _)| is_meant(run)) {
-            // Without a receiver it is told to none.
+            // An error means that the run has no receiver.
             followed.rows.send(None).ok();
         }
     }
 
-    /// Gives the new events of a run to its receivers. An error of the run is for them to meet.
+    /// Distributes the new events of a run to its receivers. The receivers meet an error of the run themselves.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -151,8 +152,8 @@ impl Shared {
                 }
             };
             let is_all = page.len() < PAGE;
-            // A commit has events: without one behind its last number that number is forged, and the run may have ended. Receivers meet
-            // themselves that a run cannot be read.
+            // A commit has events. A committed run without an event after its last number has a forged number, and
+            // may have ended. Receivers find themselves that a run cannot be read.
             let is_over = was_committed
                 && page.is_empty()
                 && match self.is_done(run).await {
@@ -171,16 +172,16 @@ impl Shared {
             if is_all {
                 return Ok(());
             }
-            // Receivers take what is there before more comes.
+            // Receivers take the rows that are there before more come.
             tokio::task::yield_now().await;
         }
         Ok(())
     }
 
-    /// Is the run over?
+    /// Returns whether the run is `Done`.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn is_done(&self, run: &str) -> Result<bool, StoreError> {
         self.store.parts(run).await.map(|parts| parts.info.status == RunStatus::Done)
     }
@@ -205,7 +206,7 @@ impl Shared {
             match told.await {
                 Ok(behind) => (cursor, pause) = (behind, LEAST_PAUSE),
                 Err(_) => {
-                    // Each meets the error where it reads, or gets what there is.
+                    // Each receiver meets the error when it reads, or gets the stored rows.
                     self.nudge(|_| true);
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
@@ -215,7 +216,7 @@ impl Shared {
     }
 }
 
-/// Ends all receivers when the task that gives them rows ends, however it does.
+/// A guard that ends all receivers when the distributing task ends in any way.
 struct Ends(Arc<Shared>);
 
 impl Drop for Ends {
@@ -227,7 +228,7 @@ impl Drop for Ends {
 }
 
 impl Feed {
-    /// Begins to follow the changes of a store.
+    /// Creates a feed and starts to follow the changes of a store.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -238,7 +239,7 @@ impl Feed {
         Feed { shared, task }
     }
 
-    /// A receiver of the events of a run behind the number `after`; 0 is the beginning.
+    /// Returns a receiver of the events of a run after the number `after`. 0 is the beginning.
     pub fn watch(&self, run: impl Into<String>, after: u64) -> RunEvents {
         let run = run.into();
         let mut runs = self.shared.lock();
@@ -249,7 +250,7 @@ impl Feed {
         });
         let rows = followed.rows.subscribe();
         if self.shared.is_over.load(Ordering::Relaxed) {
-            // The channel is closed with it: the receiver ends once it has read the store.
+            // Its channel closes here, so the receiver ends once it has read the store.
             runs.remove(&run);
         }
         drop(runs);
@@ -271,7 +272,7 @@ impl Feed {
 impl Drop for Feed {
     fn drop(&mut self) {
         self.task.abort();
-        // Receivers end once they have what was given.
+        // Receivers end once they have taken the rows in their channels.
         self.shared.lock().clear();
     }
 }
@@ -281,27 +282,27 @@ pub struct RunEvents {
     shared: Arc<Shared>,
     run: String,
     rows: broadcast::Receiver<Option<Arc<EventRow>>>,
-    /// The number of the last event that was given.
+    /// The number of the last event that was returned.
     last: u64,
-    /// The number of the last event that it met. A receiver may begin behind the last event of its run.
+    /// The number of the last event that was read. A receiver may begin after the last event of its run.
     known: u64,
     /// Rows that were read from the store.
     page: VecDeque<Arc<EventRow>>,
-    /// May there be events in the store that it has not read?
+    /// Whether the store may have events that the receiver has not read.
     is_behind: bool,
-    /// Has it read nothing yet?
+    /// Whether the receiver has read nothing yet.
     is_new: bool,
     is_over: bool,
 }
 
 impl RunEvents {
-    /// The next event; none behind the end of the run, and none once the feed is gone.
+    /// Returns the next event. None after the end of the run, and none once the feed is dropped.
     ///
-    /// Rows follow each other without a gap: each begins behind the last number of the row before. A row that a receiver has seen
-    /// in part is given whole.
+    /// Rows follow each other without a gap: each begins after the last number of the row before. A row that a
+    /// receiver has seen in part is returned whole.
     ///
     /// # Errors
-    /// Those of the store. The next call goes on from the same place.
+    /// The errors of the store. The next call continues at the same position.
     ///
     /// # Cancel safety
     /// Cancel safe: an event that was not returned is returned by the next call.
@@ -325,20 +326,21 @@ impl RunEvents {
                         return Ok(Some(row));
                     }
                 }
-                // It is told to look, others have read on, or it was too slow.
+                // The feed asks for a read, other receivers are ahead, or this receiver lagged.
                 Ok(_) | Err(RecvError::Lagged(_)) => self.is_behind = true,
                 Err(RecvError::Closed) => self.is_over = true,
             }
         }
     }
 
-    /// Reads a page of the store. A receiver that comes back behind the last event finds the end of the run, too.
+    /// Reads a page of the store. A receiver that begins after the last event also finds the end of the run.
     async fn read(&mut self) -> Result<(), StoreError> {
         let after = if self.is_new { self.last.saturating_sub(1) } else { self.last };
         let seen = self.shared.lock().get(&self.run).map_or(0, |followed| followed.changes);
         let mut page = self.shared.store.events(&self.run, after, PAGE).await?;
         if page.is_empty() && self.shared.is_done(&self.run).await? {
-            // It may have ended between the two. Without events it is of an earlier version, or the number is behind its end.
+            // The run may have ended between the two reads. A run without events here is of an earlier version, or
+            // the number is after its end.
             page = self.shared.store.events(&self.run, after, PAGE).await?;
             self.is_over = page.is_empty();
         }
@@ -348,7 +350,7 @@ impl RunEvents {
         self.page = page.into_iter().map(Arc::new).collect();
         if is_all {
             let mut runs = self.shared.lock();
-            // Without the entry the feed is gone, which the channel tells.
+            // Without the entry the feed is dropped; the closed channel shows that.
             let last = self.last.max(self.known);
             self.is_behind =
                 runs.get_mut(&self.run).is_some_and(|followed| !followed.joins(self.known, last, seen));
@@ -356,7 +358,7 @@ impl RunEvents {
         Ok(())
     }
 
-    /// The row, if it is behind the last one.
+    /// Returns the row if it ends after the last returned event.
     fn take(&mut self, row: Arc<EventRow>) -> Option<Arc<EventRow>> {
         self.is_over |= is_end(&row);
         self.known = self.known.max(row.last);
@@ -370,14 +372,14 @@ impl RunEvents {
 impl Drop for RunEvents {
     fn drop(&mut self) {
         let mut runs = self.shared.lock();
-        // It is one of them itself.
+        // The receiver itself is one of those counted.
         if runs.get(&self.run).is_some_and(|followed| followed.rows.receiver_count() <= 1) {
             runs.remove(&self.run);
         }
     }
 }
 
-/// The fields that make an event the end of a run.
+/// The fields that show the end of a run.
 #[derive(Deserialize)]
 struct Ended {
     #[serde(rename = "type")]
@@ -385,7 +387,7 @@ struct Ended {
     status: RunStatus,
 }
 
-/// Is it the end of a run, behind which no event comes?
+/// Returns whether the event is the end of a run, after which no event follows.
 fn is_end(row: &EventRow) -> bool {
     let ended = row.json.contains("run_finished").then(|| crate::json::from_str::<Ended>(&row.json).ok());
     ended.flatten().is_some_and(|ended| ended.kind == "run_finished" && ended.status == RunStatus::Done)

@@ -1,4 +1,4 @@
-//! Boots of the machine that had the store, so that two machines with one folder are seen.
+//! Boots of the machine that uses the store. They detect two machines with one folder.
 
 use std::io::ErrorKind;
 
@@ -9,16 +9,18 @@ use super::problem::failed;
 use super::work::Wanted;
 use crate::files::replace;
 
-/// The most bytes of the file.
+/// The size limit of the file, in bytes.
 const MOST: u64 = 256 * 1024;
-/// The boots that are kept. A machine that comes back after more of another one is not seen.
+/// The number of boots in the file. A machine that returns after more boots of another one is not detected.
 const KEPT: usize = 100;
 
 impl Inner {
-    /// Comes before each operation that writes moments of the clock, which begins with a boot. A clock that outlasts boots has none.
+    /// Registers the current boot. Runs before each operation that writes times of a clock which restarts with each
+    /// boot. A clock that survives boots has no boot id.
     ///
     /// # Errors
-    /// Where this boot had the store before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
+    /// [`StoreError::Unusable`] if the store was used under this boot and then under another. A boot id does not
+    /// return, so two machines use the store.
     pub(super) fn enter(&self, wanted: &Wanted) -> Result<(), StoreError> {
         let boot = self.clock.boot();
         let boots = self.boots()?;
@@ -64,7 +66,7 @@ impl Inner {
         self.disk.sync_folder(path.parent().unwrap_or(&path)).map_err(failed(&path))
     }
 
-    /// One on each line, the last one at the end.
+    /// Reads the boots: one a line, the last one at the end.
     fn boots(&self) -> Result<String, StoreError> {
         let path = self.layout.boots();
         match self.disk.read(&path, MOST) {

@@ -1,4 +1,4 @@
-//! How a commit, a decision and a whole run get into the files of a run and out of them.
+//! Commits, decisions and whole runs in the files of a run.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -21,18 +21,18 @@ use crate::files::Disk;
 use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
 
-/// A state has at most so many bytes of fresh lines, and those of one more commit. It is written with each commit: this is what
-/// six blocks of a disk hold.
+/// The limit of fresh lines in a state, in bytes. The lines of one more commit may come on top. The state is written
+/// with each commit; this limit fits six blocks of a disk.
 const MOST_FRESH: u64 = 24 * 1024;
 
-/// A run, and its state. Who writes has its lock.
+/// A run and its state. A writer holds the lock of the run.
 #[derive(Debug)]
 pub(super) struct OpenRun<'d> {
     pub(super) disk: &'d dyn Disk,
     pub(super) place: Place,
     pub(super) state: State,
     pub(super) now: Now,
-    /// What was cut off its logs, because no commit had it.
+    /// Repairs: the bytes that were cut off the logs because they belong to no commit.
     pub(super) cut: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl OpenRun<'_> {
         self.state.write(self.disk, &self.place, MOST_READ)
     }
 
-    /// The decisions that were taken: the last line of an id counts.
+    /// Returns the decisions that the run took. The last line of an id counts.
     fn taken(&self) -> Result<Vec<Decision>, StoreError> {
         let rows = self.state.logs.decisions.rows(self.disk, &self.place.log("decisions"))?;
         let mut taken: Vec<Decision> = Vec::with_capacity(rows.len());
@@ -54,12 +54,12 @@ impl OpenRun<'_> {
         Ok(taken)
     }
 
-    /// Makes a commit. The last one of a lease gives the run back.
+    /// Applies a commit. The last commit of a lease gives the run back.
     pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit, is_last: bool) -> Result<(), StoreError> {
         let is_again = self.check(lease, commit)?;
         let decisions = self.decisions(commit)?;
         if !is_again {
-            // One that is given again was made before the message came.
+            // A repeated commit was made before the message arrived.
             self.state.message = None;
         }
         self.put_rows(commit)?;
@@ -81,7 +81,8 @@ impl OpenRun<'_> {
             log.add(self.disk, &self.place.log(name), &lines, is_again, most)?;
         }
         self.state.committed_under = lease.fence;
-        // Each log that is written is a sync of its own, so that lines go there together; and all, when the run comes to rest.
+        // Each written log costs a sync, so lines are moved there in groups. When the run comes to rest, all are
+        // moved.
         let is_at_rest = self.state.status != RunStatus::Running;
         if is_at_rest || self.state.logs.fresh() > MOST_FRESH {
             self.settle()?;
@@ -100,7 +101,7 @@ impl OpenRun<'_> {
         Ok(())
     }
 
-    /// May it be made? Says whether it takes the place of the last one.
+    /// Checks that the commit is allowed. Returns whether it replaces the last one.
     fn check(&self, lease: &Lease, commit: &Commit) -> Result<bool, StoreError> {
         let state = &self.state;
         state.is_fenced(lease)?;
@@ -116,7 +117,8 @@ impl OpenRun<'_> {
         Ok(is_again)
     }
 
-    /// The decisions of a commit, each as it was first accepted. Those that are there are read only where it has any.
+    /// Returns the decisions of a commit, each as it was first accepted. The stored decisions are read only if the
+    /// commit has any.
     fn decisions(&self, commit: &Commit) -> Result<Vec<Decision>, StoreError> {
         if commit.decisions.is_empty() {
             return Ok(Vec::new());
@@ -164,7 +166,7 @@ impl OpenRun<'_> {
         Ok(())
     }
 
-    /// Keeps the calls that are open, and gives those that are settled: they never change again.
+    /// Stores the open calls and returns the settled ones. A settled call never changes again.
     fn put_calls(&mut self, commit: &Commit) -> Result<Vec<CallLine>, StoreError> {
         let mut settled = Vec::new();
         for row in &commit.calls {
@@ -183,8 +185,8 @@ impl OpenRun<'_> {
         Ok(settled)
     }
 
-    /// Makes what is in place durable. Whoever put it there may have been killed before that, or told that it is not known: who
-    /// then hears that it is there already relies on it.
+    /// Makes the visible files durable. Their writer may have been killed before the sync, or got an error for it. A
+    /// caller that is told "already there" relies on their durability.
     pub(super) fn sync(&self) -> Result<(), StoreError> {
         self.disk.sync_folder(&self.place.folder).map_err(unsynced(&self.place.folder))
     }
@@ -213,7 +215,7 @@ impl OpenRun<'_> {
         Ok(Posted::Accepted)
     }
 
-    /// The rows of the run.
+    /// Returns the rows of the run.
     pub(super) fn parts(&self) -> Result<Parts, StoreError> {
         let (disk, place, state) = (self.disk, &self.place, &self.state);
         let path = place.spec();
@@ -251,7 +253,7 @@ impl OpenRun<'_> {
         })
     }
 
-    /// A page of the run's trace.
+    /// Returns a page of the run's trace.
     pub(super) fn trace(&self, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         let path = self.place.log("trace");
         let mut rows = BTreeMap::new();
@@ -264,7 +266,7 @@ impl OpenRun<'_> {
         Ok(rows.into_iter().take(limit).map(|(seq, json)| TraceRow { seq, json }).collect())
     }
 
-    /// A page of the run's events.
+    /// Returns a page of the run's events.
     pub(super) fn events(&self, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         let path = self.place.log("events");
         let log = &self.state.logs.events;
@@ -275,22 +277,22 @@ impl OpenRun<'_> {
     }
 }
 
-/// The events of the lines of a log, of which so many lines are older than the last commit.
+/// Returns the events of the lines of a log. The first `older` lines precede the last commit.
 ///
-/// A commit that was given again begins with a number that was there before, and its events take the place of those from there on. The
-/// commit behind it goes on without a gap, and the last commit begins behind all older lines. A line that goes back otherwise was written by
-/// another program, and takes no event away.
+/// A repeated commit begins with a number that was there before. Its events replace all events from that number on.
+/// The next commit continues without a gap, and the last commit begins after all older lines. A line with any other
+/// lower number was written by another program and removes no event.
 fn events_of(text: &str, older: usize) -> Vec<EventRow> {
     let mut rows: Vec<EventRow> = Vec::new();
-    // The number that comes next, and that with which the last commit began.
+    // The next number, and the first number of the last commit.
     let (mut next, mut begun) = (1, 1);
-    // The rows that the last line that went back has replaced, and how many rows there were before it.
+    // The rows that the last line with a lower number replaced, and the number of rows before them.
     let mut replaced: Option<(usize, Vec<EventRow>)> = None;
     for (place, line) in text.lines().enumerate() {
         if place == older {
             begun = next;
         }
-        // A line that cannot be read stands for the event that it is in the place of, and hides no other.
+        // An unreadable line stands for the event at its position, and hides no other.
         let (seq, last) = numbers(line).unwrap_or((next, next));
         let mut row = EventRow { seq, last, json: line.to_owned() };
         if seq > next
@@ -304,20 +306,20 @@ fn events_of(text: &str, older: usize) -> Vec<EventRow> {
                 (row.seq, row.last) = (next, next);
             } else {
                 let before = rows.split_off(at);
-                // Of two tries that were replaced the last one counts.
+                // Of two replaced tries the last one counts.
                 replaced = Some((at, before));
             }
         }
         next = row.last.saturating_add(1);
-        // It went on without a gap.
+        // The repeated commit covers all replaced rows: no gap is possible.
         replaced = replaced.filter(|(_, before)| before.last().is_some_and(|before| before.last >= row.last));
         rows.push(row);
     }
     rows
 }
 
-/// Puts events back that a line has replaced that is none of a commit. It stands for the event behind them, and so do the lines behind it for the
-/// next ones.
+/// Restores events that were replaced by a line of no commit. That line stands for the event after them, and the
+/// lines after it for the next ones.
 fn put_back(rows: &mut Vec<EventRow>, at: usize, before: Vec<EventRow>) {
     let forged = rows.split_off(at);
     rows.extend(before);

@@ -1,7 +1,7 @@
-//! What a handle remembers of the states of all runs, so that a list reads again only those that changed.
+//! An index of the states of all runs. With it, a list reads only the states that changed.
 //!
-//! The files are the only truth. Each list looks at the stamp of each state first; a state without one that is as it was is
-//! read. So what another process, or a person with an editor, did to a run is in the next list.
+//! The files are the only truth. Each list checks the change token of each state first. A state without a token, or
+//! with a new one, is read. So the next list shows a change by another process or by an editor.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -15,19 +15,19 @@ use super::problem::{damaged, failed};
 use super::state::State;
 use crate::files::{ChangeToken, Disk};
 
-/// The states of all runs, as they were when they were looked at last.
+/// The states of all runs at the last check.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// What told the names in the folder of runs apart from others.
+    /// The change token of the folder of runs.
     names: Option<ChangeToken>,
-    /// By the names of their folders.
+    /// Each run by the name of its folder.
     folders: BTreeMap<String, Folder>,
 }
 
 #[derive(Debug)]
 struct Folder {
     state: PathBuf,
-    /// That of the state before it was read; none when it has to be read again.
+    /// The change token of the state before it was read; none if the state has to be read again.
     stamp: Option<ChangeToken>,
     found: Found,
 }
@@ -36,12 +36,12 @@ struct Folder {
 enum Found {
     Run(Box<Listed>),
     Damaged(CorruptEntry),
-    /// A folder in which there is no state.
+    /// A folder without a state.
     Nothing,
 }
 
 impl Index {
-    /// Brings it up to date. Each run is whole; one that is created or removed meanwhile may be there or not.
+    /// Updates the index. Each run is consistent; a run that is created or removed meanwhile may be included or not.
     pub(super) fn refresh(&mut self, disk: &dyn Disk, layout: &Layout, boot: &str) -> Result<(), StoreError> {
         self.refresh_names(disk, layout)?;
         for (name, folder) in &mut self.folders {
@@ -82,7 +82,7 @@ impl Index {
         })
     }
 
-    /// The names of folders in which there is no state.
+    /// Returns the names of the folders without a state.
     pub(super) fn without_state(&self) -> impl Iterator<Item = &str> {
         let without = self.folders.iter().filter(|(_, folder)| matches!(folder.found, Found::Nothing));
         without.map(|(name, _)| &**name)
@@ -101,13 +101,13 @@ impl Folder {
         name: &str,
         boot: &str,
     ) -> Result<(), StoreError> {
-        // Looked at before the state is read: if that is replaced in between, the next look tells.
+        // Taken before the state is read: a replacement in between changes the token for the next check.
         let stamp = match disk.stamp(&self.state) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 (self.stamp, self.found) = (None, Found::Nothing);
                 return Ok(());
             }
-            // Reading it says what is the matter.
+            // The read reports the error.
             Err(_) => None,
             Ok(stamp) => stamp,
         };
@@ -125,7 +125,7 @@ impl Folder {
     }
 }
 
-/// What lists need of the state in the folder of that name.
+/// Reads the state in the folder of that name, and returns the part for lists.
 fn read(disk: &dyn Disk, layout: &Layout, name: &str, boot: &str) -> Result<Option<Listed>, StoreError> {
     let place = layout.folder(name);
     let Some(state) = State::read(disk, &place, boot)? else { return Ok(None) };

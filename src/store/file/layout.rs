@@ -1,4 +1,4 @@
-//! Where the files of a store are.
+//! The paths of the files of a store.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
@@ -12,21 +12,23 @@ use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::{damaged, failed};
 use crate::files::{Disk, Open, replace};
 
-/// The most bytes of a file of a run: each is read as a whole. A larger one is not committed.
+/// The size limit of a file of a run, in bytes. Each file is read as a whole. A commit that exceeds the limit is
+/// refused.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
 
-/// The most bytes that are read of one: there is room for the commit that ends a run, and for the reason of one that does not go on.
+/// The read limit of a file, in bytes. It leaves room for the commit that ends a run, and for the reason of a run
+/// that does not continue.
 pub(super) const MOST_READ: u64 = MOST_BYTES + (1 << 20);
 
-/// The format of all files of a store. One that is newer is left alone. A field that a version adds needs no new format where it is left out
-/// while it has its default: a version before it refuses the runs that have it, and changes nothing.
+/// The format of all files of a store. A newer format is refused. A new field needs no new format if it is omitted at
+/// its default: an older version refuses the runs that have the field, and changes nothing.
 pub(super) const FORMAT: u32 = 1;
 
 const MARK: &str = "store.json";
 const LOCK: &str = "lock";
 const NAME: &str = "runstate file store";
 
-/// What says that a folder is a store.
+/// The file that identifies a folder as a store.
 #[derive(Serialize, Deserialize)]
 struct Mark {
     store: String,
@@ -40,7 +42,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The store in that folder, which is made if it is not there.
+    /// Opens the store in that folder, or creates it.
     pub(super) fn open(disk: &dyn Disk, root: PathBuf) -> Result<Layout, StoreError> {
         let layout = Layout { root };
         if layout.is_made(disk)? {
@@ -48,7 +50,7 @@ impl Layout {
         }
         layout.make_folders(disk, &layout.root)?;
         layout.is_ours_or_empty(disk)?;
-        // Two processes that make one store do it one after the other.
+        // Two processes that create one store do it one after the other.
         let _lock = lock(disk, &layout.lock(), Pauses::of(PATIENCE), || Ok(()))?;
         let path = layout.mark();
         match disk.read(&path, 10_000) {
@@ -68,17 +70,17 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Is all of it there? Then it is opened without a lock and without being written to, so that one that may be read and not
-    /// written can be read.
+    /// Returns whether the store is complete. A complete store is opened without a lock and without a write, so that
+    /// a read-only store can be read.
     fn is_made(&self, disk: &dyn Disk) -> Result<bool, StoreError> {
         let path = self.mark();
-        // Where it is not there, or cannot be read, making it says what is the matter.
+        // If the file is missing or unreadable, the creation of the store reports the error.
         let Ok(mark) = disk.read(&path, 10_000) else { return Ok(false) };
         is_ours(&path, &mark)?;
         if [self.runs(), self.locks()].iter().any(|folder| disk.list(folder).is_err()) {
             return Ok(false);
         }
-        // Who made it may have been killed before its names were durable.
+        // The creator may have been killed before the names were durable.
         match disk.sync_folder(&self.root) {
             Err(error)
                 if matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied) => {}
@@ -91,7 +93,8 @@ impl Layout {
         self.root.join(MARK)
     }
 
-    /// Makes a folder and those that it is in. What agents did is nothing for other users of the machine.
+    /// Creates a folder and its missing parents. They are private: other users of the machine must not see the work
+    /// of agents.
     fn make_folders(&self, disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
         if disk.list(folder).is_ok() {
             return Ok(());
@@ -103,10 +106,10 @@ impl Layout {
         disk.sync_folder(parent(folder)).map_err(failed(parent(folder)))
     }
 
-    /// Nothing is put into a folder that is something else.
+    /// Refuses a folder with other contents.
     fn is_ours_or_empty(&self, disk: &dyn Disk) -> Result<(), StoreError> {
         let names = disk.list(&self.root).map_err(failed(&self.root))?;
-        // A crash may have come before the mark was there.
+        // A crash may have happened before `store.json` was written.
         let of_a_beginning = [LOCK.to_owned(), format!("{MARK}.new")];
         if names.iter().any(|name| name == MARK) || names.iter().all(|name| of_a_beginning.contains(name)) {
             return Ok(());
@@ -119,7 +122,7 @@ impl Layout {
         self.root.join("runs")
     }
 
-    /// The boots of the machine that had it.
+    /// Returns the file with the boots of the machine that used the store.
     pub(super) fn boots(&self) -> PathBuf {
         self.root.join("boots")
     }
@@ -128,7 +131,7 @@ impl Layout {
         self.root.join("locks")
     }
 
-    /// The folder with an empty file for each run that was removed.
+    /// The folder with an empty file for each removed run.
     fn removed(&self) -> PathBuf {
         self.root.join("removed")
     }
@@ -151,18 +154,18 @@ impl Layout {
         disk.sync_folder(&self.root).map_err(failed(&self.root))
     }
 
-    /// Held while the store is made.
+    /// Returns the lock that is held while the store is created.
     pub(super) fn lock(&self) -> PathBuf {
         self.root.join(LOCK)
     }
 
-    /// Where a run is, whether it is there or not.
+    /// Returns the paths of a run. The run need not exist.
     pub(super) fn run(&self, id: &str) -> Place {
         let name = folder_name(id);
         self.folder(&name)
     }
 
-    /// Where the run in that folder is.
+    /// Returns the paths of the run in that folder.
     pub(super) fn folder(&self, name: &str) -> Place {
         Place {
             folder: self.runs().join(name),
@@ -192,7 +195,7 @@ fn make_folder(disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
     made(disk.create_folder(folder), folder)
 }
 
-/// Somebody else may have been faster.
+/// Treats an existing folder as success: another process may have created it.
 fn made(made: io::Result<()>, folder: &Path) -> Result<(), StoreError> {
     match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -200,27 +203,27 @@ fn made(made: io::Result<()>, folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Where one run is.
+/// The paths of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) lock: PathBuf,
-    /// Says that the id was that of a run that was removed.
+    /// The note that the id belonged to a removed run, or belongs to a message.
     mark: PathBuf,
 }
 
 impl Place {
-    /// What is new with each commit: the authority.
+    /// Returns the file that each commit replaces: the authority.
     pub(super) fn state(&self) -> PathBuf {
         self.folder.join("state.json")
     }
 
-    /// What the state is called from when its run is removed until all of it is gone.
+    /// Returns the name of the state from the removal of its run until all files are gone.
     pub(super) fn removed(&self) -> PathBuf {
         self.folder.join("state.json.removed")
     }
 
-    /// What a run is created with.
+    /// Returns the file with the specification with which the run was created.
     pub(super) fn spec(&self) -> PathBuf {
         self.folder.join("spec.json")
     }
@@ -229,14 +232,15 @@ impl Place {
         self.folder.join(format!("{name}.jsonl"))
     }
 
-    /// Notes durably that the id is not given again.
+    /// Notes durably that the id must not be used again.
     pub(super) fn mark(&self, disk: &dyn Disk) -> Result<(), StoreError> {
         let folder = self.make_marks(disk)?;
         disk.open(&self.mark, Open::Write).and_then(|mut mark| mark.sync()).map_err(failed(&self.mark))?;
         disk.sync_folder(folder).map_err(failed(folder))
     }
 
-    /// Notes durably that the id is that of a message for this run, if the run says so, too.
+    /// Notes durably that the id belongs to a message for this run. The note is valid only if the run has that
+    /// message too.
     pub(super) fn note(&self, disk: &dyn Disk, run: &str) -> Result<(), StoreError> {
         self.make_marks(disk)?;
         let json = serde_json::to_vec(run).map_err(StoreError::failed)?;
@@ -270,22 +274,23 @@ impl Place {
     }
 }
 
-/// The note on an id that no run has.
+/// The note on an id without a run.
 pub(super) enum Noted {
     Nothing,
-    /// The run of that id was removed.
+    /// The run with that id was removed.
     Removed,
-    /// It is that of a message for this run. Where the run does not say so, the process that brought the message was cut off.
+    /// The id belongs to a message for this run. If the run does not have the message, the process that delivered it
+    /// was interrupted.
     MessageOf(String),
 }
 
-/// The folder that a path is in.
+/// Returns the folder of a path.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The name of a run's folder: what can be read of its id, and enough of its digest that no two ids have one name, on file
-/// systems that do not tell upper case from lower as well.
+/// Returns the name of a run's folder: the readable characters of its id, and enough of its digest that no two ids
+/// share a name. This holds on file systems that ignore case as well.
 fn folder_name(id: &str) -> String {
     let readable = id.chars().take(40).map(|c| match c {
         'a'..='z' | '0'..='9' | '-' => c,
@@ -297,7 +302,7 @@ fn folder_name(id: &str) -> String {
         name.push('.');
     }
     for byte in &Sha256::digest(id)[..12] {
-        // A text takes whatever is written to it.
+        // A write to a `String` cannot fail.
         write!(name, "{byte:02x}").ok();
     }
     name

@@ -1,4 +1,4 @@
-//! What lists need to know of a run.
+//! The part of a run's state that lists use.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use super::problem::damaged;
 use super::state::{Hold, State};
 use crate::decision::Suspension;
 
-/// What lists need to know of a run: a small part of its state.
+/// The small part of a run's state that lists use.
 #[derive(Debug)]
 pub(super) struct Listed {
-    /// Without its lease and its time to wait.
+    /// The info without its lease and its retry delay.
     pub(super) info: RunInfo,
     hold: Hold,
     has_mail: bool,
-    /// The calls that wait and that nobody decided, by name.
+    /// The waiting calls without a decision, by name.
     waits: Vec<Waiting>,
 }
 
@@ -34,10 +34,10 @@ pub(super) struct Waiting {
 }
 
 impl Listed {
-    /// The part of the state in that place that lists need.
+    /// Extracts the part of a state that lists use.
     ///
     /// # Errors
-    /// Where the arguments of a call are no JSON that can be kept, such as a number that is too large.
+    /// If the arguments of a call are JSON that cannot be represented, such as a number that is too large.
     pub(super) fn of(state: &State, place: &Place) -> Result<Self, StoreError> {
         let waits = state.waiting_calls().map(|(call, waits)| {
             let arguments = crate::json::from_str(waits.arguments.get()).map_err(|error| {
@@ -65,7 +65,7 @@ impl Listed {
         self.info_at(now).can_go_on(self.has_mail)
     }
 
-    /// The calls that wait, each with the run.
+    /// Returns the waiting calls, each with its run.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (&RunInfo, &Waiting)> {
         self.waits.iter().map(|waits| (&self.info, waits))
     }
@@ -90,7 +90,7 @@ impl Waiting {
         asked.leaving(self.left(now))
     }
 
-    /// Its timer, if that is over, and when it was.
+    /// Returns the timer of an expired question, and the time of its expiry.
     pub(super) fn lapsed(&self, run: &RunInfo, now: Now) -> Option<(Option<u64>, Timer)> {
         self.left(now).filter(Duration::is_zero)?;
         let timer = Timer::new(run.id.clone(), self.call.clone(), self.suspension.id.clone());

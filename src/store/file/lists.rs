@@ -1,4 +1,4 @@
-//! What is asked of all runs. What cannot be read of one is told by itself, and hides no other.
+//! Queries over all runs. An unreadable run is reported separately, and hides no other.
 
 use std::cmp::Ordering;
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use super::runs::LOGS;
 use crate::files::Open;
 
 impl Inner {
-    /// Looks at all runs, as they are now.
+    /// Runs a query on the current states of all runs.
     pub(super) fn over_runs<T>(&self, look: impl FnOnce(&Index) -> T) -> Result<T, StoreError> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         index.refresh(&*self.disk, &self.layout, self.clock.boot())?;
@@ -50,7 +50,7 @@ impl Inner {
         };
         match &query.about {
             ApprovalFilter::Run(run) => return of(run),
-            // The id names the run that asked. Others are read only where that one does not wait.
+            // The id names the run that asked. The other runs are read only if that run does not wait.
             ApprovalFilter::Suspension(id) => {
                 let found = run_of_suspension(id).map_or(Ok(Vec::new()), |run| of(&run));
                 if let Ok(found) = found
@@ -75,7 +75,7 @@ impl Inner {
         Ok(due.into_iter().map(|(_, timer)| timer).collect())
     }
 
-    /// The runs that may be claimed without their names, the one that has waited longest first.
+    /// Returns the runs that may be claimed without a name, the longest waiting first.
     pub(super) fn ready(&self) -> Result<Vec<String>, StoreError> {
         let now = self.now();
         self.over_runs(|index| {
@@ -86,7 +86,7 @@ impl Inner {
         })
     }
 
-    /// What there is of runs that cannot be read. What is left of one that was removed is taken away.
+    /// Returns the corrupt runs. Completes interrupted removals on the way.
     pub(super) fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
         let (mut damaged, without): (Vec<CorruptEntry>, Vec<String>) = self.over_runs(|index| {
             (index.corrupt_entries().cloned().collect(), index.without_state().map(str::to_owned).collect())
@@ -101,9 +101,10 @@ impl Inner {
         Ok(damaged)
     }
 
-    /// Under its lock, since it may be that the run is just being created or removed: who has it is at it.
+    /// Returns whether a run has lost its state. The check takes the lock of the run: a process that holds it may be
+    /// creating or removing the run.
     fn has_lost_its_state(&self, place: &Place) -> bool {
-        // Where nothing can be written nobody is at it.
+        // On a read-only disk no process creates or removes the run.
         let lock = match try_lock(&*self.disk, &place.lock) {
             Ok(None) => return false,
             lock => lock.ok().flatten(),
@@ -112,7 +113,7 @@ impl Inner {
             return false;
         }
         if self.is_removed(place) {
-            // What cannot be taken away now does no harm.
+            // A failed cleanup does no harm.
             if lock.is_some() {
                 self.clear(place).ok();
             }
@@ -121,12 +122,13 @@ impl Inner {
         self.may_have_rows(place)
     }
 
-    /// A log that cannot be read may well have some.
+    /// Returns whether the run may have rows. An unreadable log counts as a log with rows.
     fn may_have_rows(&self, place: &Place) -> bool {
         self.has_rows(place).unwrap_or(true)
     }
 
-    /// Has the run in that folder any rows? One without was never driven, and nothing but its name is lost.
+    /// Returns whether the run in that folder has rows. A run without rows was never driven: its loss costs only its
+    /// name.
     pub(super) fn has_rows(&self, place: &Place) -> Result<bool, StoreError> {
         for log in LOGS {
             let path = place.log(log);
@@ -152,7 +154,7 @@ fn page<'r>(runs: impl Iterator<Item = &'r Listed>, query: &ApprovalQuery, now: 
     found.into_iter().map(|(run, waits)| waits.approval(run, now)).collect()
 }
 
-/// The first so many, in that order.
+/// Returns the first `limit` items in that order.
 fn first<T>(mut all: Vec<T>, limit: usize, mut order: impl FnMut(&T, &T) -> Ordering) -> Vec<T> {
     if limit < all.len() {
         all.select_nth_unstable_by(limit, &mut order);

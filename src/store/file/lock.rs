@@ -1,5 +1,4 @@
-//! Locks: one is waited for, but not for ever. A process that was stopped, by Ctrl-Z or with the container that it is in, keeps
-//! those that it has.
+//! Locks with a limited wait. A stopped process keeps its locks, for example after Ctrl-Z or in a paused container.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,19 +9,19 @@ use super::super::error::StoreError;
 use super::problem::{failed, held_up};
 use crate::files::{Disk, DiskFile, Open};
 
-/// How long one is waited for, if nothing else is said. Who has it does some writes and syncs meanwhile.
+/// The default time to wait for a lock. Its holder does a few writes and syncs meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// It is given back when this goes.
+/// A held lock. Dropping it releases it.
 pub(super) type Lock = Box<dyn DiskFile>;
 
-/// Takes a lock, if it is free now.
+/// Takes a lock if it is free now.
 pub(super) fn try_lock(disk: &dyn Disk, path: &Path) -> Result<Option<Lock>, StoreError> {
     let mut file = disk.open(path, Open::Append).map_err(failed(path))?;
     Ok(is_taken(&mut *file, path)?.then_some(file))
 }
 
-/// Takes a lock, and waits for whoever has it for as long as these pauses last and `goes_on` lets it.
+/// Takes a lock. Waits for its holder until the pauses are used up or `goes_on` fails.
 pub(super) fn lock(
     disk: &dyn Disk,
     path: &Path,
@@ -39,7 +38,7 @@ pub(super) fn lock(
     Ok(file)
 }
 
-/// Takes it; says whether it did.
+/// Tries to lock the file. Returns whether it succeeded.
 fn is_taken(file: &mut dyn DiskFile, path: &Path) -> Result<bool, StoreError> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -48,7 +47,7 @@ fn is_taken(file: &mut dyn DiskFile, path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Pauses between looks, short ones first. Time is what was waited in them: no clock is read here.
+/// Pauses between attempts, the short ones first. Their sum is the elapsed time: no clock is read here.
 #[derive(Debug)]
 pub(super) struct Pauses {
     left: Duration,
@@ -59,12 +58,12 @@ impl Pauses {
     const FIRST: Duration = Duration::from_millis(1);
     const LONGEST: Duration = Duration::from_millis(20);
 
-    /// So many that they last so long.
+    /// Creates pauses with a total of `patience`.
     pub(super) fn of(patience: Duration) -> Self {
         Pauses { left: patience, next: Self::FIRST }
     }
 
-    /// Waits for the next look. Says whether there is one.
+    /// Waits for the next attempt. Returns false if the time is used up.
     pub(super) fn pause(&mut self) -> bool {
         if self.left.is_zero() {
             return false;

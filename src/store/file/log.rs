@@ -1,6 +1,6 @@
-//! Files that grow: a line of JSON for each row. What counts of them is said by the run's state: so many bytes of the file, and
-//! behind those the lines that are in the state itself until they are enough for a sync of their own. What else is in the
-//! file was written by a commit that was not made.
+//! Append-only logs with one line of JSON for each row. The state of the run defines the valid content: a number of
+//! bytes of the file, followed by the lines in the state itself. The latter move to the file once they are worth a
+//! sync. Other bytes in the file belong to a commit that was not made.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -13,21 +13,21 @@ use super::layout::MOST_READ;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
 use crate::files::{Disk, Open, append};
 
-/// What counts of a log.
+/// The valid content of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Log {
-    /// How many bytes of the file.
+    /// The number of valid bytes in the file.
     bytes: u64,
-    /// How many bytes there were before the last commit, those of fresh lines included.
+    /// The number of valid bytes before the last commit, including fresh lines.
     before: u64,
-    /// The lines behind those in the file.
+    /// The lines after those in the file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     fresh: String,
 }
 
 impl Log {
-    /// Adds the lines of a commit, where the log has at most so many bytes then. They are durable with the state.
+    /// Adds the lines of a commit. They are durable with the state. Refuses to exceed `most` bytes.
     pub(super) fn add(
         &mut self,
         disk: &dyn Disk,
@@ -38,7 +38,7 @@ impl Log {
     ) -> Result<(), StoreError> {
         let mut lines = lines;
         if again {
-            // What was given before is most of the time what is given now, and something behind it.
+            // The new lines usually begin with the lines of the first try.
             let there = self.read(disk, path, self.before)?;
             lines = lines.strip_prefix(&*there).unwrap_or(lines);
         } else {
@@ -49,18 +49,18 @@ impl Log {
         Ok(())
     }
 
-    /// Was nothing ever added to it?
+    /// Returns whether nothing was ever added.
     pub(super) fn is_unused(&self) -> bool {
         *self == Log::default()
     }
 
-    /// How many bytes are in the state and not in the file.
+    /// Returns the number of bytes in the state that are not in the file.
     pub(super) fn fresh(&self) -> u64 {
         self.fresh.len() as u64
     }
 
-    /// Moves fresh lines into the file and syncs it. They count there once the state that says so is in place. What no commit
-    /// had is cut off before, and noted in `cut`.
+    /// Moves fresh lines into the file and syncs it. They count there from the next write of the state. Bytes of no
+    /// commit are cut off first, and noted in `cut`.
     pub(super) fn settle(
         &mut self,
         disk: &dyn Disk,
@@ -87,7 +87,7 @@ impl Log {
         }
         append(&mut *file, self.fresh.as_bytes()).map_err(failed(path))?;
         if let Some(folder) = path.parent().filter(|_| is_new) {
-            // The state that counts on the file must not be durable before its name is.
+            // The name of the file must be durable before the state that refers to it.
             disk.sync_folder(folder).map_err(unsynced(folder))?;
         }
         self.bytes += self.fresh();
@@ -95,7 +95,7 @@ impl Log {
         Ok(())
     }
 
-    /// The lines that count, each read as a row.
+    /// Returns the valid lines, each parsed as a row.
     pub(super) fn rows<T: DeserializeOwned>(
         &self,
         disk: &dyn Disk,
@@ -110,17 +110,17 @@ impl Log {
         lines.map(row).collect()
     }
 
-    /// The lines that count, as text.
+    /// Returns the valid lines as text.
     pub(super) fn lines(&self, disk: &dyn Disk, path: &Path) -> Result<String, StoreError> {
         self.read(disk, path, 0)
     }
 
-    /// Reads the lines that count. Bytes that are no UTF-8 are replaced.
+    /// Returns the valid lines as text. Invalid UTF-8 is replaced.
     pub(super) fn text(&self, disk: &dyn Disk, path: &Path) -> Result<String, StoreError> {
         Ok(String::from_utf8_lossy(&self.read_bytes(disk, path, 0)?).into_owned())
     }
 
-    /// How many lines there were before the last commit.
+    /// Returns the number of lines before the last commit.
     pub(super) fn lines_before_last(&self, disk: &dyn Disk, path: &Path) -> Result<usize, StoreError> {
         let before = usize::try_from(self.before).unwrap_or(usize::MAX);
         let bytes = self.read_bytes(disk, path, 0)?;
@@ -131,7 +131,7 @@ impl Log {
         String::from_utf8(self.read_bytes(disk, path, from)?).map_err(|error| damaged(path, error))
     }
 
-    /// What counts from there on.
+    /// Reads the valid bytes from that position on.
     fn read_bytes(&self, disk: &dyn Disk, path: &Path, from: u64) -> Result<Vec<u8>, StoreError> {
         let mut bytes = if from < self.bytes { read(disk, path, from, self.bytes)? } else { Vec::new() };
         let known = usize::try_from(from.saturating_sub(self.bytes)).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Runs in a folder, to be read with the eyes.
+//! A store of runs in a folder, with files that a person can read.
 
 mod boots;
 mod commits;
@@ -33,7 +33,7 @@ use layout::Layout;
 use passed::Passed;
 use unlinked::Unlinked;
 
-/// Keeps runs in a folder: a folder for each, with files that a person can read.
+/// A store of runs in a folder: one folder a run, with files that a person can read.
 ///
 /// ```text
 /// <store>/store.json                     says that this is a store, and its format
@@ -50,33 +50,37 @@ use unlinked::Unlinked;
 /// <store>/runs/<run>/state.json.removed  the state of a run that was removed, until all of it is gone
 /// ```
 ///
-/// A commit puts a new `state.json` in place of the old one, with the lines in it that are new: one file and one name to be
-/// synced. Lines go from there into the logs together, some 24 KiB at a time, and all of them when the run waits, is over or is
-/// given back; the state has the lengths of the logs. So a commit costs what it holds and the state, however long the run is.
-/// What a crash left behind the lengths is cut off when lines are next written there, and [`telling`](Self::telling) or
-/// [`repairs`](Self::repairs) says so.
+/// A commit replaces `state.json`. The new file contains the new lines, so one file and one name are synced. Lines
+/// move from there into the logs together: every 24 KiB, and when the run waits, is over or is given back. The state
+/// has the lengths of the logs. So the cost of a commit depends on its size and that of the state, not on the length
+/// of the run. Bytes beyond these lengths are left from a crash. They are cut off at the next write to the log, and
+/// [`telling`](Self::telling) or [`repairs`](Self::repairs) reports them.
 ///
-/// Any number of processes may use one store; a lock keeps two operations that write to one run apart. Lists and what reads a run
-/// need none. One that somebody keeps, because the process was stopped in the midst of an operation, is waited for
-/// [for a while](Self::patience), and is then [`StoreError::Unavailable`]; claims without a name pass over such a run, and
-/// [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) names it. A store is for one machine: leases are told by its clock since it
-/// booted, those of an earlier boot are over, and a boot that had the store before another one is refused. It is meant
-/// for as many runs as one looks through: each list, and each claim without a name, looks at the state of each run and reads
-/// those that changed since this handle read them, and each load and page of a trace reads the logs of its run from their
-/// beginning. For more there are databases.
+/// Any number of processes may use one store. A lock separates two operations that write to one run. Lists and
+/// readers need no lock. A process that is stopped during an operation keeps its lock. Other operations wait for that
+/// lock [for a time](Self::patience), then fail with [`StoreError::Unavailable`]. Claims without a name skip such a
+/// run, and [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) names it.
 ///
-/// A run that is damaged hides no other. Lists and claims without a name leave out what they cannot read, and
-/// [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) says what that is; asked for by its name it is refused, with the file, what is
-/// wrong with it and what to do. Where its state is lost, no other run of its id is created over what is left of it.
+/// A store belongs to one machine. Leases are measured by its clock since boot, so leases of an earlier boot are
+/// over. A boot that used the store before another one is refused.
 ///
-/// A file of a run is read as a whole, and has at most 64 MiB: a commit that would make one larger is refused, but for one that ends the run. A
-/// link below the folder of the store is not followed.
+/// The store is meant for a number of runs that a person can survey. Each list, and each claim without a name, checks
+/// the state of each run and reads the changed ones. Each load and each page of a trace reads the logs of its run
+/// from the beginning. For more runs, use a database.
 ///
-/// An operation that fails with [`StoreError::Failed`] has changed nothing. Where the new state is in place and the folder of its
-/// name cannot be synced, that is [`StoreError::Unavailable`]: it is there now, and a crash may undo it.
+/// A corrupt run hides no other. Lists and claims without a name skip it, and
+/// [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) reports it. An operation that names the run is
+/// refused, with the file, the problem and the remedy. If the state of a run is lost, no new run with its id is
+/// created over its remaining files.
 ///
-/// On Unix the folder of the store, and those above it that have to be made, are made for their user alone (0700): others are not
-/// to read what agents did. A folder that is there keeps its modes, so that several users may share one.
+/// A file of a run is read as a whole. Its limit is 64 MiB: a commit that exceeds it is refused, unless it ends the
+/// run. A link below the folder of the store is not followed.
+///
+/// An operation that fails with [`StoreError::Failed`] has changed nothing. If the new state is visible and its
+/// folder cannot be synced, the error is [`StoreError::Unavailable`]: a crash may undo the change.
+///
+/// On Unix the store creates its folder and missing parents with mode 0700, so that other users cannot read the work
+/// of agents. An existing folder keeps its mode, so several users may share one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -88,12 +92,12 @@ use unlinked::Unlinked;
 /// let store = FileStore::open(&folder)?;
 /// store.create(&NewRun::new("r1", serde_json::json!({ "model": "m" }), 0)).await?;
 ///
-/// // Another process, or the same one after a crash, finds it.
+/// Another process, or this one after a crash, finds the run.
 /// let store = FileStore::open(&folder)?;
 /// assert_eq!(store.load("r1").await?.spec["model"], "m");
 /// assert_eq!(store.claim(&Claim::any("me", Duration::from_secs(30))).await?.unwrap().fence, 1);
 ///
-/// // A folder with something else in it is left alone.
+/// A folder with other contents is refused.
 /// let refused = FileStore::open(folder.join("runs")).unwrap_err();
 /// assert!(refused.to_string().contains("name the folder of a store, or one that is empty or not there"), "{refused}");
 /// # std::fs::remove_dir_all(&folder).ok();
@@ -102,16 +106,16 @@ use unlinked::Unlinked;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Files are read and written on the threads that tokio has for what blocks: its runtime has to be there.
+/// Files are read and written on the blocking threads of tokio, so the store needs a tokio runtime.
 #[derive(Debug, Clone)]
 pub struct FileStore {
     inner: Arc<Inner>,
-    /// How long a lock is waited for.
+    /// The time to wait for a lock.
     patience: Duration,
     tell: Option<Tell>,
 }
 
-/// Who is told of repairs.
+/// The receiver of repairs.
 #[derive(Clone)]
 struct Tell(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -126,11 +130,11 @@ struct Inner {
     disk: Arc<dyn Disk>,
     clock: Ticking,
     layout: Layout,
-    /// What lists read before. Held while a list looks at the files, never over an await.
+    /// The states that lists have read. Locked while a list checks the files, never across an await.
     index: Mutex<Index>,
-    /// What was cut off. Held for a moment, never over an await.
+    /// Repairs of logs. Locked briefly, never across an await.
     repairs: Mutex<Vec<String>>,
-    /// Held for a moment, never over an await.
+    /// Locked briefly, never across an await.
     passed: Mutex<Passed>,
     news: News,
 }
@@ -146,20 +150,20 @@ impl Inner {
     }
 }
 
-/// At most so many repairs are remembered.
+/// The limit of remembered repairs.
 const REPAIRS: usize = 1_000;
 
 impl FileStore {
-    /// The store in that folder, which is made if it is not there.
+    /// Opens the store in that folder, or creates it.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] when the folder has something else in it, or a store of another version of this program;
-    /// [`StoreError::Failed`] when it cannot be read or written.
+    /// [`StoreError::Unusable`] if the folder has other contents, or a store of another version of this program.
+    /// [`StoreError::Failed`] if the folder cannot be read or written.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::on(Arc::new(RealDisk), folder)
     }
 
-    /// The store in that folder of that disk.
+    /// Opens the store in that folder of a disk, or creates it.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -171,7 +175,7 @@ impl FileStore {
         Ok(FileStore { inner, patience: lock::PATIENCE, tell: None })
     }
 
-    /// A handle of its own on the same folder, with another clock than the machine's: for tests.
+    /// Creates a separate handle on the folder with another clock than the machine's. For tests.
     #[must_use]
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
         let Inner { disk, layout, .. } = &*self.inner;
@@ -179,27 +183,28 @@ impl FileStore {
         FileStore { inner, ..self }
     }
 
-    /// The same handle, which waits so long for a lock that somebody else has; for 5 seconds if this is not said.
+    /// Sets the time to wait for a lock that another process holds. Default: 5 s.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The same handle, which tells this of each repair once it is made, rather than keep it for [`repairs`](Self::repairs).
+    /// Sets a function that gets each repair after it was made. Repairs are not collected for
+    /// [`repairs`](Self::repairs) then.
     #[must_use]
     pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.tell = Some(Tell(Arc::new(tell)));
         self
     }
 
-    /// Where the files of a run are, whether it is there or not.
+    /// Returns the folder of a run. The run need not exist.
     pub fn folder_of(&self, run: &str) -> PathBuf {
         self.inner.layout.run(run).folder
     }
 
-    /// What this handle cut off of logs since it was asked last, because a crash had left it there and no commit had it:
-    /// the file, and how many bytes.
+    /// Takes the repairs that this handle made since the previous call: for each, the file and the number of bytes
+    /// that were cut off. Such bytes are left from a crash and belong to no commit.
     pub fn repairs(&self) -> Vec<String> {
         std::mem::take(&mut *self.inner.repairs.lock().unwrap_or_else(PoisonError::into_inner))
     }

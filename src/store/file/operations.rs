@@ -1,4 +1,4 @@
-//! What the trait of stores asks for.
+//! The operations of the store traits.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl RunData for FileStore {
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
         let posted = decision.clone();
         let posted = self.with(&decision.run_id, move |run| run.post(&posted)).await;
-        // What was refused is no news: a worker would hear of itself again and again.
+        // A refused decision sends no notification: a worker would wake itself again and again.
         if matches!(posted, Ok(Posted::Accepted)) {
             self.inner.news.tell();
         }
@@ -172,7 +172,8 @@ impl RunQueue for FileStore {
             if run.state.is_fenced(&mine).is_err() {
                 return Ok(false);
             }
-            // Where a log is damaged, or cannot be written, what is fresh stays in the state; the run is given back all the same.
+            // If a log is damaged or cannot be written, fresh lines stay in the state. The run is given back
+            // nevertheless.
             if let Err(error) = run.settle() {
                 error.into_run_scoped()?;
             }
@@ -197,7 +198,7 @@ impl RunQueue for FileStore {
         Ok(())
     }
 
-    /// Input of this handle is seen at once, and input of other processes when the patience is over.
+    /// Sees input of this handle immediately, and input of other processes after the timeout.
     async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(self.inner.news.wait(seen, patience).await)
     }

@@ -1,4 +1,4 @@
-//! Runs that are passed over, because something is the matter with the files of each: they hold up no other.
+//! Runs that are skipped because of a problem with their files. They block no other run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,24 +13,25 @@ use super::lock::{Lock, Pauses, lock, try_lock};
 use super::problem::kept;
 use super::work::Wanted;
 
-/// Runs that were passed over.
+/// The runs that were skipped.
 #[derive(Debug, Default)]
 pub(super) struct Passed {
-    /// Locks that were waited for in vain. One of these is not waited for again before it was free.
+    /// Locks with an unsuccessful wait. An operation waits for such a lock again only after the lock was free.
     kept: BTreeSet<PathBuf>,
-    /// What the last claim without a name found that it may not read or write.
+    /// The runs that the last claim without a name could not read or write.
     refused: Vec<CorruptEntry>,
 }
 
 const A_MOMENT: Duration = Duration::from_millis(1);
 
 impl Inner {
-    /// Takes a lock. It is waited for, once.
+    /// Takes a lock. Waits for it once.
     pub(super) fn lock(&self, path: &Path, wanted: &Wanted) -> Result<Lock, StoreError> {
         let take = |patience| lock(&*self.disk, path, Pauses::of(patience), || wanted.check());
         let locked = if self.is_kept(path) {
             take(Duration::ZERO).or_else(|error| {
-                // It may have been free just now, and be used by another operation of this process, which says so.
+                // The lock may have been free a moment ago, and be used by another operation of this process. That
+                // operation notes it.
                 thread::sleep(A_MOMENT);
                 if self.is_kept(path) { Err(error) } else { take(wanted.patience()) }
             })
@@ -49,7 +50,7 @@ impl Inner {
         self.passed().kept.contains(lock)
     }
 
-    /// Notes that a lock was waited for in vain.
+    /// Notes an unsuccessful wait for a lock.
     pub(super) fn note_kept(&self, lock: &Path) {
         self.passed().kept.insert(lock.to_owned());
     }
@@ -59,12 +60,12 @@ impl Inner {
         self.passed().kept.remove(lock);
     }
 
-    /// Notes what a claim without a name may not read or write.
+    /// Notes the runs that a claim without a name could not read or write.
     pub(super) fn note_refused(&self, refused: Vec<CorruptEntry>) {
         self.passed().refused = refused;
     }
 
-    /// What is the matter with runs that are passed over, as far as that is so still.
+    /// Returns the problems of skipped runs that still exist.
     pub(super) fn passed_over(&self) -> Vec<CorruptEntry> {
         let mut looked = self.passed().kept.clone();
         looked.retain(|path| matches!(try_lock(&*self.disk, path), Ok(None)));

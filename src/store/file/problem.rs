@@ -1,4 +1,4 @@
-//! What is said when a file is not as it should be.
+//! Errors of files.
 
 use std::error::Error;
 use std::fmt;
@@ -9,17 +9,17 @@ use super::super::error::StoreError;
 use super::super::query::CorruptEntry;
 use super::layout::Place;
 
-/// An operation on that file failed, and nothing that counts was changed.
+/// Creates the error of a failed operation on a file. No valid data was changed.
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |error| StoreError::failed(Failure { path: path.to_owned(), error })
 }
 
-/// What was asked for is in that folder, whose names could not be made durable: nobody knows what a crash leaves of it.
+/// Creates the error of a change whose folder could not be synced: the result of a crash is unknown.
 pub(super) fn unsynced(folder: &Path) -> impl Fn(io::Error) -> StoreError {
     move |error| StoreError::unavailable(Unsynced(Failure { path: folder.to_owned(), error }))
 }
 
-/// An operation on a file failed.
+/// A failed operation on a file.
 #[derive(Debug)]
 struct Failure {
     path: PathBuf,
@@ -27,15 +27,15 @@ struct Failure {
 }
 
 impl Failure {
-    /// Is it about this file, rather than about the machine? Where a process has too many files open, or memory is short,
-    /// nothing is the matter with the file.
+    /// Returns whether the error concerns this file rather than the machine. Too many open files or a lack of memory
+    /// concern the machine.
     fn is_of_the_file(&self) -> bool {
-        // What a bad sector gives has no kind of its own: EIO on all systems that are like Unix.
+        // A bad sector has no error kind of its own: it is EIO on all Unix-like systems.
         let is_bad = cfg!(unix) && self.error.raw_os_error() == Some(5);
         is_bad || matches!(self.error.kind(), ErrorKind::PermissionDenied | ErrorKind::IsADirectory)
     }
 
-    /// What to do, where that is known.
+    /// Returns the remedy, if one is known.
     fn remedy(&self) -> Option<&'static str> {
         match self.error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("make room, and try again"),
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// What is the matter, without what came of it.
+    /// Returns the problem without its consequence.
     fn what(&self) -> String {
         format!("{}: {}", self.path.display(), self.error)
     }
@@ -65,10 +65,10 @@ impl Error for Failure {
     }
 }
 
-/// What is said of what is in place, and not durable.
+/// The consequence of a change that is visible and not durable.
 const IN_PLACE: &str = "what was asked for is in place, and a crash may undo it";
 
-/// The names in a folder could not be made durable, after one was put there.
+/// A failed sync of a folder after a change in it.
 #[derive(Debug)]
 struct Unsynced(Failure);
 
@@ -85,12 +85,12 @@ impl Error for Unsynced {
     }
 }
 
-/// That file is damaged.
+/// Creates the error of a damaged file.
 pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
     too_large(path, format_args!("{}: {what}", path.display()))
 }
 
-/// That file is larger than any that is written, or else not as one is written.
+/// Creates the error of a file that is larger than the store writes, or otherwise not usable.
 pub(super) fn too_large(path: &Path, what: impl fmt::Display) -> StoreError {
     let run = path.parent().unwrap_or(path).display();
     StoreError::unusable(
@@ -99,7 +99,7 @@ pub(super) fn too_large(path: &Path, what: impl fmt::Display) -> StoreError {
     )
 }
 
-/// Refuses a write that would make a file larger than it may be.
+/// Refuses a write that would make a file larger than its limit.
 pub(super) fn fits(path: &Path, bytes: u64, most: u64) -> Result<(), StoreError> {
     if bytes <= most {
         return Ok(());
@@ -110,7 +110,7 @@ pub(super) fn fits(path: &Path, bytes: u64, most: u64) -> Result<(), StoreError>
     Err(StoreError::TooLarge { what, help: help.to_owned() })
 }
 
-/// The folder of a run that was driven has no state any more.
+/// Creates the entry of a driven run whose state is missing.
 pub(super) fn without_state(place: &Place) -> CorruptEntry {
     let (state, run) = (place.state(), place.folder.display());
     CorruptEntry::new(
@@ -122,7 +122,7 @@ pub(super) fn without_state(place: &Place) -> CorruptEntry {
     )
 }
 
-/// Somebody has that lock, and has it still after it was waited for.
+/// Creates the entry of a lock that another process still holds after the wait.
 pub(super) fn kept(lock: &Path) -> CorruptEntry {
     let lock = lock.display();
     CorruptEntry::new(
@@ -131,12 +131,12 @@ pub(super) fn kept(lock: &Path) -> CorruptEntry {
     )
 }
 
-/// The same, for who asked for the run.
+/// Creates the error of such a lock, for an operation that names the run.
 pub(super) fn held_up(lock: &Path) -> StoreError {
     StoreError::unavailable(HeldUp(kept(lock)))
 }
 
-/// One run cannot be reached.
+/// The error of one run whose lock is held.
 #[derive(Debug)]
 struct HeldUp(CorruptEntry);
 
@@ -149,10 +149,12 @@ impl fmt::Display for HeldUp {
 impl Error for HeldUp {}
 
 impl StoreError {
-    /// What it says of one run, if it is about one run alone: what is done with many tells it, and goes on with the others.
+    /// Converts an error that concerns one run alone into an entry. An operation on many runs reports the entry and
+    /// continues with the others.
     ///
-    /// It is for errors of operations on one run. A run that is damaged is one, and of a [`FileStore`](super::super::FileStore) a
-    /// run whose files cannot be read or written, and one whose lock somebody keeps.
+    /// Use it for errors of operations on one run. A damaged run is such a case. For a
+    /// [`FileStore`](super::super::FileStore), so is a run whose files cannot be read or written, and a run whose
+    /// lock another process holds.
     ///
     /// ```
     /// use runstate::store::StoreError;
@@ -166,7 +168,7 @@ impl StoreError {
     /// ```
     ///
     /// # Errors
-    /// The error itself, when it is not.
+    /// The error itself, if it does not concern one run alone.
     pub fn into_run_scoped(self) -> Result<CorruptEntry, StoreError> {
         match self {
             StoreError::Unusable { what, help } => Ok(CorruptEntry::new(what, help)),
@@ -193,5 +195,5 @@ impl StoreError {
     }
 }
 
-/// What to do about a file that the system keeps from this process.
+/// The remedy for a file that this process may not read or write.
 const CAN_USE: &str = "see to it that this process can read and write it";
