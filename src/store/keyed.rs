@@ -1,4 +1,4 @@
-//! Stores in storage that others can write.
+//! Stores in storage that other programs can write.
 
 use std::sync::Arc;
 
@@ -17,28 +17,30 @@ use crate::decision::{Decision, digest};
 use crate::decision::{EXPIRY, RUNTIME};
 use crate::snapshot::{KeyError, Keyring, Snapshot};
 
-/// A store whose rows carry tags under a key, and that takes no row without.
+/// A store whose rows carry tags under a key. A row without a tag is refused.
 ///
-/// It protects runs and decisions against writers of the storage without the key: the specification of a run, its state, its
-/// calls, messages and values, the questions that people are shown, decisions, a pending cancellation, a pending message, and its place on a
-/// thread. Each
-/// tag is of the row's content, the run's id and the row's own place; that of a row of the state also of the number of the commit that
-/// wrote it. A question and a decision have the name of the suspension, which no other
-/// question of a run of that id has.
+/// The tags protect against writers of the storage without the key. They cover the specification of a run, its state,
+/// calls, messages and values, its questions, decisions, a pending cancellation, a pending message and the position
+/// on a thread. A tag covers the content of the row, the id of the run and the place of the row. For a row of the
+/// state it also covers the number of its commit. A question and a decision include the id of the suspension, which
+/// is unique among all runs with that id.
 ///
 /// # Limits
-/// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
-///   that off keeps the numbers of its commits elsewhere.
-/// - **A removed run**, if its id was given again: its rows fit the new one. A store gives no id twice ([`RunData::is_given`](super::RunData::is_given)), unless its
-///   note of the removed id was taken away.
-/// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
-/// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](super::RunLists::runs) and beside a loaded run, its holder. A writer of the
-///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
-/// - **How long a question is open**: a writer of the storage can keep it open for longer. By more than a minute it lapses early for no
-///   writer: the time under the tag has to be over by the clock of the process that gives it up, too.
-/// - **Traces and events**, which are evidence for people and decide nothing.
+/// - **An older version that is restored**, of a run or of one of its rows, and a deleted row. A program that must
+///   detect this stores the numbers of its commits elsewhere.
+/// - **A removed run** with a reused id: its rows fit the new run. A store uses no id twice
+///   ([`RunData::is_given`](super::RunData::is_given)), unless its note of the removed id was deleted.
+/// - **Two stores under one key**: the rows of a run fit a run with the same id in the other store. Each store needs
+///   a key of its own.
+/// - **Lists and leases**: the holder of a run, and the titles, statuses, numbers and times in
+///   [`runs`](super::RunLists::runs) and beside a loaded run. A writer of the storage can stop a run, falsify a list,
+///   or have a run claimed early. The rows of a claimed run are checked when it is loaded.
+/// - **The time for which a question is open**: a writer of the storage can prolong it. No writer can make a question
+///   expire more than one minute early: the expiry under the tag must have passed by the clock of the process that
+///   gives the call up, too.
+/// - **Traces and events**. They are evidence for readers and decide nothing.
 ///
-/// A row without its tag is refused wherever it is read, and stays as it is: [`StoreError::Unusable`] names it.
+/// A row without its tag is refused by each reader and stays unchanged: [`StoreError::Unusable`] names it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,7 +55,7 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// store.create(&NewRun::new("r1", "tidy up".into(), 0)).await?;
 /// assert_eq!(store.load("r1").await?.spec, "tidy up");
 ///
-/// // A run that is written without the key is refused, and so is a reader without it.
+/// A run that is written without the key is refused, and so is a reader without it.
 /// inside.create(&NewRun::new("r2", "drop all tables".into(), 0)).await?;
 /// let refused = store.load("r2").await.unwrap_err().to_string();
 /// assert!(refused.starts_with("the run \"r2\": its specification: it has no tag"), "{refused}");
@@ -79,21 +81,21 @@ struct Tagged<T> {
     of: T,
 }
 
-/// The name of the key that a value is stored under, if it is.
+/// Returns the name of the key of a tagged value; none for an untagged one.
 pub(super) fn key_of(stored: &Value) -> Option<&str> {
     let fields = stored.as_object().filter(|fields| fields.len() == 3 && fields.contains_key("of"))?;
     let name = key_of_tag(fields.get("tag")?.as_str()?)?;
     fields.get("at")?.as_u64().map(|_| name)
 }
 
-/// The name of the key in the text of a tag: `name:` and 64 digits.
+/// Returns the name of the key in the text of a tag: `name:` and 64 digits.
 fn key_of_tag(tag: &str) -> Option<&str> {
     let (name, digits) = tag.split_once(':')?;
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (digits.len() == 64 && digits.bytes().all(is_digit)).then_some(name)
 }
 
-/// The same of a text.
+/// Returns the name of the key of a tagged text; none for an untagged one.
 pub(super) fn key_of_text(stored: &str) -> Option<String> {
     stored
         .starts_with("{\"tag\":")
@@ -101,7 +103,7 @@ pub(super) fn key_of_text(stored: &str) -> Option<String> {
         .and_then(|tagged| key_of_tag(&tagged.tag).map(str::to_owned))
 }
 
-/// That a run is stored under a key, for a store without.
+/// Creates the error of a store without a key for a run that is stored under one.
 pub(super) fn wants_key(run: &str, key: &str) -> StoreError {
     StoreError::unusable(
         format_args!("the run {run:?} is stored under the key {key:?}"),
@@ -114,13 +116,13 @@ pub(super) fn wants_key(run: &str, key: &str) -> StoreError {
 struct Place<'a> {
     run: &'a str,
     what: &'a str,
-    /// Of several rows of that kind, which one.
+    /// The name among several rows of that kind.
     name: &'a str,
     /// Further parts of the tag.
     with: &'a [&'a str],
 }
 
-/// The place of the specification of a run.
+/// Returns the place of the specification of a run.
 fn created<'a>(run: &'a str, with: &'a [&'a str]) -> Place<'a> {
     Place { run, what: "its specification", with, ..Place::default() }
 }
@@ -140,12 +142,13 @@ impl Place<'_> {
     }
 }
 
-/// The place of the message that a run goes on with.
+/// Returns the place of the message with which a run continues.
 fn of_message<'a>(run: &'a str, message: &'a UserMessage) -> Place<'a> {
     Place { run, what: "the message of the user", name: &message.id, with: &[] }
 }
 
-/// The texts that the tag of a specification covers beside it. Without a place on a thread it is what earlier versions wrote.
+/// Returns the texts that the tag of a specification covers in addition. Without a position on a thread they are
+/// those of earlier versions.
 fn with<'a>(title: &'a str, place: Option<&'a ThreadPlace>) -> Vec<&'a str> {
     let mut with = vec![title];
     if let Some(ThreadPlace { thread, after }) = place {
@@ -155,33 +158,35 @@ fn with<'a>(title: &'a str, place: Option<&'a ThreadPlace>) -> Vec<&'a str> {
     with
 }
 
-/// The text of a value for its tag: white space and the order of keys change nothing.
+/// Returns the canonical text of a value for its tag. White space and the order of keys do not matter.
 fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(digest(&serde_json::to_value(value).map_err(StoreError::failed)?))
 }
 
-/// The clocks of machines may differ by so much before a lapse by the store's clock is refused.
+/// The tolerated difference between the clocks of two machines, in milliseconds. A larger difference refuses an
+/// expiry by the store's clock.
 const DIFFERENCE_MS: u64 = 60_000;
 
 impl Keyed {
-    /// That store, under these keys.
+    /// Wraps a store, with these keys.
     pub fn new(store: Arc<dyn RunStore>, keys: Keyring) -> Self {
         Keyed { store, keys, clock: Ticking::of(unix_clock()) }
     }
 
-    /// The same, by another clock than the machine's, for tests: a question lapses only once the time under its tag is over by it.
+    /// Sets another clock than the machine's. For tests. A question expires only once the expiry under its tag has
+    /// passed by this clock.
     #[must_use]
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
         Keyed { clock: Ticking::of(clock), ..self }
     }
 
-    /// The JSON under a tag. Its text is kept as it is.
+    /// Returns JSON under a tag. The text of the JSON stays unchanged.
     fn tagged(&self, place: &Place<'_>, at: u64, json: &str) -> String {
         let tag = self.keys.tag(&place.all(&at.to_string()), json.as_bytes());
         format!("{{\"tag\":\"{tag}\",\"at\":{at},\"of\":{json}}}")
     }
 
-    /// The JSON under the tag, of one of those commits.
+    /// Checks the tag and returns the JSON. The row must belong to one of those commits.
     fn untagged(
         &self,
         place: &Place<'_>,
@@ -192,11 +197,11 @@ impl Keyed {
         let row: Tagged<&RawValue> = crate::json::from_str(text).map_err(|_| refuses(KeyError::Untagged))?;
         let json = row.of.get();
         self.keys.check(&place.all(&row.at.to_string()), json.as_bytes(), &row.tag).map_err(refuses)?;
-        // The tag is of this number; so it is no commit of this state of the run.
+        // The tag is valid for another number: the row belongs to no commit of this state of the run.
         if at.contains(&row.at) { Ok(json.to_owned()) } else { Err(refuses(KeyError::Changed)) }
     }
 
-    /// A value under a tag. It may be stored with other white space and another order of keys.
+    /// Returns a value under a tag. A store may change its white space and the order of its keys.
     fn tagged_value(&self, place: &Place<'_>, value: &Value) -> Value {
         let tag = self.keys.tag(&place.all("0"), digest(value).as_bytes());
         serde_json::json!({ "tag": tag, "at": 0, "of": value })
@@ -229,7 +234,7 @@ impl Keyed {
         Ok(decision)
     }
 
-    /// The reason of a pending cancellation.
+    /// Checks the tag and returns the reason of a pending cancellation.
     fn untagged_reason(&self, run: &str, reason: &str) -> Result<String, StoreError> {
         let place = Place { run, what: "the pending cancellation", ..Place::default() };
         let json = self.untagged(&place, 0..=0, reason)?;
@@ -246,7 +251,7 @@ impl Keyed {
         Ok(message)
     }
 
-    /// A question that was stored, as it is shown to people.
+    /// Checks the tag of a stored question and returns the question as it is displayed.
     fn question(&self, approval: Approval) -> Result<Approval, StoreError> {
         let Approval { run, call, tool, arguments, suspension, left, .. } = approval;
         let place =
@@ -256,7 +261,7 @@ impl Keyed {
     }
 }
 
-/// A question that cannot be shown, with the reason as its message.
+/// Returns a question that cannot be displayed, with the reason as its message.
 fn unshown(approval: Approval, why: &StoreError) -> Approval {
     let Approval { run, call, tool, mut suspension, left, .. } = approval;
     suspension.message = format!("this question cannot be shown: {why}");
@@ -361,7 +366,7 @@ impl Wrapper for Keyed {
         let mut runs = self.store.runs(query).await?;
         for info in &mut runs {
             let Some(reason) = &mut info.cancel else { continue };
-            // The list shows the error in its place. A load of the run is refused.
+            // The list shows the error instead of the reason. A load of the run is refused.
             *reason = self.untagged_reason(&info.id, reason).unwrap_or_else(|error| error.to_string());
         }
         Ok(runs)
@@ -370,14 +375,14 @@ impl Wrapper for Keyed {
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let found = self.store.approvals(query).await?;
         if matches!(query.about, ApprovalFilter::All) {
-            // The list shows the error in its place: one question that was written without the key hides no other one.
+            // The list shows the error instead of the question: one question without a valid tag hides no other.
             let shown = |one: Approval| self.question(one.clone()).unwrap_or_else(|why| unshown(one, &why));
             return Ok(found.into_iter().map(shown).collect());
         }
         let found = found.into_iter().map(|approval| self.question(approval));
         let found = found.collect::<Result<Vec<_>, _>>()?;
         for approval in &found {
-            // The index that a question is found by has no tag.
+            // The index by which a question is found has no tag.
             let is_it = match &query.about {
                 ApprovalFilter::All => true,
                 ApprovalFilter::Run(run) => approval.run == *run,
@@ -402,7 +407,7 @@ impl Keyed {
         self.untagged_value(&created(run, &with(&parts.info.title, parts.thread.as_ref())), spec)
     }
 
-    /// The commit with a tag on each of its rows.
+    /// Returns the commit with a tag on each of its rows.
     fn tagged_commit(&self, run: &str, commit: &Commit) -> Result<Commit, StoreError> {
         let at = commit.version;
         let mut commit = commit.clone();
@@ -431,13 +436,14 @@ impl Keyed {
             value.json = value.json.as_ref().map(|json| self.tagged(&place, at, json));
         }
         for decision in &mut commit.decisions {
-            // One that this process made may not name the run.
+            // A decision that this process made may not name the run.
             *decision = self.tagged_decision(run, decision)?;
         }
         Ok(commit)
     }
 
-    /// A tag by a key that the run is not under would make the run unreadable. A run that is damaged takes one: it can still be cancelled.
+    /// Checks the key of a run: a tag by another key would make the run unreadable. A corrupt run passes the check,
+    /// so that it can be cancelled.
     async fn is_under_key(&self, run: &str) -> Result<(), StoreError> {
         match self.store.parts(run).await {
             Ok(mut parts) => self.untagged_spec(run, &mut parts).map(drop),
@@ -445,7 +451,7 @@ impl Keyed {
         }
     }
 
-    /// Did the model give that id to the call? The call's machine has it under a tag.
+    /// Returns whether the model gave that id to the call. The snapshot of the call has the id under a tag.
     async fn is_called(&self, approval: &Approval, id: &str) -> Result<bool, StoreError> {
         let parts = Wrapper::parts(self, &approval.run).await?;
         let call = parts.calls.iter().find(|(name, ..)| *name == approval.call);
@@ -453,10 +459,10 @@ impl Keyed {
         Ok(call.is_some_and(|call| call.record().get("id").and_then(Value::as_str) == Some(id)))
     }
 
-    /// What is known of a question that does not wait.
+    /// Returns the result for a question that does not wait.
     async fn earlier(&self, decision: &Decision) -> Result<Posted, StoreError> {
         let run = &decision.run_id;
-        // Before the run: what is taken between the two is in both.
+        // Read before the run: a decision that is taken between the two reads is then in both.
         let posted = Wrapper::pending_signals(self, run).await?.decisions;
         let taken = Wrapper::parts(self, run).await?.decisions;
         let mut known = posted.iter().chain(&taken);
@@ -467,10 +473,11 @@ impl Keyed {
         Ok(if is_decided { Posted::Conflict } else { Posted::NotWaiting })
     }
 
-    /// Does the question that the runtime gives up wait, and has it lapsed? The list of timers has no tag, and the question has.
+    /// Returns whether the question of an expiry waits and has expired. The list of timers has no tag, but the
+    /// question has.
     ///
     /// # Errors
-    /// When its time is not over.
+    /// If the time of the question is not over.
     async fn has_lapsed(&self, expiry: &Decision) -> Result<bool, StoreError> {
         let mut query = ApprovalQuery::new(ApprovalFilter::Suspension(expiry.suspension_id.clone()), 100);
         loop {

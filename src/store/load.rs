@@ -1,4 +1,4 @@
-//! A run as it is read from a store.
+//! A run that is loaded from a store.
 
 use serde_json::Value;
 
@@ -11,52 +11,52 @@ use crate::agent::{ObserverFactory, RunParts, RunState, StateError, StoredRun, T
 use crate::decision::Decision;
 use crate::snapshot::Migration;
 
-/// All there is of a run.
+/// The complete data of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// What lists say of it.
+    /// The entry of the run in lists.
     pub info: RunInfo,
-    /// What it was created with.
+    /// The specification with which the run was created.
     pub spec: Value,
-    /// Its place on a thread; none for a run with a thread of its own.
+    /// The position on a thread; none for a run with a thread of its own.
     pub thread: Option<ThreadPlace>,
-    /// The run at rest; none before its first commit.
+    /// The stored state; none before the first commit.
     pub stored: Option<StoredRun>,
-    /// The run before it on its thread, with all messages of the thread until its end. None for the first run of a thread, and behind runs
-    /// that ended before their first commit.
+    /// The previous run of the thread, with all messages of the thread until its end. None for the first run of a
+    /// thread, and if all previous runs ended before their first commit.
     pub before: Option<StoredRun>,
-    /// The number of messages that are stored with it. The messages of its thread before it are not among them.
+    /// The number of messages that are stored with this run. Earlier messages of its thread are not included.
     pub messages: u64,
-    /// The number of the last event of its trace; 0 without any.
+    /// The number of the last trace event; 0 without any.
     pub traced: u64,
 }
 
-/// What a store has of a run, as it was given by commits.
+/// The rows of a run, as commits wrote them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parts {
-    /// What lists say of it.
+    /// The entry of the run in lists.
     pub info: RunInfo,
-    /// What it was created with.
+    /// The specification with which the run was created.
     pub spec: Value,
-    /// Its place on a thread; none for a run with a thread of its own.
+    /// The position on a thread; none for a run with a thread of its own.
     pub thread: Option<ThreadPlace>,
-    /// The number of the last event of its trace; 0 without any.
+    /// The number of the last trace event; 0 without any.
     pub traced: u64,
-    /// [`RunRow::snapshot`](super::RunRow) and [`RunRow::core`](super::RunRow) of the last commit, if there is one.
+    /// [`RunRow::snapshot`](super::RunRow) and [`RunRow::core`](super::RunRow) of the last commit; none before it.
     pub run: Option<(String, String)>,
-    /// Name, executions and snapshot of each call, in any order.
+    /// Name, number of executions and snapshot of each call, in any order.
     pub calls: Vec<(String, u32, String)>,
-    /// The decisions that were taken, in any order.
+    /// The decisions that the run took, in any order.
     pub decisions: Vec<Decision>,
     /// The messages, by number.
     pub messages: Vec<String>,
-    /// The values that there are, in any order.
+    /// The current values, in any order.
     pub values: Vec<(Scope, String, String)>,
 }
 
 impl Parts {
-    /// Checks that the rows have no tags: those of a run that is stored under a key are read through [`Keyed`](super::Keyed).
+    /// Checks that the rows have no tags. A run under a key is read through [`Keyed`](super::Keyed).
     ///
     /// # Errors
     /// [`StoreError::Unusable`], with the name of the key.
@@ -70,11 +70,12 @@ impl Parts {
 }
 
 impl Loaded {
-    /// Puts the first run of a thread together from its parts. [`store::load`](super::load) reads a run with those before it.
+    /// Assembles the first run of a thread from its rows. [`store::load`](super::load) reads a run together with the
+    /// previous ones.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`], naming the part that cannot be read; for a run behind another one; and for a run that is stored under a
-    /// key: its store is to be read through [`Keyed`](super::Keyed).
+    /// [`StoreError::Unusable`] with the name of an unreadable part. Also for a run with a previous run, and for a
+    /// run under a key: its store is read through [`Keyed`](super::Keyed).
     pub fn from_parts(parts: Parts) -> Result<Loaded, StoreError> {
         if let Some(after) = parts.thread.as_ref().and_then(|place| place.after.as_ref()) {
             return Err(StoreError::unusable(
@@ -88,7 +89,7 @@ impl Loaded {
         Loaded::on_thread(parts, Vec::new())
     }
 
-    /// The same behind these runs of its thread, the last one first.
+    /// Assembles a run and the previous runs of its thread, the last one first.
     pub(super) fn on_thread(parts: Parts, earlier: Vec<Parts>) -> Result<Loaded, StoreError> {
         let own = parts.messages.len() as u64;
         let mut runs: Vec<Parts> = earlier.into_iter().rev().filter(|run| run.run.is_some()).collect();
@@ -115,11 +116,11 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// The state that the run goes on with: the one of its last commit, or a new one behind the messages and values of its thread. Runs and
-    /// calls of older versions are read through these migrations.
+    /// Creates the state from which the run continues: that of its last commit, or a new one after the messages and
+    /// values of its thread. The migrations convert runs and calls of older versions.
     ///
     /// # Errors
-    /// Those of [`StoredRun::restore_with`].
+    /// The errors of [`StoredRun::restore_with`].
     pub fn begin(
         &self,
         of_run: &[Migration],
@@ -146,7 +147,7 @@ impl Loaded {
     }
 }
 
-/// The run at rest, with the messages of the runs before it and its own; none before its first commit.
+/// Assembles the stored state with the messages of the previous runs and its own; none before the first commit.
 fn stored(
     parts: &Parts,
     earlier: &[Vec<String>],

@@ -1,18 +1,19 @@
-//! Durable runs: stores that several processes share, and the worker that drives what is in them (the design's
-//! "Durability").
+//! Durable runs: stores that several processes share, and the worker that drives their runs.
 //!
-//! A [`RunStore`] keeps runs at rest. It has three parts: [`RunData`], [`RunLists`] and [`RunQueue`]. A process that drives a run takes a [`Lease`] on it; each lease has a higher fence than the one
-//! before, and a commit under an older fence is refused, so that of two who believe that a run is theirs one alone goes on
-//! with it. A commit holds what changed and no more. People decide about calls that wait from any process; the store says
-//! which decision came first.
+//! A [`RunStore`] contains runs. It has three parts: [`RunData`], [`RunLists`] and [`RunQueue`]. A process takes a
+//! [`Lease`] on a run before it drives the run. Each lease has a higher fencing token than the previous one, and the
+//! store refuses a commit with an older token. So of two processes with a lease on a run, only one can continue it. A
+//! commit contains only the changes. Approvers decide about waiting calls from any process, and the store accepts the
+//! first decision.
 //!
-//! [`MemoryStore`] keeps runs as long as its process lives, [`FileStore`] in a folder, in files to be read with the eyes;
-//! databases are crates of their own. Whoever writes a store runs
-//! `runstate::testing::store`, the suite that all of ours pass; a [`Wrapper`] changes some of what another store does.
+//! [`MemoryStore`] holds runs in the memory of a process. [`FileStore`] holds them in a folder, in files that a
+//! person can read. Stores in databases are separate crates. An implementation of a store must pass the suite
+//! `runstate::testing::store`, as all stores of this project do. A [`Wrapper`] changes some operations of another
+//! store.
 //!
-//! How long a lease is, how long a run is put off and how long a decision is in time are durations, and each store counts them by a
-//! clock of its own, which all that use it share: the clocks of their machines need not agree. Other times are milliseconds since the
-//! beginning of 1970, for people to read.
+//! Terms of leases, retry delays and times for decisions are durations. Each store measures them by a clock of its
+//! own, which all its users share. The clocks of their machines need not agree. Other times are in milliseconds since
+//! the Unix epoch, for display.
 
 mod changes;
 mod commit;
@@ -71,15 +72,15 @@ pub use unread::Unread;
 pub use worker::{Ended, Executor, ExecutorError, JobSpec, Worker};
 pub use wrapper::Wrapper;
 
-/// Where runs are durable: all parts of a store.
+/// All parts of a store of durable runs.
 ///
-/// A type that has the three parts is a store. A function may ask for one part: [`RunData`] to drive a run,
-/// [`RunLists`] for lists, [`RunQueue`] for claims and notifications.
+/// A type with the three parts is a store. A function may ask for one part: [`RunData`] to drive a run, [`RunLists`]
+/// for lists, [`RunQueue`] for claims and notifications.
 ///
 /// ```
 /// use runstate::store::{MemoryStore, NewRun, RunData, RunStore};
 ///
-/// /// It needs one part alone.
+/// /// This function needs one part alone.
 /// async fn is_there(runs: &dyn RunData, run: &str) -> bool {
 ///     runs.load(run).await.is_ok()
 /// }
@@ -97,112 +98,122 @@ pub trait RunStore: RunData + RunLists + RunQueue {}
 
 impl<S: RunData + RunLists + RunQueue + ?Sized> RunStore for S {}
 
-/// The rows of runs: enough to drive one run, and to accept decisions on it.
+/// The rows of runs: enough to drive one run, and to accept decisions about it.
 ///
-/// A program that gives out its work by itself implements this part alone. It checks decisions itself: [`decide`] needs the lists too.
+/// A program that distributes its work itself implements this part alone. It also checks decisions itself, since
+/// [`decide`] needs the lists.
 ///
-/// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
-/// nothing of it back. Any number of tasks and processes may call at once.
+/// Each operation is one transaction: it happens completely or not at all. After `Ok`, no crash undoes it. Any number
+/// of tasks and processes may use a store concurrently.
 ///
 /// # Cancel safety
-/// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
-/// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
+/// If the future is dropped, the operation happens completely or not at all; the caller cannot know which. It does
+/// not take effect after a later operation. A repeated commit sets [`Commit::again`]. Every other operation may be
+/// repeated unchanged.
 #[async_trait]
 pub trait RunData: fmt::Debug + Send + Sync {
-    /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::not_before) only by name until then.
+    /// Adds a run. It can be claimed from now on, and before its [`not_before`](NewRun::not_before) time only by
+    /// name.
     ///
-    /// A run with a [place on a thread](NewRun::thread) is added in the same transaction that looks at the last run of the thread.
+    /// A run with a [position on a thread](NewRun::thread) is added in the transaction that checks the last run of
+    /// the thread.
     ///
     /// # Errors
-    /// [`StoreError::Taken`] when the id, or that of the [message](NewRun::begins_with), [was given](Self::is_given), or names a thread that a
-    /// run of another id began. [`StoreError::Busy`]
-    /// when the thread has another last run than the one that is named, or that one is not `Done`.
+    /// [`StoreError::Taken`] if the id, or that of the [message](NewRun::begins_with), [was used
+    /// before](Self::is_given), or is the id of a thread that another run began. [`StoreError::Busy`] if the last run
+    /// of the thread is not the named one, or is not `Done`.
     async fn create(&self, run: &NewRun) -> Result<(), StoreError>;
 
-    /// Was the id given to a run, even one that was removed since, or to a [message](Self::supersede)? It is not given again: a question is
-    /// named by the id of its run, and an answer that comes late must not be an answer to another run's question.
+    /// Returns whether the id was used for a run, including removed ones, or for a [message](Self::supersede). Such
+    /// an id is not used again: a question contains the id of its run, and a late answer must not match the question
+    /// of another run.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn is_given(&self, run: &str) -> Result<bool, StoreError>;
 
-    /// The rows of a run, as the last commit left them.
+    /// Returns the rows of a run as of its last commit.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn parts(&self, run: &str) -> Result<Parts, StoreError>;
 
-    /// The run that its rows make, as the last commit left it.
+    /// Returns the assembled run as of its last commit.
     ///
     /// # Errors
-    /// [`StoreError::NoRun`]; [`StoreError::Unusable`] when a row cannot be read.
+    /// [`StoreError::NoRun`]. [`StoreError::Unusable`] if a row cannot be read.
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         load(self, run).await
     }
 
-    /// The last run of a thread. A new run of the thread comes behind it. None for a thread that is new. A run that was created
-    /// without a place on a thread is the first of the thread that has its id.
+    /// Returns the last run of a thread. A new run of the thread follows it. None for a new thread. A run without a
+    /// position on a thread is the first run of the thread with its id.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn last_of_thread(&self, thread: &str) -> Result<Option<String>, StoreError>;
 
-    /// Sends a message to a run that waits. The run goes on with it instead of the decisions that it waited for: no decision is accepted
-    /// from now on for its open questions, and lists have them no more. [`send`] is for messages to a thread.
+    /// Sends a message to a waiting run. The run continues with the message instead of decisions: the store accepts
+    /// no more decisions for its open questions, and lists omit them. [`send`] is for messages to a thread.
     ///
-    /// The message stays in the [mail](Self::pending_signals) until the next commit of the run, which holds it. Its id is [given](Self::is_given)
-    /// from now on.
+    /// The message is a [pending signal](Self::pending_signals) until the next commit of the run, which contains it.
+    /// Its id counts as [used](Self::is_given) from now on.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError>;
 
-    /// Makes what changed since the last commit durable. Decisions in it are taken from now on.
+    /// Makes the changes since the last commit durable. The decisions in it count as taken from now on.
     ///
     /// # Errors
-    /// Nothing is stored then. [`StoreError::Fenced`] when somebody took the run since; [`StoreError::Version`] when it is
-    /// not the next commit; [`StoreError::Decided`] when it holds a decision and another one on the same suspension was
-    /// accepted; [`StoreError::Superseded`] when a [message](Self::supersede) has come since the last commit, which this one neither
-    /// [takes](Commit::takes) nor ends as cancelled.
+    /// On an error nothing is stored.
+    ///
+    /// - [`StoreError::Fenced`] if the run was claimed since.
+    /// - [`StoreError::Version`] if the commit does not have the next number.
+    /// - [`StoreError::Decided`] if the commit contains a decision, and another one on its suspension was accepted.
+    /// - [`StoreError::Superseded`] if a [message](Self::supersede) arrived since the last commit, and this commit
+    ///   neither [contains](Commit::takes) the message nor ends the run as cancelled.
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
 
-    /// Accepts the first decision on a suspension that waits. [`decide`] is what people call: it looks at the decision
-    /// before, and says what became of it.
+    /// Accepts the first decision on a waiting suspension. Programs for approvers call [`decide`], which checks the
+    /// decision before and reports the result.
     ///
-    /// It is accepted if its call is suspended on `suspension_id` as of the last commit, and no decision on that suspension
-    /// or of that id is there. Nothing else is looked at: actors, expiry, schema and digest are not. The driver of the run takes no
-    /// decision whose digest is of another question; and, where the question asks for distinct actors, none without a digest and
-    /// none of an actor that was accepted before. Such a decision stays where it is, and the run can be cancelled alone.
+    /// The store accepts the decision if its call is suspended on `suspension_id` as of the last commit, and no
+    /// decision has that suspension or that id. It does not check actor, expiry, schema and digest. The driver of the
+    /// run ignores a decision with the digest of another question. If the question requires distinct actors, the
+    /// driver also ignores a decision without a digest, and one of an actor with an earlier decision. An ignored
+    /// decision stays in the store, and the run can only be cancelled.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError>;
 
-    /// Notes that somebody wants a run cancelled. Says whether it was noted: a run that is `Done` is over, and a second wish
-    /// changes nothing.
+    /// Requests the cancellation of a run. Returns whether the request is new: a `Done` run and a second request
+    /// change nothing.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError>;
 
-    /// What came in for a run and was not taken yet.
+    /// Returns the input for a run that no commit has taken.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn pending_signals(&self, run: &str) -> Result<PendingSignals, StoreError>;
 
-    /// Events of the trace of a run, as lines of JSON: those with a number above `after`, in order, at most `limit`.
+    /// Returns trace events of a run, as lines of JSON: at most `limit` with a number above `after`, in order.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
 
-    /// Events of a run, in the order of their numbers: the first `limit` with a last number above `after`.
+    /// Returns events of a run, in the order of their numbers: the first `limit` with a last number above `after`.
     ///
-    /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. A commit that is given again
-    /// may have others than the first try: they take the place of those from its first number on. The numbers of a run
-    /// have no gap: each row begins with the number behind the [last](EventRow::last) of the row before, the first row of a run
-    /// with 1. Of a run that was begun by a version without durable events, the first row has another number.
+    /// Events of all kinds are stored, with or without a sink, in the commit that makes them true. A repeated commit
+    /// may have other events than the first try. They replace the stored ones from its first number on. The numbers
+    /// of a run have no gap: the first row begins with 1, and each row begins with the number after the
+    /// [last](EventRow::last) of the row before. A run that was begun by a version without durable events has another
+    /// first number.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
@@ -211,95 +222,100 @@ pub trait RunData: fmt::Debug + Send + Sync {
 
 /// Lists of runs and of their open questions.
 ///
-/// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
-/// nothing of it back. Any number of tasks and processes may call at once.
+/// Each operation is one transaction: it happens completely or not at all. After `Ok`, no crash undoes it. Any number
+/// of tasks and processes may use a store concurrently.
 ///
 /// # Cancel safety
-/// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
-/// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
+/// If the future is dropped, the operation happens completely or not at all; the caller cannot know which. It does
+/// not take effect after a later operation. A repeated commit sets [`Commit::again`]. Every other operation may be
+/// repeated unchanged.
 #[async_trait]
 pub trait RunLists: fmt::Debug + Send + Sync {
-    /// A page of runs, the newest first.
+    /// Returns a page of runs, the newest first.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError>;
 
-    /// A page of calls that wait for a decision, by run and call. One whose decision is there and not taken waits no more.
+    /// Returns a page of waiting calls, by run and call. A call with an accepted decision does not wait any more,
+    /// even before a commit takes the decision.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError>;
 
-    /// Suspensions that have lapsed without a decision, the oldest first, at most `limit`.
+    /// Returns at most `limit` suspensions that have expired without a decision, the oldest first.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError>;
 
-    /// The remains of runs that cannot be read, in no particular order; nothing, in a store that is whole or that
-    /// is damaged as a whole. Lists, and claims without a name, leave these out; a caller that names such a run is
-    /// refused with the same words. A run that can be read, and that a claim without a name had to pass over, is here as well.
+    /// Returns the corrupt entries, in no particular order: runs that cannot be read, and remains of runs. Empty for
+    /// an intact store, and for a store that is damaged as a whole. Lists, and claims without a name, omit these
+    /// runs. An operation that names such a run gets an error with the text of the entry. A readable run that a claim
+    /// without a name had to skip is included as well.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn corrupt_entries(&self) -> Result<Vec<CorruptEntry>, StoreError> {
         Ok(Vec::new())
     }
 
-    /// Takes a run away, with all that belongs to it. Its id is kept, and [not given again](RunData::is_given). Says whether the run
-    /// was there.
+    /// Removes a run with all its data. Its id is remembered and [not used again](RunData::is_given). Returns whether
+    /// the run existed.
     ///
     /// # Errors
-    /// [`StoreError::Held`] while a lease on it lasts. [`StoreError::Continued`] while a later run of its thread is there, which begins with
-    /// its messages.
+    /// [`StoreError::Held`] while the run is leased. [`StoreError::Continued`] while a later run of its thread
+    /// exists, since that run begins with its messages.
     async fn remove(&self, run: &str) -> Result<bool, StoreError>;
 }
 
-/// The queue of work: which run is driven next, by which process, for how long.
+/// The queue of work: leases on runs, and notifications.
 ///
-/// Each operation is one transaction: it is made whole or not at all, and when one returns `Ok` a crash takes
-/// nothing of it back. Any number of tasks and processes may call at once.
+/// Each operation is one transaction: it happens completely or not at all. After `Ok`, no crash undoes it. Any number
+/// of tasks and processes may use a store concurrently.
 ///
 /// # Cancel safety
-/// Dropped, an operation was made whole or not at all; the caller cannot know which. It is not made behind a later one.
-/// [`Commit::again`] says how a commit is given again; all others may be given again as they were.
+/// If the future is dropped, the operation happens completely or not at all; the caller cannot know which. It does
+/// not take effect after a later operation. A repeated commit sets [`Commit::again`]. Every other operation may be
+/// repeated unchanged.
 #[async_trait]
 pub trait RunQueue: RunData + RunLists {
-    /// Claims a run: the named one, or of the runs that can go on the one with the longest wait.
+    /// Claims a run: the named one, or the longest waiting run that can continue.
     ///
-    /// A run that is named is claimed whatever its status, unless another process holds it. Without a name a run can go on when
+    /// A named run is claimed in any status, unless another process holds it. Without a name, a run can continue if
     ///
-    /// - it has no lease, or its lease is over,
-    /// - it is not put off ([`Release::retry_after`]) any more,
-    /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
-    ///   with a [message](RunData::supersede) that was not taken, or not `Done` and a cancellation is requested.
+    /// - it has no lease, or its lease has expired,
+    /// - its retry delay ([`Release::retry_after`]) is over,
+    /// - and it is `Running` (it has not begun, or was interrupted), or it is `Waiting` and has a decision or a
+    ///   [message](RunData::supersede) that was not taken, or a requested cancellation.
     ///
-    /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
+    /// The lease has a higher fencing token than each earlier lease on the run. The store refuses every operation of
+    /// an earlier lease.
     ///
     /// # Errors
-    /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
+    /// For a named run: [`StoreError::NoRun`] and [`StoreError::Held`].
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
 
-    /// Renews a lease for that term, from now on. A lease that is over is renewed too, unless the run was claimed since.
+    /// Renews a lease for that term from now on. An expired lease is renewed too, unless the run was claimed since.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] after another process claimed the run, and [`StoreError::NoRun`].
+    /// [`StoreError::Fenced`] after another claim of the run, and [`StoreError::NoRun`].
     async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError>;
 
-    /// Gives a run back. It changes nothing after another process claimed the run.
+    /// Gives a run back. Changes nothing after another claim of the run.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError>;
 
-    /// Makes the last commit of a lease, and gives the run back, in one transaction. The [lost claims](RunInfo::lost) of the run are
-    /// forgotten.
+    /// Makes the last commit of a lease and gives the run back, in one transaction. Resets the [lost
+    /// claims](RunInfo::lost) of the run.
     ///
-    /// A renewal of the lease that comes later changes nothing. A repeated commit changes nothing once another process has claimed the
-    /// run.
+    /// A later renewal of the lease changes nothing. A repeated commit changes nothing once another process has
+    /// claimed the run.
     ///
-    /// The default makes two transactions, a [commit](RunData::commit) and a [release](Self::release).
+    /// The default implementation uses two transactions: a [commit](RunData::commit) and a [release](Self::release).
     ///
     /// ```
     /// use std::time::Duration;
@@ -317,7 +333,7 @@ pub trait RunQueue: RunData + RunLists {
     /// store.commit_and_release(&lease, commit).await?;
     /// assert_eq!(store.load("r1").await?.info.holder, None);
     ///
-    /// // Another process claims the run: the commit is refused from then on.
+    /// Another process claims the run: the commit is refused from then on.
     /// store.claim(&Claim::of("r1", "you", hour)).await?;
     /// let refused = store.commit_and_release(&lease, commit).await.unwrap_err();
     /// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
@@ -327,27 +343,27 @@ pub trait RunQueue: RunData + RunLists {
     /// ```
     ///
     /// # Errors
-    /// Those of [`RunData::commit`]. The run keeps its lease then.
+    /// The errors of [`RunData::commit`]. The run keeps its lease then.
     async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.commit(lease, commit).await?;
         self.release(lease, &Release::clean().pardoned()).await
     }
 
-    /// Waits until something may have come in since the mark `seen`, for any run, but no longer than `patience`. It gives the
-    /// mark for the next wait; a first one has seen 0.
+    /// Waits until the store has input that is newer than the cursor `seen`, for any run, or until the timeout
+    /// `patience`. Returns the cursor for the next wait. The first cursor is 0.
     ///
-    /// What comes in are decisions, wishes to cancel, new runs, and runs that are given back. Any number may wait at one
-    /// handle, each with marks of its own: it waits, looks at the store, and waits again with the mark that it was given
-    /// before it looked. So nothing is missed between a look and a wait, and nobody takes another's news away. That is so if
-    /// an implementation
+    /// Input is: decisions, requested cancellations, new runs, and runs that are given back. Any number of tasks may
+    /// wait at one handle, each with its own cursor. A task waits, reads the store, and waits again with the cursor
+    /// that it had before the read. So it misses no input between a read and a wait, and takes no notification from
+    /// another task. For this, an implementation must
     ///
-    /// - returns at once where more has come in than `seen` says,
-    /// - wakes all who wait when something comes in,
-    /// - and gives marks that count nothing which cannot be read from the store yet.
+    /// - return immediately if there is input beyond `seen`,
+    /// - wake all waiting tasks on input,
+    /// - and return cursors that count only input that can already be read from the store.
     ///
-    /// It may return early, and count what is no news, but not what was refused: a worker that tries it again each time that there
-    /// are news would never rest. One that hears no news waits for `patience` and gives `seen` back, as
-    /// this one does. A mark means nothing at other handles.
+    /// An implementation may return early, and may count other changes, but not refused requests: a worker that
+    /// retries on each notification would never rest. An implementation without notifications waits for `patience`
+    /// and returns `seen`, as the default does. A cursor is valid at its handle only.
     ///
     /// ```
     /// use std::time::Duration;
@@ -359,7 +375,7 @@ pub trait RunQueue: RunData + RunLists {
     /// let long = Duration::from_secs(3_600);
     /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
     ///
-    /// // Two who wait have seen nothing yet: each of them is told at once, and then only of what is new.
+    /// Two tasks have seen nothing yet: each is notified immediately, and later only of new input.
     /// let began = tokio::time::Instant::now();
     /// let (one, other) = (store.changed_since(0, long).await?, store.changed_since(0, long).await?);
     /// assert!(began.elapsed().is_zero());
@@ -371,19 +387,20 @@ pub trait RunQueue: RunData + RunLists {
     /// ```
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     ///
     /// # Cancel safety
-    /// Nothing is lost: what came in stays in the store, and the mark of the last wait is still good.
+    /// If the future is dropped, nothing is lost: input stays in the store, and the last cursor is still valid.
     async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         tokio::time::sleep(patience).await;
         Ok(seen)
     }
 
-    /// Runs that were committed behind the cursor. Where there is none, it waits for one, at most for `timeout`: then the list is
-    /// empty. A run that was removed is not named.
+    /// Returns the runs that were committed after the cursor. Without such a run it waits for one, at most for
+    /// `timeout`, and then returns an empty list. A removed run is not listed.
     ///
-    /// This one lists all runs four times a second and compares, which is for stores of some thousand runs.
+    /// The default implementation lists all runs four times a second and compares. It suits stores of a few thousand
+    /// runs.
     ///
     /// ```
     /// use std::time::Duration;
@@ -402,7 +419,7 @@ pub trait RunQueue: RunData + RunLists {
     /// let changes = store.changes(&ChangeCursor::default(), hour).await?;
     /// assert_eq!(changes.runs, [("r1".to_owned(), 1)]);
     ///
-    /// // No commit is made within the hour: no run is named.
+    /// No commit is made within the hour: no run is listed.
     /// assert_eq!(store.changes(&changes.cursor, hour).await?.runs, []);
     /// # Ok::<(), runstate::store::StoreError>(())
     /// # })?;
@@ -410,10 +427,10 @@ pub trait RunQueue: RunData + RunLists {
     /// ```
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     ///
     /// # Cancel safety
-    /// Nothing is lost: the cursor of the last answer is still good.
+    /// If the future is dropped, nothing is lost: the last cursor is still valid.
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
         changes::by_lists(self, cursor, timeout, None).await
     }

@@ -7,30 +7,32 @@ use serde_json::Value;
 use super::thread::{ThreadPlace, UserMessage};
 use crate::decision::Decision;
 
-/// A run without an activation.
+/// A run to create.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewRun {
-    /// Its id, which no other run of the store has or had.
+    /// The id. It must be unique in the store, removed runs included.
     pub id: String,
-    /// A few words for lists.
+    /// A short title for lists.
     pub title: String,
-    /// The specification for its driver. The store keeps it and reads nothing in it.
+    /// The specification for the driver. The store does not read it.
     ///
-    /// An object of `tag`, `at` and `of` alone whose tag is that of a key is the form of a keyed store, and is refused when it is read.
+    /// An object with exactly the fields `tag`, `at` and `of`, whose tag is that of a key, is the form of a keyed
+    /// store. A reader refuses it.
     pub spec: Value,
-    /// When it was created.
+    /// The time of creation, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// For this time only a claim by name takes the run. It is for the process that creates the run and drives it.
+    /// The time for which the run can be claimed only by name. For the process that creates the run and drives it.
     pub not_before: Option<Duration>,
-    /// Its place on a thread. Without one it begins a thread of its own under the id of the run.
+    /// The position on a thread. Without one the run begins a thread with its own id.
     pub thread: Option<ThreadPlace>,
-    /// The id of the message that the run begins with. It is [given](super::RunData::is_given) from now on, as that of the run is.
+    /// The id of the message with which the run begins. It counts as [used](super::RunData::is_given) from now on,
+    /// like that of the run.
     pub begins_with: Option<String>,
 }
 
 impl NewRun {
-    /// A run of that id.
+    /// Creates a run with that id.
     pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
         NewRun {
             id: id.into(),
@@ -43,22 +45,22 @@ impl NewRun {
         }
     }
 
-    /// The same, beginning with the message of that id.
+    /// Sets the id of the message with which the run begins.
     #[must_use]
     pub fn beginning_with(mut self, message: impl Into<String>) -> Self {
         self.begins_with = Some(message.into());
         self
     }
 
-    /// The same, on that thread: behind the run that is its [last](super::RunData::last_of_thread), or as the first one. It begins with the
-    /// messages and values of the thread.
+    /// Sets the position on a thread: after the [last](super::RunData::last_of_thread) run, or as the first one. The
+    /// run begins with the messages and values of the thread.
     #[must_use]
     pub fn following(mut self, thread: impl Into<String>, after: Option<String>) -> Self {
         self.thread = Some(ThreadPlace { thread: thread.into(), after });
         self
     }
 
-    /// The same, kept so long for a claim by its name.
+    /// Sets the time for which the run can be claimed only by name. Default: none.
     ///
     /// ```
     /// use std::time::Duration;
@@ -87,7 +89,7 @@ impl NewRun {
         self
     }
 
-    /// The same, with a few words for lists.
+    /// Sets a short title for lists.
     #[must_use]
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
@@ -99,21 +101,21 @@ impl NewRun {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PendingSignals {
-    /// Decisions that the store accepted, in the order in which they came.
+    /// Accepted decisions, in the order of their arrival.
     pub decisions: Vec<Decision>,
     /// The reason of a requested cancellation.
     pub cancel: Option<String>,
-    /// A message that the run goes on with: its open questions are cancelled.
+    /// A message with which the run continues. Its open questions are cancelled.
     pub message: Option<UserMessage>,
 }
 
 impl PendingSignals {
-    /// With these decisions, and with a wish to cancel or without.
+    /// Creates pending signals with decisions, and with the reason of a requested cancellation.
     pub fn new(decisions: Vec<Decision>, cancel: Option<String>) -> Self {
         PendingSignals { decisions, cancel, message: None }
     }
 
-    /// The same, with a message.
+    /// Sets the pending message.
     #[must_use]
     pub fn with_message(mut self, message: Option<UserMessage>) -> Self {
         self.message = message;

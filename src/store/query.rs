@@ -1,4 +1,4 @@
-//! What is asked of a store beside single runs.
+//! Queries and their results.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,32 +11,32 @@ use super::keyed::key_of;
 use crate::decision::Suspension;
 use crate::run::RunStatus;
 
-/// Which runs are listed: the newest first.
+/// A query of runs. The result has the newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunQuery {
-    /// Those in this status; none for all.
+    /// The status of the runs; none for all.
     pub status: Option<RunStatus>,
-    /// Those that changed last before this time; none for all.
+    /// Only runs whose last change was before this time; none for all.
     pub changed_before_ms: Option<u64>,
-    /// Those behind this one: creation and id of the last run of the page before.
+    /// The position after which the page begins: creation time and id of the last run of the previous page.
     pub after: Option<(u64, String)>,
-    /// At most so many.
+    /// The limit of the page.
     pub limit: usize,
 }
 
 impl RunQuery {
-    /// The first page of all runs.
+    /// Creates the query of the first page of all runs.
     pub fn all(limit: usize) -> Self {
         RunQuery { status: None, changed_before_ms: None, after: None, limit }
     }
 
-    /// The first page of the runs in this status.
+    /// Creates the query of the first page of the runs in a status.
     pub fn status(status: RunStatus, limit: usize) -> Self {
         RunQuery { status: Some(status), ..RunQuery::all(limit) }
     }
 
-    /// The page behind one that ends with this run.
+    /// Sets the last run of the previous page.
     #[must_use]
     pub fn after(mut self, last: &RunInfo) -> Self {
         self.after = Some((last.created_at_ms, last.id.clone()));
@@ -44,45 +44,46 @@ impl RunQuery {
     }
 }
 
-/// The claims of a run that may be lost in a row before workers set it aside.
+/// The number of consecutive lost claims after which workers set a run aside.
 pub const SET_ASIDE_AFTER: u32 = 2;
 
-/// A run in a list.
+/// The entry of a run in lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunInfo {
-    /// Its id.
+    /// The id of the run.
     pub id: String,
-    /// A few words.
+    /// A short title.
     pub title: String,
-    /// Its status; `Running` also before it was begun.
+    /// The status. `Running` also before the run has begun.
     pub status: RunStatus,
-    /// Why its last activation ended, as text; none before one has.
+    /// The reason for the end of the last activation, as text; none before the first end.
     pub reason: Option<String>,
-    /// Commits made: 0 before it was begun.
+    /// The number of commits: 0 before the run has begun.
     pub version: u64,
-    /// Steps taken.
+    /// The number of steps.
     pub steps: u32,
-    /// Calls that wait.
+    /// The number of waiting calls.
     pub waiting: u32,
-    /// Who has it in hand, be the time over or not.
+    /// The holder of the last lease, valid or expired; none if the run was given back.
     pub holder: Option<Holder>,
-    /// It is not claimed for so long from now on, but by name; none once that is over.
+    /// The remaining time for which the run can be claimed only by name; none once it is over.
     pub not_before: Option<Duration>,
-    /// Why it did not go on when it last was claimed.
+    /// The reason for which the run did not continue after its last claim.
     pub problem: Option<String>,
-    /// Somebody wants it cancelled, and says why.
+    /// The reason of a requested cancellation.
     pub cancel: Option<String>,
-    /// Claims in a row that ended with neither a step nor a release: their processes ended, or lost the store, with the run in hand.
+    /// Lost claims: the number of consecutive claims that ended with neither a step nor a release, because the
+    /// process ended, or lost its connection to the store.
     pub lost: u32,
-    /// When it was created.
+    /// The time of creation, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it was created or last committed.
+    /// The time of creation or of the last commit, in milliseconds since the Unix epoch.
     pub changed_at_ms: u64,
 }
 
 impl RunInfo {
-    /// A run that was just created.
+    /// Creates the entry of a new run.
     ///
     /// ```
     /// use runstate::store::{NewRun, RunInfo};
@@ -97,7 +98,7 @@ impl RunInfo {
         info
     }
 
-    /// A run of that id, created at that time, for a store that fills in the rest from what it has.
+    /// Creates an entry from id, title and creation time, for a store that sets the other fields.
     pub fn new(id: impl Into<String>, title: impl Into<String>, at_ms: u64) -> Self {
         RunInfo {
             id: id.into(),
@@ -117,14 +118,15 @@ impl RunInfo {
         }
     }
 
-    /// Is it set aside: by [`Release::set_aside`](super::Release::set_aside), or by workers with the default of
-    /// [`Worker::set_aside_after`](super::Worker::set_aside_after)?
+    /// Returns whether the run is set aside: by [`Release::set_aside`](super::Release::set_aside), or by workers with
+    /// the default of [`Worker::set_aside_after`](super::Worker::set_aside_after).
     pub fn is_set_aside(&self) -> bool {
         let is_kept = self.problem.is_some() && self.not_before == Some(Duration::MAX);
         (is_kept || self.lost >= SET_ASIDE_AFTER) && self.status != RunStatus::Done
     }
 
-    /// May it be claimed without its name? `has_mail` says whether a decision is there that was not taken.
+    /// Returns whether the run may be claimed without its name. `has_mail` is true if a decision or a message is
+    /// pending.
     pub(super) fn can_go_on(&self, has_mail: bool) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.left.is_zero())
             && self.not_before.is_none()
@@ -136,7 +138,7 @@ impl RunInfo {
     }
 }
 
-/// A run of a store, or what is left of one, that cannot be read.
+/// A corrupt run of a store, or its remains.
 ///
 /// ```
 /// use runstate::store::{CorruptEntry, StoreError};
@@ -148,14 +150,14 @@ impl RunInfo {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct CorruptEntry {
-    /// What is wrong, and where.
+    /// The problem and its place.
     pub what: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
 impl CorruptEntry {
-    /// As a store gives it.
+    /// Creates an entry, for stores.
     pub fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
         CorruptEntry { what: what.into(), help: help.into() }
     }
@@ -173,50 +175,50 @@ impl From<CorruptEntry> for StoreError {
     }
 }
 
-/// Who has a run in hand.
+/// The holder of a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The name that was given with the claim.
+    /// The name from the claim.
     pub name: String,
-    /// How long still, unless the lease is renewed; zero once the lease is over.
+    /// The time until the lease expires without a renewal; zero once it has expired.
     pub left: Duration,
-    /// The fence of its lease. A process that knows that the holder is gone ends the lease by it: it
-    /// [renews](super::RunQueue::renew) it for no time.
+    /// The fencing token of the lease. A process that knows that the holder is gone ends the lease with it: it
+    /// [renews](super::RunQueue::renew) the lease with a term of zero.
     pub fence: u64,
 }
 
-/// Which calls that wait are listed.
+/// A query of waiting calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApprovalQuery {
-    /// Which.
+    /// The filter.
     pub about: ApprovalFilter,
-    /// Those behind this one: run and call of the last of the page before.
+    /// The position after which the page begins: run and call of the last entry of the previous page.
     pub after: Option<(String, String)>,
-    /// At most so many.
+    /// The limit of the page.
     pub limit: usize,
 }
 
-/// Which calls that wait.
+/// A filter of waiting calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalFilter {
-    /// All of them.
+    /// All calls.
     All,
-    /// Those of this run.
+    /// The calls of this run.
     Run(String),
-    /// Those of this name in traces, or of this id that the model gave, in any run.
+    /// The calls with this name in traces, or with this id from the model, in any run.
     Call(String),
-    /// The one on this suspension, in any run.
+    /// The call on this suspension, in any run.
     Suspension(String),
 }
 
 impl ApprovalQuery {
-    /// The first page of these.
+    /// Creates the query of the first page.
     pub fn new(about: ApprovalFilter, limit: usize) -> Self {
         ApprovalQuery { about, after: None, limit }
     }
 
-    /// The page behind one that ends with this.
+    /// Sets the last entry of the previous page.
     #[must_use]
     pub fn after(mut self, last: &Approval) -> Self {
         self.after = Some((last.run.clone(), last.call.clone()));
@@ -228,67 +230,68 @@ impl ApprovalQuery {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Approval {
-    /// Its run.
+    /// The run of the call.
     pub run: String,
-    /// Its name in traces.
+    /// The name of the call in traces.
     pub call: String,
-    /// The tool it names.
+    /// The name of the tool.
     pub tool: String,
     /// The arguments of the call.
     pub arguments: Value,
-    /// The digest of the question: an approval is for that one.
+    /// The digest of the question. A decision about the call refers to this question.
     pub digest: String,
-    /// What it waits for.
+    /// The suspension.
     pub suspension: Suspension,
-    /// How long a decision is in time, by the store's clock: zero once it is too late; none where it is always in time.
+    /// The time that is left for a decision, by the store's clock: zero once the question has expired; none without
+    /// an expiry.
     pub left: Option<Duration>,
 }
 
 impl Approval {
-    /// As a store gives it. Without a [time that is left](Self::leaving) a decision is always in time.
+    /// Creates an approval, for stores. It does not expire unless [`leaving`](Self::leaving) sets a time.
     pub fn new(run: String, call: String, tool: String, arguments: Value, suspension: Suspension) -> Self {
         let digest = suspension.digest(&run, &call, &tool, &arguments);
         Approval { run, call, tool, arguments, digest, suspension, left: None }
     }
 
-    /// The same, with the time for which a decision is in time.
+    /// Sets the time that is left for a decision.
     #[must_use]
     pub fn leaving(mut self, left: Option<Duration>) -> Self {
         self.left = left;
         self
     }
 
-    /// Is it too late to decide?
+    /// Returns whether the question has expired.
     pub fn is_lapsed(&self) -> bool {
         self.left.is_some_and(|left| left.is_zero())
     }
 
-    /// The name of the key that the arguments seem to be stored under. A load of the run tells whether they are: a model may choose
-    /// arguments of that form.
+    /// Returns the name of the key under which the arguments appear to be stored. Only a load of the run proves it: a
+    /// model may choose arguments of that form.
     pub fn key(&self) -> Option<&str> {
         key_of(&self.arguments)
     }
 }
 
-/// A suspension that has lapsed.
+/// An expired suspension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timer {
     /// The run.
     pub run: String,
-    /// The call that waits, as it is named in traces.
+    /// The name of the waiting call in traces.
     pub call: String,
     /// The suspension.
     pub suspension: String,
 }
 
 impl Timer {
-    /// As a store gives it.
+    /// Creates a timer, for stores.
     pub fn new(run: String, call: String, suspension: String) -> Self {
         Timer { run, call, suspension }
     }
 
-    /// That of a call that waits.
+    /// Creates the timer of a waiting call.
     pub fn of(approval: &Approval) -> Self {
         let Approval { run, call, suspension, .. } = approval;
         Timer::new(run.clone(), call.clone(), suspension.id.clone())

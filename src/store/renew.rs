@@ -1,4 +1,4 @@
-//! A lease is kept for as long as its run is driven.
+//! Lease renewal.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use super::error::StoreError;
 use super::lease::Lease;
 use crate::clock::Clock;
 
-/// How long a lease is, and since when.
+/// The length of a lease and its start.
 ///
-/// It is made before the store is asked for the lease, or for its renewal: the time that the store takes to answer is part
-/// of it.
+/// A caller creates the term before it asks the store for the lease or for its renewal. So the response time of the
+/// store is part of the term.
 #[derive(Debug, Clone, Copy)]
 pub struct LeaseTerm {
     length: Duration,
     began_ms: u64,
-    /// The same moment for timers, which stand still while the machine sleeps.
+    /// The start by timers, which stop while the machine sleeps.
     began: Instant,
 }
 
 impl LeaseTerm {
-    /// A term of that length, from now on.
+    /// Creates a term of that length from now on.
     ///
     /// # Panics
-    /// Where tokio's clock is paused for tests, outside of its runtime.
+    /// Outside of a tokio runtime, if tokio's clock is paused for tests.
     pub fn from_now(length: Duration, clock: &dyn Clock) -> Self {
         LeaseTerm { length, began_ms: clock.ticks_ms(), began: Instant::now() }
     }
 
-    /// How long it is.
+    /// Returns the length of the term.
     pub fn length(&self) -> Duration {
         self.length
     }
@@ -39,25 +39,26 @@ impl LeaseTerm {
         self.length / 3
     }
 
-    /// The time that is left of it: the lesser one by timers and by the ticks of that clock. They differ after the machine has slept.
+    /// Returns the remaining time: the smaller one by timers and by the ticks of the clock. They differ after the
+    /// machine has slept.
     fn left(&self, clock: &dyn Clock) -> Duration {
         let passed = Duration::from_millis(clock.ticks_ms().saturating_sub(self.began_ms));
         let by_clock = self.length.saturating_sub(passed);
         by_clock.min(self.length.saturating_sub(self.began.elapsed()))
     }
 
-    /// Waits for a third of it: it is time to renew the lease.
+    /// Waits until a third of the term has passed. Then the renewal is due.
     async fn renewal_due(&self, clock: &dyn Clock) {
         let behind = self.length.saturating_sub(self.third());
         wait(clock, || self.left(clock).saturating_sub(behind)).await;
     }
 }
 
-/// Waits until nothing is left, which is looked at when it may be so, and as often as such a clock wants.
+/// Waits until no time is left. It checks when the time may be over, and at the poll interval of the clock.
 async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
     loop {
         let left = left();
-        // Also where nothing is: others have their turn.
+        // The sleep happens also without remaining time, so that other tasks can run.
         sleep(left.min(clock.look_again())).await;
         if left.is_zero() {
             return;
@@ -65,12 +66,13 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
     }
 }
 
-/// Keeps a lease: renews it at a third of its time, again and again. Returns when it is not to be kept any more, and says
-/// why: whoever drives the run is to drop it then.
+/// Renews a lease whenever a third of its term has passed. Returns once the lease cannot be renewed any more, with
+/// the reason. The caller must then stop driving the run.
 ///
-/// A store that cannot be reached, or that does not answer, is asked again until the lease is over, by timers or by the
-/// [ticks](Clock::ticks_ms) of the clock, whichever is first. A process that was stopped for longer than that, such as by a machine that
-/// slept, asks once more all the same, and has a third of the lease's time to hear: if the run was not taken, it goes on.
+/// If the store cannot be reached or does not answer, the renewal is retried until the lease expires by timers or by
+/// the [ticks](Clock::ticks_ms) of the clock, whichever is first. A process that was stopped for longer, for example
+/// on a sleeping machine, tries one more renewal and waits a third of the term for the answer. If the run was not
+/// claimed meanwhile, the lease continues.
 ///
 /// ```
 /// use std::time::Duration;
@@ -86,7 +88,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// let term = LeaseTerm::from_now(Duration::from_secs(30), &clock);
 /// let lease = store.claim(&Claim::of("r1", "me", term.length())).await?.unwrap();
 ///
-/// // Beside whatever drives the run.
+/// Runs concurrently with the driver of the run.
 /// let kept = renew_loop(&store, &lease, term, &clock);
 /// tokio::time::timeout(Duration::from_secs(3_600), kept).await.unwrap_err();
 /// let refused = store.claim(&Claim::of("r1", "you", term.length())).await.unwrap_err();
@@ -97,7 +99,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// ```
 ///
 /// # Cancel safety
-/// Dropped, the lease was renewed for the last time, or is just being renewed.
+/// If the future is dropped, no more renewals are made. The last one may still take effect.
 pub async fn renew_loop(
     store: &dyn RunQueue,
     lease: &Lease,
@@ -113,7 +115,7 @@ pub async fn renew_loop(
     }
 }
 
-/// Renews a lease before this term of it is over: the next term.
+/// Renews a lease before its term is over. Returns the next term.
 async fn renewed(
     store: &dyn RunQueue,
     lease: &Lease,
@@ -129,7 +131,7 @@ async fn renewed(
             biased;
             renewed = store.renew(lease, next.length()) => match renewed {
                 Ok(()) => return Ok(next),
-                // It is still in this hand, and may be renewed in time.
+                // The lease is still valid, and a retry may be in time.
                 Err(error @ StoreError::Unavailable(_)) => away = Some(error),
                 Err(error) => return Err(error),
             },

@@ -1,4 +1,4 @@
-//! Conversations: threads of runs, and messages that come for them.
+//! Conversations: threads of runs, and messages to them.
 
 use std::collections::HashSet;
 
@@ -9,27 +9,27 @@ use super::load::{Loaded, Parts};
 use super::{NewRun, RunData};
 use crate::run::RunStatus;
 
-/// The place of a run on a thread.
+/// The position of a run on a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThreadPlace {
     /// The id of the thread.
     pub thread: String,
-    /// The run before it on the thread; none for the first one.
+    /// The previous run of the thread; none for the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// A message of a user for a run that waits.
+/// A message of a user for a waiting run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct UserMessage {
-    /// Its id. No run and no other message of the store has it.
+    /// The id. It is unique among the runs and messages of the store.
     pub id: String,
-    /// The text, which the model reads.
+    /// The text for the model.
     pub text: String,
-    /// When it was sent, in milliseconds since the beginning of 1970.
+    /// The time of sending, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// The tag of a [keyed](super::Keyed) store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,38 +37,39 @@ pub struct UserMessage {
 }
 
 impl UserMessage {
-    /// A message with this id and text, sent at that time.
+    /// Creates a message.
     pub fn new(id: impl Into<String>, text: impl Into<String>, at_ms: u64) -> Self {
         UserMessage { id: id.into(), text: text.into(), at_ms, tag: None }
     }
 }
 
-/// The answer of [`RunData::supersede`].
+/// The result of [`RunData::supersede`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Superseded {
-    /// The message is durable. The run goes on with it, and its open questions are cancelled. A run that is cancelled before it has gone on
-    /// ends without it.
+    /// The message is durable. The run continues with it, and its open questions are cancelled. If the run is
+    /// cancelled before that, it ends without the message.
     Accepted,
-    /// The id was given before, to a message or to a run.
+    /// The id was used before, for a message or a run.
     Duplicate,
-    /// The run is `Running`, or has a decision, a cancellation or a message that was not taken.
+    /// The run is `Running`, or has a pending decision, cancellation or message.
     Busy,
     /// The run is `Done`.
     Over,
 }
 
-/// The most runs of one thread that are read.
+/// The limit of previous runs that are read for one thread.
 const MOST_RUNS: usize = 10_000;
 
-/// Reads a run from its [parts](RunData::parts) and from those of the runs before it on its thread. [`RunData::load`] does this; it is for a
-/// [`Wrapper`](super::Wrapper) that changes the parts.
+/// Loads a run from its [rows](RunData::parts) and those of the previous runs of its thread. [`RunData::load`] calls
+/// this function. A [`Wrapper`](super::Wrapper) that changes rows calls it too.
 ///
 /// # Errors
-/// Those of the store. [`StoreError::Unusable`] when a part cannot be read, and when a run before it is not there or not `Done`.
+/// The errors of the store. [`StoreError::Unusable`] if a row cannot be read, or a previous run is missing or not
+/// `Done`.
 ///
 /// # Cancel safety
-/// Nothing is changed.
+/// The function changes nothing.
 pub async fn load<S: RunData + ?Sized>(store: &S, run: &str) -> Result<Loaded, StoreError> {
     let last = store.parts(run).await?;
     let mut earlier: Vec<Parts> = Vec::new();
@@ -85,7 +86,7 @@ pub async fn load<S: RunData + ?Sized>(store: &S, run: &str) -> Result<Loaded, S
         }
         let parts = match store.parts(&id).await {
             Err(StoreError::NoRun { .. }) => {
-                // They may have been removed since, the run first.
+                // The run and the previous ones may have been removed meanwhile, this run first.
                 store.parts(run).await?;
                 return Err(not_there(run, &id));
             }
@@ -115,7 +116,7 @@ pub async fn load<S: RunData + ?Sized>(store: &S, run: &str) -> Result<Loaded, S
     Loaded::on_thread(last, earlier)
 }
 
-/// The id of the thread of a run.
+/// Returns the id of the thread of a run.
 fn thread_of(parts: &Parts) -> &str {
     parts.thread.as_ref().map_or(&parts.info.id, |place| &place.thread)
 }
@@ -131,7 +132,7 @@ fn not_there(run: &str, before: &str) -> StoreError {
     )
 }
 
-/// The answer of [`send`].
+/// The result of [`send`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sent {
@@ -140,28 +141,28 @@ pub enum Sent {
         /// The run.
         run: String,
     },
-    /// A run that waits goes on with the message, and its open questions are cancelled.
+    /// A waiting run continues with the message, and its open questions are cancelled.
     Superseded {
         /// The run.
         run: String,
     },
-    /// The id was given before, to a message or to a run. Nothing was changed.
+    /// The id was used before, for a message or a run. Nothing was changed.
     Duplicate,
     /// The last run of the thread is not over. Nothing was changed.
     Busy {
         /// The run.
         run: String,
-        /// Its status. One that is `Waiting` takes the message where superseding is asked for, unless a decision, a cancellation or another
-        /// message came before.
+        /// The status of the run. With `supersede`, a `Waiting` run accepts the message, unless it has a pending
+        /// decision, cancellation or message.
         status: RunStatus,
     },
 }
 
-/// Sends a message to a thread: a run that is over is followed by a new one, and a run that waits is superseded where that is
-/// asked for. Of two messages with one id the first is accepted, in whatever process it is sent.
+/// Sends a message to a thread. If the last run is over, a new run follows it. If it waits and `supersede` is set, it
+/// continues with the message. Of two messages with one id the first is accepted, from any process.
 ///
-/// `begin` makes the new run; it is given the last run of the thread, and none for a thread that is new. Its place on the thread and the
-/// id of its message are set here.
+/// `begin` creates the new run. Its argument is the last run of the thread, or none for a new thread. `send` sets the
+/// position on the thread and the id of the message.
 ///
 /// ```
 /// use runstate::store::{MemoryStore, NewRun, Parts, Sent, StoreError, UserMessage, send};
@@ -179,7 +180,7 @@ pub enum Sent {
 /// assert_eq!(send(&store, "chat", &hello, false, begin).await?, began);
 /// assert_eq!(send(&store, "chat", &hello, false, begin).await?, Sent::Duplicate);
 ///
-/// // The first run is not over.
+/// The first run is not over.
 /// let more = UserMessage::new("m2", "more", 1);
 /// let refused = send(&store, "chat", &more, true, begin).await?;
 /// assert_eq!(refused, Sent::Busy { run: "run-of-m1".to_owned(), status: RunStatus::Running });
@@ -189,10 +190,11 @@ pub enum Sent {
 /// ```
 ///
 /// # Errors
-/// Those of the store and of `begin`. [`StoreError::Taken`] with the id of the new run when that id was given.
+/// The errors of the store and of `begin`. [`StoreError::Taken`] with the id of the new run if that id was used
+/// before.
 ///
 /// # Cancel safety
-/// Dropped, the message may have been accepted. Sent again it is [`Sent::Duplicate`] then.
+/// If the future is dropped, the message may be accepted. A repetition then returns [`Sent::Duplicate`].
 pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
     store: &S,
     thread: &str,
@@ -201,7 +203,7 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
     mut begin: impl FnMut(Option<Parts>, &UserMessage) -> Result<NewRun, E> + Send,
 ) -> Result<Sent, E> {
     let mut busy = None;
-    // Where the thread has gone on since it was looked at, it is looked at again.
+    // If the thread has changed since the read, it is read again.
     for _ in 0..TRIES {
         if store.is_given(&message.id).await? {
             return Ok(Sent::Duplicate);
@@ -213,7 +215,7 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
             Err(StoreError::NoRun { .. }) => continue,
             parts => parts?,
         };
-        // A message without a tag would be noted, and would stop the run that it is for.
+        // A message without a tag would be stored, and would block the run.
         parts.untagged()?;
         if thread_of(&parts) != thread {
             return Err(E::from(StoreError::unusable(
@@ -226,7 +228,7 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
         }
         let status = parts.info.status;
         if status == RunStatus::Done {
-            // A thread that cannot be read takes no message.
+            // A thread that cannot be read accepts no message.
             store.load(&last).await?;
             let new = begin(Some(parts), message)?;
             return began(store, new.following(thread, Some(last)), message).await;
@@ -235,7 +237,7 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
         if !supersede || status != RunStatus::Waiting {
             break;
         }
-        // A run that cannot be read takes no message.
+        // A run that cannot be read accepts no message.
         match store.load(&last).await {
             Err(StoreError::NoRun { .. }) => continue,
             loaded => drop(loaded?),
@@ -248,7 +250,7 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
             Err(error) => return Err(error.into()),
         }
     }
-    // Of two with one id that are sent together, the other one may have been accepted since.
+    // Of two concurrent messages with one id, the other one may have been accepted meanwhile.
     if store.is_given(&message.id).await? {
         return Ok(Sent::Duplicate);
     }
@@ -257,7 +259,7 @@ pub async fn send<S: RunData + ?Sized, E: From<StoreError>>(
     Ok(Sent::Busy { run, status })
 }
 
-/// How often a thread is looked at.
+/// The number of attempts at a changing thread.
 const TRIES: usize = 3;
 
 async fn began<S: RunData + ?Sized, E: From<StoreError>>(
@@ -269,7 +271,7 @@ async fn began<S: RunData + ?Sized, E: From<StoreError>>(
     match store.create(&new).await {
         Ok(()) => Ok(Sent::Began { run: new.id }),
         Err(StoreError::Taken { run }) if run == message.id => Ok(Sent::Duplicate),
-        // Another message was faster. Its run is under way.
+        // Another message was faster. Its run has begun.
         Err(StoreError::Busy { run, status, .. }) => Ok(Sent::Busy { run, status }),
         Err(error) => Err(error.into()),
     }

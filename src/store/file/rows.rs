@@ -13,7 +13,7 @@ use crate::tool_call::CallKey;
 /// JSON on one line.
 pub(super) type Raw = Box<RawValue>;
 
-/// JSON that was given as text, as a part of a line. The text is kept as it is, unless it has several lines.
+/// Converts JSON text into a part of a line. The text stays unchanged unless it has several lines.
 pub(super) fn raw(json: &str) -> Result<Raw, StoreError> {
     if json.contains(['\n', '\r']) {
         let value: Value = crate::json::from_str(json).map_err(StoreError::failed)?;
@@ -52,7 +52,7 @@ pub(super) struct CallLine {
     pub(super) snapshot: Raw,
 }
 
-/// What a call waits for.
+/// The question of a suspended call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitsEntry {
@@ -60,15 +60,15 @@ pub(super) struct WaitsEntry {
     pub(super) arguments: Raw,
     #[serde(alias = "args_digest")]
     digest: String,
-    /// Is a decision there, taken or not?
+    /// Whether a decision was accepted, taken or not.
     pub(super) decided: bool,
-    /// When it lapses, by the store's clock; none where it lapses at a date or does not.
+    /// The expiry by the store's clock; none for an expiry at a date and for no expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lapses_at_ms: Option<u64>,
 }
 
 impl CallLine {
-    /// As it is committed at `at_ms` by the clock of the run.
+    /// Creates the line of a call that is committed at `at_ms` by the clock of the run.
     pub(super) fn of(row: &CallRow, at_ms: u64, now: Now) -> Result<Self, StoreError> {
         let waits = row.waits.as_ref().map(|waits: &Waits| {
             Ok::<_, StoreError>(WaitsEntry {
@@ -92,13 +92,13 @@ impl CallLine {
     }
 }
 
-/// The number that an event of a trace says it has.
+/// The number in the JSON of a trace event.
 #[derive(Deserialize)]
 struct Numbered {
     seq: u64,
 }
 
-/// The numbers that an event of a run says it has.
+/// The numbers in the JSON of a run event.
 #[derive(Deserialize)]
 struct Spanning {
     seq: u64,
@@ -106,13 +106,13 @@ struct Spanning {
     last: Option<u64>,
 }
 
-/// Events as lines: they are the trace itself, for whatever reads traces.
+/// Returns the trace events as lines: they are a trace that any reader of traces accepts.
 pub(super) fn trace_lines(commit: &Commit) -> Result<String, StoreError> {
     let number = |json: &str| number(json).map(|seq| (seq, seq));
     numbered_lines(commit.trace.iter().map(|TraceRow { seq, json }| (*seq, *seq, &**json)), number)
 }
 
-/// Events of the run as lines.
+/// Returns the events of the run as lines.
 pub(super) fn event_lines(commit: &Commit) -> Result<String, StoreError> {
     numbered_lines(commit.events.iter().map(|EventRow { seq, last, json }| (*seq, *last, &**json)), numbers)
 }
@@ -136,17 +136,17 @@ fn numbered_lines<'a>(
     Ok(lines)
 }
 
-/// The number of an event of a trace.
+/// Returns the number of a trace event.
 pub(super) fn number(json: &str) -> Result<u64, serde_json::Error> {
     crate::json::from_str(json).map(|Numbered { seq }| seq)
 }
 
-/// The number of an event of a run, and that of the last one that it stands for.
+/// Returns the number of a run event, and that of the last event in its row.
 pub(super) fn numbers(json: &str) -> Result<(u64, u64), serde_json::Error> {
     crate::json::from_str(json).map(|Spanning { seq, last }| (seq, last.unwrap_or(seq)))
 }
 
-/// Rows as lines.
+/// Returns rows as lines.
 pub(super) fn lines<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<String, StoreError> {
     let mut lines = String::new();
     for row in rows {

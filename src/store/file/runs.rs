@@ -1,4 +1,4 @@
-//! What is done with runs in the folder of a store.
+//! Operations on runs in the folder of a store.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,11 +17,11 @@ use super::work::Wanted;
 use super::{Inner, REPAIRS};
 use crate::files::{Open, replace};
 
-/// How often a run that changes is read again without its lock.
+/// How often a changing run is read without its lock.
 const LOOKS: usize = 3;
 
 impl Inner {
-    /// The state of a run, as it is at the moment.
+    /// Reads the current state of a run.
     pub(super) fn state(&self, run: &str) -> Result<Option<State>, StoreError> {
         let place = self.layout.run(run);
         let state = State::read(&*self.disk, &place, self.clock.boot())?;
@@ -38,7 +38,7 @@ impl Inner {
         work: impl FnOnce(&mut OpenRun<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let place = self.layout.run(run);
-        // Locks are not made for what nobody has.
+        // No lock file is created for a run that does not exist.
         if !State::is_there(&*self.disk, &place)? {
             return Err(no_run(run));
         }
@@ -46,7 +46,7 @@ impl Inner {
         self.under(&lock, run, wanted, work)
     }
 
-    /// Does something with a run under its lock.
+    /// Runs an operation on a run under its lock.
     fn under<T>(
         &self,
         _: &Lock,
@@ -55,12 +55,12 @@ impl Inner {
         work: impl FnOnce(&mut OpenRun<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         wanted.check()?;
-        // Behind the lock: another machine that has entered meanwhile may have the run.
+        // After the lock: another machine may have registered meanwhile and use the run.
         self.enter(wanted)?;
         let state = self.state(run)?.ok_or_else(|| no_run(run))?;
         let mut run = self.open(run, state);
         let done = work(&mut run);
-        // What was cut off is gone, whatever came of the work.
+        // The cut bytes are gone even if the operation failed.
         self.repaired(run.cut);
         done
     }
@@ -69,8 +69,8 @@ impl Inner {
         OpenRun { disk: &*self.disk, place: self.layout.run(run), state, now: self.now(), cut: Vec::new() }
     }
 
-    /// Reads a run without waiting for anybody who has its lock: a state is replaced as a whole, and what it counts of the logs
-    /// stays as it is. Where the state is another one behind that, all is read again.
+    /// Reads a run without its lock. This is possible because a state is replaced as a whole, and the valid part of
+    /// its logs does not change. If the state differs after the read, the run is read again.
     pub(super) fn read<T>(
         &self,
         run: &str,
@@ -95,11 +95,11 @@ impl Inner {
 
     pub(super) fn is_given(&self, run: &str) -> Result<bool, StoreError> {
         let place = self.layout.run(run);
-        // In this order: a removal that comes between the two has made the mark before the state goes.
+        // The order matters: a removal between the two checks writes its mark before the state goes.
         Ok(State::is_there(&*self.disk, &place)? || self.is_noted(run)?)
     }
 
-    /// Is the id that of a run that was removed, or of a message?
+    /// Returns whether the id belongs to a removed run or to a message.
     fn is_noted(&self, id: &str) -> Result<bool, StoreError> {
         let run = match self.layout.run(id).noted(&*self.disk)? {
             Noted::Nothing => return Ok(false),
@@ -111,7 +111,8 @@ impl Inner {
                 if state.begins_with.as_deref() == Some(id)
                     || state.heard.iter().any(|heard| heard == id) =>
             {
-                // The process that brought it may have been told that it is not known whether it is durable: it asks again here.
+                // The process that delivered the message may have got an error of the sync. Its repetition ends here
+                // and needs a durable state.
                 let folder = self.layout.run(&run).folder;
                 match self.disk.sync_folder(&folder) {
                     Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(true),
@@ -127,7 +128,7 @@ impl Inner {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
         let message = new.begins_with.as_ref().filter(|message| **message != new.id);
-        // In this order everywhere: message, thread, run before it, run.
+        // The lock order everywhere: message, thread, previous run, run.
         let mut paths: Vec<PathBuf> = message.map(|id| self.layout.run(id).lock).into_iter().collect();
         paths.extend(self.locks_of_thread(new)?);
         paths.push(place.lock.clone());
@@ -137,7 +138,7 @@ impl Inner {
         wanted.check()?;
         self.enter(wanted)?;
         if self.state(&new.id)?.is_some() {
-            // Who asks again, because that was not known, may take it for the run that is durable.
+            // A creator that repeats a failed sync may take this error as proof of a durable run.
             self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
             return Err(taken());
         }
@@ -158,12 +159,12 @@ impl Inner {
             self.layout.run(id).note(&*self.disk, &new.id)?;
         }
         if self.has_rows(&place)? {
-            // They are those of a run that can be restored, and not of one whose creation was cut off.
+            // The rows belong to a run that can be restored, not to an interrupted creation.
             return Err(without_state(&place).into());
         }
         place.make(&*self.disk)?;
         for log in LOGS {
-            // What a run of that id left whose creation was cut off is none of this one.
+            // Truncates the file: its bytes belong to an interrupted creation.
             let path = place.log(log);
             self.disk.open(&path, Open::Write).map(drop).map_err(failed(&path))?;
         }
@@ -175,7 +176,7 @@ impl Inner {
         State::created(new, &*self.clock).write(&*self.disk, &place, MOST_BYTES)
     }
 
-    /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.
+    /// Claims any run. A locked run is skipped, and tried again once no other run can be claimed.
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
         let mut pauses = Pauses::of(wanted.patience());
         let (mut refused, mut failed) = (Vec::new(), None);
@@ -190,11 +191,12 @@ impl Inner {
                         return Ok(Some(lease));
                     }
                     Ok(Tried::Locked) => locked.push(run),
-                    // Damaged meanwhile: lists tell.
+                    // Corrupt since the list was made: lists report it.
                     Ok(Tried::Gone) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
                     Err(error) => match error.into_run_scoped() {
                         Ok(damage) => refused.push(damage),
-                        // It may be about this run alone, and the others go on; if there is none, it is told.
+                        // The error may concern this run alone, so the others are tried. Without a claim it is
+                        // returned.
                         Err(error @ StoreError::Failed(_)) => drop(failed.get_or_insert(error)),
                         Err(error) => return Err(error),
                     },
@@ -216,7 +218,7 @@ impl Inner {
         let Some(lock) = try_lock(&*self.disk, &place.lock)? else { return Ok(Tried::Locked) };
         self.note_free(&place.lock);
         self.under(&lock, run, wanted, |run| {
-            // Somebody may have taken it meanwhile.
+            // Another process may have claimed the run meanwhile.
             if !run.state.can_go_on(run.now) {
                 return Ok(Tried::Gone);
             }
@@ -226,8 +228,8 @@ impl Inner {
         })
     }
 
-    /// First the id is marked as given. Then the state gets another name, and with that the run is gone; the rest of it is taken
-    /// away now, or when lists are made.
+    /// Removes a run. First its id is marked as used. Then the state is renamed, and with that the run is gone. The
+    /// other files are deleted now, or when lists are made.
     pub(super) fn remove(&self, place: &Place) -> Result<(), StoreError> {
         place.mark(&*self.disk)?;
         let path = place.state();
@@ -237,19 +239,19 @@ impl Inner {
         Ok(())
     }
 
-    /// Was the run in that place removed, and not all of it taken away?
+    /// Returns whether the run in that place was removed and still has files.
     pub(super) fn is_removed(&self, place: &Place) -> bool {
         self.disk.open(&place.removed(), Open::Read).is_ok()
     }
 
-    /// Takes away what is left of a run that was removed.
+    /// Deletes the remaining files of a removed run.
     pub(super) fn clear(&self, place: &Place) -> io::Result<()> {
-        // Who removed it may have been killed before that was durable.
+        // The remover may have been killed before the rename was durable.
         self.disk.sync_folder(&place.folder)?;
         self.take_away(place)
     }
 
-    /// Takes it away, where it is durable that the run was removed. What says so is the last to go.
+    /// Deletes the files of a run whose removal is durable. The renamed state is the last to go.
     fn take_away(&self, place: &Place) -> io::Result<()> {
         let removed = place.removed();
         let paths = self.disk.list(&place.folder)?.into_iter().map(|name| place.folder.join(name));
@@ -273,12 +275,12 @@ fn no_run(run: &str) -> StoreError {
     StoreError::NoRun { run: run.to_owned() }
 }
 
-/// What came of claiming a run.
+/// The result of an attempt to claim a run.
 enum Tried {
     Claimed(Lease),
-    /// Somebody has its lock.
+    /// Another process has the lock of the run.
     Locked,
-    /// It cannot go on any more.
+    /// The run cannot continue any more.
     Gone,
 }
 

@@ -1,4 +1,4 @@
-//! `state.json`: what is small and new with each commit of a run, and what says what of its logs counts.
+//! The file `state.json`: the small data that each commit replaces, and the valid lengths of the logs.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -23,7 +23,7 @@ use crate::decision::Decision;
 use crate::files::{Disk, Open, put};
 use crate::run::RunStatus;
 
-/// What is small and new with each commit of a run.
+/// The state of a run: the small data that each commit replaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct State {
@@ -37,39 +37,39 @@ pub(super) struct State {
     pub(super) waiting: u32,
     created_at_ms: u64,
     pub(super) changed_at_ms: u64,
-    /// The number of the last lease.
+    /// The fencing token of the newest lease.
     pub(super) fence: u64,
-    /// That under which the last commit was made.
+    /// The fencing token under which the last commit was made.
     pub(super) committed_under: u64,
     holder: Option<HolderEntry>,
     pub(super) not_before_ms: Option<u64>,
-    /// The boot of the machine with which the clock began by which its holder, the time before which it is not claimed and lapses are
-    /// told.
+    /// The boot in which the clock of this state began. The expiry of the lease, `not_before_ms` and the expiries of
+    /// questions are measured by it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     boot: String,
     pub(super) problem: Option<String>,
     pub(super) cancel: Option<String>,
-    /// Claims in a row that ended with neither a step nor a release.
+    /// Consecutive claims that ended with neither a step nor a release.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) lost: u32,
     /// The steps of the run at its last claim.
     #[serde(default, skip_serializing_if = "is_zero")]
     claimed_steps: u32,
-    /// Decisions that were accepted and not taken, in the order in which they came.
+    /// Decisions that were accepted and not taken, in the order of their arrival.
     pub(super) posted: Vec<Decision>,
     /// A message that was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<UserMessage>,
-    /// The ids of the messages that closed its questions.
+    /// The ids of the messages that closed questions of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) heard: Vec<String>,
-    /// The id of the message that it begins with.
+    /// The id of the message with which the run begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) begins_with: Option<String>,
-    /// The run behind it on its thread, which was being created when this was written.
+    /// The next run of the thread. Its creation had begun when this was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) next: Option<String>,
-    /// Its place on a thread.
+    /// The position of the run on a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) thread: Option<ThreadPlace>,
     /// Calls that are not settled.
@@ -78,12 +78,12 @@ pub(super) struct State {
     pub(super) thread_values: BTreeMap<String, Raw>,
     pub(super) core: Option<Raw>,
     pub(super) run: Option<Raw>,
-    /// The number of the last event of the trace.
+    /// The number of the last trace event.
     pub(super) traced: u64,
     pub(super) logs: Logs,
 }
 
-/// What counts of each log.
+/// The valid content of each log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Logs {
@@ -96,14 +96,14 @@ pub(super) struct Logs {
 }
 
 impl Logs {
-    /// Each with its name.
+    /// Returns each log with its name.
     pub(super) fn all(&mut self) -> [(&'static str, &mut Log); LOGS.len()] {
         let Logs { messages, calls, decisions, trace, events } = self;
         let [a, b, c, d, e] = LOGS;
         [(a, messages), (b, calls), (c, decisions), (d, trace), (e, events)]
     }
 
-    /// How many bytes are in the state and not in a log.
+    /// Returns the number of bytes in the state that are not in a log.
     pub(super) fn fresh(&self) -> u64 {
         let Logs { messages, calls, decisions, trace, events } = self;
         [messages, calls, decisions, trace, events].into_iter().map(Log::fresh).sum()
@@ -117,14 +117,14 @@ struct HolderEntry {
     until_ms: u64,
 }
 
-/// What a file says of its format, whatever else it says.
+/// The format of a file, with all other fields ignored.
 #[derive(Deserialize)]
 struct Formatted {
     format: u32,
 }
 
 impl State {
-    /// A run that was just created.
+    /// Creates the state of a new run.
     pub(super) fn created(new: &NewRun, clock: &dyn Clock) -> Self {
         State {
             format: FORMAT,
@@ -162,12 +162,12 @@ impl State {
         }
     }
 
-    /// The state in that place, as of that boot; none when no run is there.
+    /// Reads the state in that place and converts it to that boot. None if the place has no run.
     pub(super) fn read(disk: &dyn Disk, place: &Place, boot: &str) -> Result<Option<State>, StoreError> {
         State::json(disk, place)?.map(|json| State::of(&json, place, boot)).transpose()
     }
 
-    /// The state in that place as it is written there.
+    /// Reads the bytes of the state in that place.
     pub(super) fn json(disk: &dyn Disk, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {
         let path = place.state();
         match disk.read(&path, MOST_READ) {
@@ -176,16 +176,16 @@ impl State {
         }
     }
 
-    /// Is there one in that place, whatever it says?
+    /// Returns whether that place has a state, with any content.
     pub(super) fn is_there(disk: &dyn Disk, place: &Place) -> Result<bool, StoreError> {
         Ok(if_there(&place.state(), |path| disk.open(path, Open::Read))?.is_some())
     }
 
-    /// Reads the state of that place, as of that boot.
+    /// Parses the state of that place and converts it to that boot.
     pub(super) fn of(json: &[u8], place: &Place, boot: &str) -> Result<State, StoreError> {
         let path = place.state();
         let read: Result<State, _> = crate::json::from_slice(json);
-        // Another version may say other things: which one it is comes first.
+        // Another version may have other fields, so the format is checked first.
         let format = match &read {
             Ok(state) => state.format,
             Err(_) => {
@@ -208,8 +208,8 @@ impl State {
         read.map(|state| state.entering(boot))
     }
 
-    /// A lease of another boot is over, its process with it, and so is the time for which the run was put off. Questions lapse by
-    /// the time of day then.
+    /// Converts the state to that boot. A lease of another boot is over, since no process survives, and so is a
+    /// finite retry delay. Questions then expire at their stored dates.
     fn entering(mut self, boot: &str) -> State {
         if self.boot != boot {
             boot.clone_into(&mut self.boot);
@@ -223,7 +223,8 @@ impl State {
         self
     }
 
-    /// Puts the state in its place, durably. It is in place also where that is not known. One of more bytes is refused.
+    /// Writes the state durably. If the final sync fails, the new state may already be visible. A state of more than
+    /// `most` bytes is refused.
     pub(super) fn write(&self, disk: &dyn Disk, place: &Place, most: u64) -> Result<(), StoreError> {
         let path = place.state();
         let mut json = serde_json::to_vec_pretty(self).map_err(StoreError::failed)?;
@@ -233,7 +234,7 @@ impl State {
         disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))
     }
 
-    /// It is the state of that run, and not one that somebody put there.
+    /// Checks that the state belongs to that run and was not copied from another one.
     pub(super) fn is_of(&self, run: &str, path: &Path) -> Result<(), StoreError> {
         if self.id == run {
             return Ok(());
@@ -241,7 +242,7 @@ impl State {
         Err(damaged(path, format_args!("it is that of the run {:?}, in the folder of {run:?}", self.id)))
     }
 
-    /// The entry of the run in lists, without its lease and its time to wait.
+    /// Returns the entry of the run in lists, without its lease and its retry delay.
     pub(super) fn info_at_rest(&self) -> RunInfo {
         let mut info = RunInfo::new(&*self.id, &*self.title, self.created_at_ms);
         (info.status, info.version) = (self.status, self.version);
@@ -258,7 +259,7 @@ impl State {
         PendingSignals::new(self.posted.clone(), self.cancel.clone()).with_message(self.message.clone())
     }
 
-    /// The lease and the time to wait.
+    /// Returns the lease and the retry delay.
     pub(super) fn hold(&self) -> Hold {
         Hold { holder: self.holder.clone(), fence: self.fence, not_before: self.not_before_ms }
     }
@@ -284,7 +285,7 @@ impl State {
         Err(StoreError::Fenced { run, fence, current: self.fence })
     }
 
-    /// Is a decision or a message there that was not taken?
+    /// Returns whether a decision or a message is pending.
     pub(super) fn has_mail(&self) -> bool {
         self.message.is_some() || !self.posted.is_empty()
     }
@@ -319,19 +320,19 @@ impl State {
         self.problem = release.problem;
     }
 
-    /// A claim is over.
+    /// Counts the end of a claim.
     fn end_claim(&mut self, is_given_back: bool) {
         self.lost = lost_claims(self.lost, is_given_back, self.steps > self.claimed_steps.max(1));
     }
 
-    /// The calls that wait and that nobody decided.
+    /// Returns the waiting calls without a decision.
     pub(super) fn waiting_calls(&self) -> impl Iterator<Item = (&CallLine, &super::rows::WaitsEntry)> {
         let calls = self.open_calls.values().filter(|_| self.message.is_none());
         let waits = calls.filter_map(|call| Some((call, call.waits.as_ref()?)));
         waits.filter(|(_, waits)| !waits.decided)
     }
 
-    /// A decision on that suspension is there.
+    /// Notes that a decision on that suspension was accepted.
     pub(super) fn note_decided(&mut self, suspension: &str) {
         for call in self.open_calls.values_mut() {
             if let Some(waits) = call.waits.as_mut().filter(|waits| waits.suspension.id == suspension) {
@@ -341,7 +342,7 @@ impl State {
     }
 }
 
-/// The lease of a run, and the time until which it waits.
+/// The lease of a run and the end of its retry delay.
 #[derive(Debug)]
 pub(super) struct Hold {
     holder: Option<HolderEntry>,
@@ -366,7 +367,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// What is in a file, or nothing where there is none.
+/// Returns the result for a file, or none if the file does not exist.
 fn if_there<T>(path: &Path, look: impl FnOnce(&Path) -> io::Result<T>) -> Result<Option<T>, StoreError> {
     match look(path) {
         Ok(found) => Ok(Some(found)),

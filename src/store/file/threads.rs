@@ -1,4 +1,5 @@
-//! Threads: a file of each one that has more than one run, or a name of its own, with the ids of its runs.
+//! Files of threads. A thread has one if it has more than one run, or a name of its own. The file lists the ids of
+//! its runs.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -17,7 +18,7 @@ use super::work::Wanted;
 use crate::files::replace;
 use crate::run::RunStatus;
 
-/// The runs of a thread. An id is written before its run is made: one that has no run is passed over.
+/// The runs of a thread. An id is written before its run is created. An id without a run is skipped.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ThreadFile {
@@ -45,7 +46,7 @@ impl Inner {
         Ok(Some(read))
     }
 
-    /// The state of a run, where that is on the thread.
+    /// Returns the state of a run if the run is on the thread.
     fn on_thread(&self, thread: &str, run: &str) -> Result<Option<State>, StoreError> {
         let is_on_it = |state: &State| match &state.thread {
             Some(place) => place.thread == thread,
@@ -54,7 +55,8 @@ impl Inner {
         Ok(self.state(run)?.filter(is_on_it))
     }
 
-    /// The run behind that one: it says so, too. An id without a run is that of a creation that was cut off.
+    /// Returns the next run if its state names this one as the previous run. An id without a run belongs to an
+    /// interrupted creation.
     pub(super) fn behind(&self, state: &State) -> Result<Option<State>, StoreError> {
         let Some(next) = &state.next else { return Ok(None) };
         let is_behind =
@@ -62,8 +64,8 @@ impl Inner {
         Ok(self.state(next)?.filter(is_behind))
     }
 
-    /// The last run of a thread. The file names one to begin with, and each run the one behind it: a file that was put back from an older
-    /// copy, or that is not there, makes no second end.
+    /// Returns the last run of a thread. The file names a run to start from, and each run names the next one. So an
+    /// old copy of the file, or a missing file, creates no second end.
     pub(super) fn last_of_thread(&self, thread: &str) -> Result<Option<State>, StoreError> {
         let mut last = None;
         for run in self.read_thread(thread)?.into_iter().flat_map(|file| file.runs).rev() {
@@ -88,13 +90,13 @@ impl Inner {
         Ok(last)
     }
 
-    /// Was the thread that has this id begun by a run of another id?
+    /// Returns whether a run with another id began the thread with this id.
     pub(super) fn is_begun(&self, thread: &str) -> Result<bool, StoreError> {
         Ok(self.read_thread(thread)?.is_some() && self.last_of_thread(thread)?.is_some())
     }
 
-    /// The locks that are held while a new run comes to its place: that of the thread, and that of the run before it, which is not removed
-    /// meanwhile. Without a run before it, a run of the thread's own id would be that.
+    /// Returns the locks for the creation of a run: that of the thread, and that of the previous run, which must not
+    /// be removed meanwhile. Without a previous run, a run with the thread's own id would be that one.
     pub(super) fn locks_of_thread(&self, new: &NewRun) -> Result<Vec<PathBuf>, StoreError> {
         let Some(ThreadPlace { thread, after }) = &new.thread else { return Ok(Vec::new()) };
         self.layout.make_threads(&*self.disk)?;
@@ -132,7 +134,7 @@ impl Inner {
         json.push(b'\n');
         fits(&path, json.len() as u64, MOST_READ)?;
         replace(&*self.disk, &path, &json).map_err(failed(&path))?;
-        // Its lock is held. Until the run is there, nothing is behind it.
+        // The lock of `last` is held. Until the new run exists, no run follows `last`.
         if let Some(mut last) = last {
             last.next = Some(new.id.clone());
             last.write(&*self.disk, &self.layout.run(&last.id), MOST_READ)?;
@@ -140,7 +142,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Gives a waiting run a message.
+    /// Stores a message for a waiting run.
     pub(super) fn supersede(
         &self,
         run: &str,
@@ -150,7 +152,8 @@ impl Inner {
         if !State::is_there(&*self.disk, &self.layout.run(run))? {
             return Err(StoreError::NoRun { run: run.to_owned() });
         }
-        // That of a run is given, and its lock may be held by a process that wants the lock of this one.
+        // The id of a run is already used, and the lock of that run may be held by a process that waits for the lock
+        // of this one.
         if self.is_given(&message.id)? {
             return Ok(Superseded::Duplicate);
         }
@@ -171,7 +174,7 @@ impl Inner {
                 run.sync()?;
                 return Ok(superseded);
             }
-            // Before the state: without it the note says nothing.
+            // Before the state: the note is not valid without it.
             place.note(run.disk, &state.id)?;
             state.heard.push(message.id.clone());
             state.message = Some(message.clone());

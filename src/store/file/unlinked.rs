@@ -1,7 +1,7 @@
-//! A disk on which no link below the folder of a store is followed: another user may have put it there, to have files of its choice read or
-//! written.
+//! A disk on which no link below the folder of a store is followed. Another user may have created such a link to have
+//! other files read or written.
 //!
-//! It is looked at before a file is opened. A link that is put there between the look and the opening is followed.
+//! The check precedes the opening of a file. A link that is created between the two is followed.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::files::{ChangeToken, Disk, DiskFile, Open};
 #[derive(Debug)]
 pub(super) struct Unlinked {
     pub(super) disk: Arc<dyn Disk>,
-    /// It may be a link itself, and be reached through some: its user names it.
+    /// The folder of the store. It may be a link, and its path may contain links: the user of the store names it.
     pub(super) root: PathBuf,
 }
 
 impl Unlinked {
-    /// Refuses a path with a link in it, or that is one.
+    /// Refuses a path that is a link or contains one.
     fn check(&self, path: &Path) -> io::Result<()> {
         let Ok(inside) = path.strip_prefix(&self.root) else { return Ok(()) };
         let mut at = self.root.clone();
@@ -31,7 +31,7 @@ impl Unlinked {
         Ok(())
     }
 
-    /// The same, where a link at the end is replaced, or taken away, and not followed.
+    /// Refuses a path whose folder is a link or contains one. A link at the end is replaced or removed, not followed.
     fn check_folder(&self, path: &Path) -> io::Result<()> {
         path.parent().map_or(Ok(()), |folder| self.check(folder))
     }
@@ -86,7 +86,7 @@ impl Disk for Unlinked {
         self.disk.list(path)
     }
 
-    /// Nothing is read: the file is opened after that.
+    /// No content is read here: the file is opened later, with a check.
     fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
         self.disk.stamp(path)
     }

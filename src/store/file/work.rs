@@ -1,4 +1,4 @@
-//! Work that blocks, and whether anybody still waits for it.
+//! Blocking work with cancellation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::commits::OpenRun;
 use super::{FileStore, Inner};
 
 impl FileStore {
-    /// Does what blocks on a thread that may block. When this future is dropped, work that has not begun is not begun.
+    /// Runs blocking work on a thread for it. If this future is dropped, work that has not begun does not begin.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner, &Wanted) -> Result<T, StoreError> + Send + 'static,
@@ -23,7 +23,7 @@ impl FileStore {
         done.unwrap_or_else(|error| Err(StoreError::failed(error)))
     }
 
-    /// Reads a run that is there, without its lock.
+    /// Reads an existing run without its lock.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         run: &str,
@@ -33,7 +33,7 @@ impl FileStore {
         self.work(move |inner, wanted| inner.read(&run, wanted, work)).await
     }
 
-    /// Does something with a run that is there, under its lock.
+    /// Runs an operation on an existing run under its lock.
     pub(super) async fn with<T: Send + 'static>(
         &self,
         run: &str,
@@ -44,11 +44,12 @@ impl FileStore {
     }
 }
 
-/// Does anybody wait for the work? Looked at under the lock, so that what was given up is not done behind what came after.
+/// Whether a caller still waits for the work. It is checked under the lock, so that abandoned work does not run after
+/// later work.
 #[derive(Clone)]
 pub(super) struct Wanted {
     is_so: Arc<AtomicBool>,
-    /// How long a lock is waited for.
+    /// The time to wait for a lock.
     patience: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! A run in memory, and what may be done with it.
+//! A run in memory and its operations.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,26 +18,26 @@ use crate::run::RunStatus;
 
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// Without its lease and its time to wait.
+    /// The info without its lease and its retry delay.
     pub(super) info: RunInfo,
-    /// The name of its holder, and when the lease is over.
+    /// The name of the holder and the expiry of the lease.
     holder: Option<(String, u64)>,
     not_before: Option<u64>,
     pub(super) spec: Value,
     pub(super) fence: u64,
-    /// The fence of the last commit.
+    /// The fencing token of the last commit.
     pub(super) committed_under: u64,
     /// The steps of the run at its last claim.
     pub(super) claimed_steps: u32,
     pub(super) run: Option<(String, String)>,
-    /// Each with the moment at which its question lapses, unless that is a date.
+    /// Each call with the expiry of its question, unless the expiry is a date.
     calls: HashMap<String, (CallRow, Option<u64>)>,
     pub(super) messages: BTreeMap<u64, String>,
     pub(super) values: BTreeMap<(Scope, String), String>,
     pub(super) trace: BTreeMap<u64, String>,
-    /// By the number of the last event that each stands for.
+    /// Each event by the number of the last event in its row.
     pub(super) events: BTreeMap<u64, EventRow>,
-    /// In the order in which they came.
+    /// The decisions in the order of their arrival.
     pub(super) decisions: Vec<Posting>,
     pub(super) thread: Option<ThreadPlace>,
     /// A message that was not taken.
@@ -51,7 +51,7 @@ pub(super) struct Posting {
 }
 
 impl Kept {
-    /// A run that was just created.
+    /// Creates the entry of a new run.
     pub(super) fn new(run: &NewRun, now: Now) -> Self {
         Kept {
             info: RunInfo::created(run),
@@ -85,7 +85,7 @@ impl Kept {
         self.message.is_some() || self.decisions.iter().any(|kept| !kept.is_taken)
     }
 
-    /// The entry of the run in lists.
+    /// Returns the entry of the run in lists.
     pub(super) fn info(&self, now: Now) -> RunInfo {
         let mut info = self.info.clone();
         let holder = self.holder.as_ref();
@@ -127,7 +127,7 @@ impl Kept {
         }
     }
 
-    /// Notes a wish to cancel it, if there is none and it is not over.
+    /// Requests the cancellation, unless one is pending or the run is over. Returns whether the request is new.
     pub(super) fn cancel(&mut self, reason: &str) -> bool {
         let is_new = self.info.status != RunStatus::Done && self.info.cancel.is_none();
         if is_new {
@@ -139,7 +139,7 @@ impl Kept {
         is_new
     }
 
-    /// Takes a message, if the run waits and nothing else came in.
+    /// Accepts a message if the run waits and has no other pending input.
     pub(super) fn supersede(&mut self, message: &UserMessage) -> Superseded {
         match self.info.status {
             RunStatus::Done => Superseded::Over,
@@ -162,7 +162,7 @@ impl Kept {
         Lease::new(self.info.id.clone(), self.fence).of_lost(self.info.lost)
     }
 
-    /// A claim is over.
+    /// Counts the end of a claim.
     fn end_claim(&mut self, is_given_back: bool) {
         let ended_a_step = self.info.steps > self.claimed_steps.max(1);
         self.info.lost = lost_claims(self.info.lost, is_given_back, ended_a_step);
@@ -200,7 +200,7 @@ impl Kept {
 
     pub(super) fn store(&mut self, lease: &Lease, commit: &Commit, now: Now) {
         let row = &commit.run;
-        // One that is given again was made before the message came.
+        // A repeated commit was made before the message arrived.
         if commit.version > self.info.version {
             self.message = None;
         }
@@ -241,7 +241,7 @@ impl Kept {
         }
     }
 
-    /// The calls that wait and are not decided, each with the moment at which that lapses.
+    /// Returns the waiting calls without a decision, each with the expiry of its question.
     pub(super) fn open(&self) -> impl Iterator<Item = (&CallRow, &Waits, Option<u64>)> {
         let calls = self.calls.values().filter(|_| self.message.is_none());
         let waiting = calls.filter_map(|(row, at)| Some((row, row.waits.as_ref()?, *at)));

@@ -1,4 +1,4 @@
-//! Runs that last as long as their process.
+//! A store of runs in memory.
 
 mod kept;
 mod runs;
@@ -24,8 +24,8 @@ use crate::decision::Decision;
 use kept::{Kept, Posting};
 use runs::Runs;
 
-/// Keeps runs in memory: for tests, and for runs that several tasks of one process drive. It is what other stores are held
-/// against, and looks at all runs for each list.
+/// A store of runs in memory. For tests, and for runs that several tasks of one process drive. It is the reference
+/// for other stores. Each list scans all runs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,14 +42,14 @@ use runs::Runs;
 /// let lease = store.claim(&Claim::of("r1", "me", second)).await?.unwrap();
 /// assert_eq!(lease.fence, 1);
 ///
-/// // Until the lease is over the run is claimed by no other.
+/// Until the lease expires, no other holder can claim the run.
 /// clock.set(999);
 /// let refused = store.claim(&Claim::of("r1", "you", second)).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Held { left, .. } if left == Duration::from_millis(1)));
 /// clock.set(1_000);
 /// assert_eq!(store.claim(&Claim::any("you", second)).await?.unwrap().fence, 2);
 ///
-/// // From then on the lease before it is good for nothing.
+/// From then on the older lease is refused.
 /// let refused = store.renew(&lease, second).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
 /// # Ok::<(), StoreError>(())
@@ -59,21 +59,21 @@ use runs::Runs;
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Ticking,
-    /// Held for the time of one operation, never over an await.
+    /// Locked for one operation, never across an await.
     runs: Mutex<Runs>,
     news: News,
     committed: News,
 }
 
 impl Default for MemoryStore {
-    /// An empty store, by the clock of the machine.
+    /// Creates an empty store with the clock of the machine.
     fn default() -> Self {
         Self::with_clock(unix_clock())
     }
 }
 
 impl MemoryStore {
-    /// An empty store, by that clock.
+    /// Creates an empty store with that clock.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
         MemoryStore {
             clock: Ticking::of(clock),
@@ -88,7 +88,7 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Runs> {
-        // Nothing panics while it is held but a bug; what is there is whole all the same.
+        // Only a bug panics under the lock. The rows are consistent even then.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,7 +190,7 @@ impl RunData for MemoryStore {
             kept.decisions.push(Posting { decision: decision.clone(), is_taken: false });
             Ok(Posted::Accepted)
         });
-        // What was refused is no news: a worker would hear of itself again and again.
+        // A refused decision sends no notification: a worker would wake itself again and again.
         if matches!(posted, Ok(Posted::Accepted)) {
             self.news.tell();
         }

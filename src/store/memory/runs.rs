@@ -10,9 +10,9 @@ use crate::run::RunStatus;
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     pub(super) by_id: BTreeMap<String, Kept>,
-    /// The ids of the runs that were removed, and those of messages.
+    /// The ids of the removed runs, and those of messages.
     pub(super) given: HashSet<String>,
-    /// The runs that have a place on a thread, in order.
+    /// The runs with a position on a thread, in order.
     pub(super) threads: HashMap<String, Vec<String>>,
 }
 
@@ -21,7 +21,7 @@ impl Runs {
         self.by_id.contains_key(run) || self.given.contains(run)
     }
 
-    /// The run behind that one on its thread.
+    /// Returns the next run on the thread.
     pub(super) fn behind(&self, kept: &Kept) -> Option<&String> {
         let id = &kept.info.id;
         match &kept.thread {
@@ -35,7 +35,7 @@ impl Runs {
         placed.or_else(|| self.by_id.get(thread).filter(|kept| kept.thread.is_none()))
     }
 
-    /// May a run come to that place?
+    /// Checks that a run may take that position.
     pub(super) fn is_free(&self, place: &ThreadPlace) -> Result<(), StoreError> {
         let last = self.last_of_thread(&place.thread);
         match last {
