@@ -1,4 +1,4 @@
-//! Moments as stores keep them, and the time until then.
+//! Times as stores represent them, and durations until then.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,10 +8,11 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::decision::Suspension;
 
-/// The last moment of the year 9999, in milliseconds since the Unix epoch: a time that never comes.
+/// The last millisecond of the year 9999, in milliseconds since the Unix epoch: the representation of "never".
 const NEVER_MS: u64 = 253_402_300_799_999;
 
-/// The moment so long after `now_ms`, as a store keeps it: [`Duration::MAX`] is a moment that never comes.
+/// Returns the time that is `time` after `now_ms`, in the representation of stores. [`Duration::MAX`] gives a time
+/// that never comes.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,12 +31,12 @@ pub fn moment(now_ms: u64, time: Duration) -> u64 {
     now_ms.saturating_add(ms).min(NEVER_MS - 1)
 }
 
-/// How long it is from `now_ms` to a [`moment`]: zero once that has come.
+/// Returns the duration from `now_ms` to a [`moment`]: zero once that time has come.
 pub fn left(now_ms: u64, at_ms: u64) -> Duration {
     if at_ms == NEVER_MS { Duration::MAX } else { Duration::from_millis(at_ms.saturating_sub(now_ms)) }
 }
 
-/// A clock by which leases and lapses are told.
+/// A clock for leases and expiries.
 #[derive(Clone)]
 pub(super) struct Ticking(Arc<dyn Clock>);
 
@@ -59,10 +60,10 @@ impl Deref for Ticking {
     }
 }
 
-/// The time at which an operation of a store was asked for.
+/// The time of a store operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
-    /// By the clock that is never set.
+    /// By the clock that no setting changes.
     pub(super) ticks: u64,
     /// By the clock of the machine.
     date: u64,
@@ -81,7 +82,8 @@ impl Now {
         left(self.ticks, at)
     }
 
-    /// How long a decision is in time, where the store counts it until `lapses`.
+    /// Returns the time that is left for a decision. `lapses` is the expiry by the store's clock, if the store has
+    /// one.
     pub(super) fn left_of(self, suspension: &Suspension, lapses: Option<u64>) -> Option<Duration> {
         let by_date = || Some(left(self.date, suspension.expires_at_ms?));
         lapses.map(|at| self.left(at)).or_else(by_date)

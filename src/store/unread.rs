@@ -1,4 +1,4 @@
-//! Rows that lists leave out.
+//! Rows that lists omit.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use super::error::StoreError;
 use super::query::CorruptEntry;
 
-/// The most rows that are told of.
+/// The limit of remembered rows.
 const MOST_TOLD: usize = 100;
 
-/// The rows that the lists of a store could not read, by run and call, until a list reads them. [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries)
-/// tells them. At most 100 are kept.
+/// The rows that the lists of a store could not read, by run and call. A row is removed once a list reads it.
+/// [`RunLists::corrupt_entries`](super::RunLists::corrupt_entries) reports the rows. At most 100 are remembered.
 ///
 /// ```
 /// use runstate::store::{StoreError, Unread};
@@ -28,12 +28,12 @@ pub struct Unread(Mutex<Told>);
 #[derive(Debug, Default)]
 struct Told {
     rows: BTreeMap<(String, Option<String>), CorruptEntry>,
-    /// The help of those that are not kept.
+    /// The remedy for the rows beyond the limit.
     more: Option<String>,
 }
 
 impl Told {
-    /// Rows beyond the hundred are found again by the next list.
+    /// Rows beyond the limit are found again by the next list.
     fn forget_more(&mut self) {
         if self.rows.is_empty() {
             self.more = None;
@@ -42,10 +42,10 @@ impl Told {
 }
 
 impl Unread {
-    /// Keeps the damage of the row of a run, or of a call of it; a row that was read has none.
+    /// Remembers the problem of the row of a run, or of one of its calls. A successful read removes the entry.
     ///
     /// # Errors
-    /// Those that are not of the row: all but [`StoreError::Unusable`].
+    /// Errors that do not concern the row: all but [`StoreError::Unusable`].
     pub fn note<T>(
         &self,
         run: &str,
@@ -72,14 +72,14 @@ impl Unread {
         }
     }
 
-    /// The run was removed, with all its rows.
+    /// Forgets the rows of a removed run.
     pub fn forget(&self, run: &str) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.rows.retain(|(of, _), _| of != run);
         told.forget_more();
     }
 
-    /// The damage, by run and call.
+    /// Returns the corrupt entries, by run and call.
     pub fn all(&self) -> Vec<CorruptEntry> {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let more = told.more.as_ref().map(|help| CorruptEntry::new("more rows cannot be read", help));

@@ -1,4 +1,4 @@
-//! Stores that do what another one does, but for some of it.
+//! Stores that change some operations of another store.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::decision::Decision;
 
-/// A [`RunStore`] around another one: what an implementation leaves out, the store inside does.
+/// A [`RunStore`] around another one. Operations without an implementation go to the inner store.
 ///
-/// Whoever counts, encrypts, delays or refuses writes the operations that it is about, and no others. An operation that a
-/// later version of this library adds with a default goes to the store inside as well.
+/// A wrapper that counts, encrypts, delays or refuses implements only the operations that it changes. An operation
+/// that a later version of this library adds with a default goes to the inner store as well.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use crate::decision::Decision;
 /// use async_trait::async_trait;
 /// use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, RunData, RunQueue, RunStore, StoreError, Wrapper};
 ///
-/// /// Takes no commit that has more than so many messages.
+/// /// Refuses a commit with more messages than the limit.
 /// #[derive(Debug)]
 /// struct Limited {
 ///     store: MemoryStore,
@@ -52,7 +52,7 @@ use crate::decision::Decision;
 /// # runtime.block_on(async {
 /// let limited = Limited { store: MemoryStore::default(), messages: 0, refused: AtomicU64::new(0) };
 /// let store: &dyn RunStore = &limited;
-/// // All else is as it is in the store inside.
+/// All other operations go to the inner store.
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
 /// let lease = store.claim(&Claim::of("r1", "me", Duration::from_secs(1))).await?.unwrap();
 ///
@@ -67,13 +67,13 @@ use crate::decision::Decision;
 /// ```
 ///
 /// # Errors
-/// Those of the operation of [`RunStore`] that has the same name.
+/// The errors of the [`RunStore`] operation with that name.
 ///
 /// # Cancel safety
-/// That of the store inside, if what is written around it keeps it.
+/// That of the inner store, if the implementation of the wrapper preserves it.
 #[async_trait]
 pub trait Wrapper: fmt::Debug + Send + Sync {
-    /// The store inside.
+    /// Returns the inner store.
     fn inner(&self) -> &dyn RunStore;
 
     /// As [`RunData::create`].

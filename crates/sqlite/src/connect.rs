@@ -16,17 +16,18 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Fault, Outcome};
 use crate::options::Options;
 
-/// Statements that each connection keeps compiled.
+/// The number of compiled statements in the cache of a connection.
 const STATEMENTS: usize = 64;
 
-/// The log is written back into the file once it has so many pages, 16 MiB: a few syncs for some hundred commits.
+/// The number of pages in the log at which it is copied into the file: 16 MiB. This costs a few syncs for some
+/// hundred commits.
 const CHECKPOINT: i64 = 4096;
-/// The most bytes of a value, and of a row. Larger ones are not read, and not written.
+/// The size limit of a value and of a row, in bytes. Larger ones are neither read nor written.
 pub(crate) const MOST_BYTES: i32 = 64 << 20;
-/// What the log keeps of its size then. Writing over what is there costs less than growing it.
+/// The size of the log after that, in bytes. Overwriting a log costs less than growing it.
 const KEPT: i64 = 32 << 20;
 
-/// The one that writes. It makes the file if there is none.
+/// Opens the connection that writes. Creates the file if it does not exist.
 pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
     #[cfg(unix)]
     make(&resolved(path)?);
@@ -40,26 +41,26 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
     Ok(conn)
 }
 
-/// Makes the file for its user alone, if there is none: SQLite would let others read it. What it puts beside the file it gives
-/// the modes of the file, and what keeps the file from being made it says itself.
+/// Creates the file with mode 0600 if it does not exist: SQLite would let other users read it. SQLite gives its other
+/// files the mode of this one. It also reports the error if the file cannot be created.
 #[cfg(unix)]
 fn make(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt;
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
 }
 
-/// Is the log written back into the file when the connection is the last one to close it?
+/// Sets whether the log is left as it is when the last connection closes. Otherwise it is copied into the file.
 pub(crate) fn leave_log(conn: &Connection, is_left: bool) -> Outcome<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left)?;
     Ok(())
 }
 
-/// The file in its folder, which may be reached through links. The file itself may not be one: another user may have put it there, and
-/// would choose the file that is written.
+/// Resolves the folder of the file, which may be reached through links. The file itself must not be a link: another
+/// user may have created it to choose the file that is written.
 fn resolved(path: &Path) -> Outcome<PathBuf> {
     let unusable =
         |error: io::Error| StoreError::failed(format!("the path {} cannot be used: {error}", path.display()));
-    // A relative one may be `:memory:`, or begin with `file:`, which SQLite reads as a URI with options of its own.
+    // A relative path may be `:memory:`, or begin with `file:`, which SQLite reads as a URI with options of its own.
     let whole = std::path::absolute(path).map_err(unusable)?;
     if fs::symlink_metadata(&whole).is_ok_and(|about| about.is_symlink()) {
         return Err(Fault::Store(StoreError::unusable(
@@ -69,12 +70,13 @@ fn resolved(path: &Path) -> Outcome<PathBuf> {
     }
     match (whole.parent().map(Path::canonicalize), whole.file_name()) {
         (Some(Ok(folder)), Some(name)) => Ok(folder.join(name)),
-        // What opens it says what is the matter.
+        // The open reports the error.
         _ => Ok(whole),
     }
 }
 
-/// SQLite would wait for ever for a pipe in the place of one of its files, and says little of a folder.
+/// Refuses pipes and folders. SQLite would wait forever for a pipe in the place of one of its files, and its error
+/// for a folder is unclear.
 fn are_files(path: &Path) -> Outcome<()> {
     for beside in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -92,7 +94,7 @@ fn are_files(path: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Write-ahead log, and each commit synced: what is acknowledged is durable.
+/// Enables the write-ahead log and a sync with each commit, so that an acknowledged commit is durable.
 pub(crate) fn durable(conn: &Connection, path: &Path, options: &Options) -> Outcome<()> {
     let mode = log(conn, options.busy)?;
     if mode != "wal" {
@@ -113,8 +115,8 @@ pub(crate) fn durable(conn: &Connection, path: &Path, options: &Options) -> Outc
     Ok(())
 }
 
-/// Turns the log on. SQLite does not wait for others here, whatever its timeout: two processes that make a file at the same
-/// time would else wait for each other.
+/// Enables the log. SQLite does not wait for other processes here, whatever its timeout: two processes that create a
+/// file at the same time could otherwise wait for each other.
 fn log(conn: &Connection, busy: Duration) -> Outcome<String> {
     const PAUSE: Duration = Duration::from_millis(5);
     let mut left = busy;
@@ -130,7 +132,7 @@ fn log(conn: &Connection, busy: Duration) -> Outcome<String> {
     }
 }
 
-/// One that reads what is committed, beside the writer.
+/// Opens a connection that reads committed data concurrently with the writer.
 pub(crate) fn reader(path: &Path, options: &Options) -> Outcome<Connection> {
     open(path, options, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
@@ -141,7 +143,7 @@ fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection>
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
-    // What another program puts into the schema is executed by nobody: a trigger or a view may have a query without an end.
+    // Code in the schema of another program is never executed: a trigger or a view may contain an endless query.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

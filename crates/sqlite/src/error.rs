@@ -1,4 +1,4 @@
-//! What SQLite says, as errors of a store.
+//! Errors of SQLite as errors of a store.
 
 use std::fmt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::connect::MOST_BYTES;
 
 use crate::holder::writer;
 
-/// Why a request failed: SQLite did, or the store has a reason of its own.
+/// The reason for a failed request: an error of SQLite, or one of the store.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sql(rusqlite::Error),
@@ -39,7 +39,7 @@ impl Fault {
         }
     }
 
-    /// The same, for a write.
+    /// Converts the error of a write.
     pub(crate) fn of_a_write(self, path: &Path) -> StoreError {
         let too_large = match &self {
             Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => error.to_string(),
@@ -52,12 +52,12 @@ impl Fault {
         }
     }
 
-    /// Does SQLite take no change of a row, since a column of it has a value of another type?
+    /// Returns whether SQLite refuses a change because a column of the row has a value of another type.
     pub(crate) fn is_of_another_type(&self) -> bool {
         matches!(self, Fault::Sql(error) if is_of_another_type(error))
     }
 
-    /// Does another connection have what this one needs, for now?
+    /// Returns whether another connection holds a lock that this one needs.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
     }

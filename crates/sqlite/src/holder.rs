@@ -1,13 +1,13 @@
-//! Which process holds up the others.
+//! The process that blocks the others.
 
 use std::path::Path;
 
-/// The process that writes to the file this moment, with its name; none where the system does not tell.
+/// Returns the process that currently writes to the file, with its name; none where the system does not report it.
 #[cfg(target_os = "linux")]
 pub(crate) fn writer(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
 
-    /// SQLite locks this byte of the file beside the log for the time of a transaction that writes.
+    /// SQLite locks this byte of the `-shm` file for the duration of a write transaction.
     const WRITES: u64 = 120;
 
     let mut beside = path.as_os_str().to_owned();

@@ -1,7 +1,8 @@
 //! Durable runs of [`runstate`] in one SQLite file, which several processes of one machine may share.
 //!
-//! [`SqliteStore`] is a [`RunStore`](runstate::store::RunStore). What it acknowledges is durable; the commits that come at the same
-//! time share one sync. People read the file with the stock tool: the crate's README has its tables, and queries.
+//! [`SqliteStore`] is a [`RunStore`](runstate::store::RunStore). An acknowledged operation is durable; concurrent
+//! commits share one sync. The standard `sqlite3` tool reads the file: the README of the crate has its tables, and
+//! queries.
 
 mod connect;
 mod error;

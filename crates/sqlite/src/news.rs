@@ -1,4 +1,4 @@
-//! What came in: in this process at once, in others by looking at the file.
+//! Notifications: immediate within this process, by polling the file for other processes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use crate::error::Outcome;
 use crate::readers::Readers;
 
-/// The count of what came in, as far as this process knows it. Each who waits knows how much it has seen.
+/// The counts of input and of commits, as far as this process knows them. Each waiting task has its own cursor.
 #[derive(Debug)]
 pub(crate) struct News {
     count: watch::Sender<u64>,
@@ -22,7 +22,8 @@ impl News {
         Ok(News { count: watch::Sender::new(count), commits: watch::Sender::new(commits) })
     }
 
-    /// Reads the counts, and wakes the waiters of each that differs. A count that cannot be read now is read at the next look.
+    /// Reads the counts, and wakes the waiting tasks of each that differs. A count that cannot be read now is read at
+    /// the next poll.
     pub(crate) fn look(&self, conn: &Connection) -> Outcome<()> {
         let (count, commits) = counts(conn)?;
         for (known, found) in [(&self.count, count), (&self.commits, commits)] {
@@ -31,12 +32,12 @@ impl News {
         Ok(())
     }
 
-    /// The count of commits.
+    /// Returns the count of commits.
     pub(crate) fn commits(&self) -> u64 {
         *self.commits.borrow()
     }
 
-    /// Waits until the count of commits is another than `seen`, at most for `timeout`.
+    /// Waits until the count of commits differs from `seen`, at most for `timeout`.
     pub(crate) async fn wait_for_commit(
         self: &Arc<Self>,
         readers: &Readers,
@@ -47,7 +48,7 @@ impl News {
         self.wait_for(&self.commits, readers, seen, timeout, poll).await;
     }
 
-    /// Waits until the count is another than `seen`, but no longer than `patience`. Says what it is.
+    /// Waits until the count of input differs from `seen`, at most for `patience`. Returns the count.
     pub(crate) async fn wait(
         self: &Arc<Self>,
         readers: &Readers,
@@ -86,18 +87,18 @@ impl News {
     }
 }
 
-/// The counts of news and of commits.
+/// Reads the counts of input and of commits.
 fn counts(conn: &Connection) -> Outcome<(u64, u64)> {
     let mut statement =
         conn.prepare_cached("SELECT CAST(count AS INTEGER), CAST(commits AS INTEGER) FROM news")?;
     type Counts = (Option<i64>, Option<i64>);
     let counts: Option<Counts> = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let (count, commits) = counts.unwrap_or_default();
-    // Any number will do, as long as it is another one each time.
+    // Any numbers work, as long as they differ after each change.
     Ok((count.unwrap_or(0).cast_unsigned(), commits.unwrap_or(0).cast_unsigned()))
 }
 
-/// A connection that sees by its own counter whether anybody committed, without reading a page.
+/// A connection that detects commits by its own counter, without reading a page.
 #[derive(Debug)]
 pub(crate) struct Watch {
     seen: Mutex<(Connection, i64)>,
@@ -112,7 +113,7 @@ impl Watch {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (conn, version) = &mut *seen;
         let found = conn.pragma_query_value(None, "data_version", |row| row.get(0));
-        // A count that could not be read was not seen.
+        // The version of a failed read is not recorded.
         if let Ok(found) = found
             && found != *version
             && news.look(conn).is_ok()

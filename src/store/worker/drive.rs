@@ -1,4 +1,4 @@
-//! One run in the hands of a worker.
+//! One claimed run of a worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use crate::termination::TerminationReason;
 use crate::trace::Recorder;
 
 impl Worker {
-    /// Drives a run that was claimed when those news had been heard, and gives it back with the release that it returns beside the end. Its
-    /// lease is kept from the claim on.
+    /// Drives a claimed run and gives it back. Returns the end and the release of the run. The lease is renewed from
+    /// the claim on. `seen` is the cursor of notifications at the claim.
     pub(super) async fn drive(
         &self,
         host: &dyn Executor,
@@ -44,7 +44,7 @@ impl Worker {
         } else {
             release(&ended, self.retry_delay)
         };
-        // A lease that cannot be given back runs out.
+        // A lease that cannot be given back expires.
         if !is_given_back && let Err(error) = self.store.release(&lease, &release).await {
             host.on_store_error(&error);
         }
@@ -59,12 +59,13 @@ impl Worker {
         seen: u64,
         drain: CancellationToken,
     ) -> Result<Driven, StoreError> {
-        // Of runs that a process ended with, one at a time is loaded and driven, so that the next end has one to blame.
+        // Of the runs with lost claims one at a time is loaded and driven, so that the end of a process has one
+        // possible cause.
         let mut alone = None;
         if lease.lost > 0 && !self.is_alone(&mut alone) {
             return Ok(deferred(BESIDE_A_SUSPECT));
         }
-        // Loading may be what ended them. Once more it is tried, to end a run that is to be cancelled.
+        // The load may end processes. It is still tried once to end a run with a requested cancellation.
         if lease.lost > self.set_aside_after {
             return Ok(deferred(set_aside_unread(&lease.run, lease.lost)));
         }
@@ -78,14 +79,14 @@ impl Worker {
         if let Some(reason) = over(&loaded) {
             return Ok(Driven { did_nothing: true, ..Driven::of(Ended::Over(reason)) });
         }
-        // A claim by name does not tell it in each store.
+        // Not every store reports lost claims for a claim by name.
         if loaded.info.lost > 0 && !self.is_alone(&mut alone) {
             return Ok(deferred(BESIDE_A_SUSPECT));
         }
         self.go_on(host, lease, &loaded, (mail, seen), drain).await
     }
 
-    /// Is no other run in hand with which a process ended? It holds the others off as long as `alone` is there.
+    /// Returns whether no other run with lost claims is being driven. The guard in `alone` blocks the others.
     fn is_alone<'w>(&'w self, alone: &mut Option<MutexGuard<'w, ()>>) -> bool {
         if alone.is_none() {
             *alone = self.suspect.try_lock().ok();
@@ -108,7 +109,7 @@ impl Worker {
             host.prepare(loaded).await
         };
         let prepared = match prepared {
-            // What it is driven with may be gone for good, and is not needed to end it.
+            // The resources of the run may be gone permanently. They are not needed for a cancellation.
             Err(_) if self.store.pending_signals(&lease.run).await?.cancel.is_some() => JobSpec::of_nothing(),
             prepared => prepared,
         };
@@ -140,9 +141,9 @@ impl Worker {
 /// The outcome of a claim.
 struct Driven {
     ended: Ended,
-    /// Was it at rest already?
+    /// Whether the run was at rest already.
     did_nothing: bool,
-    /// Was the run given back with its last commit?
+    /// Whether the run was given back with its last commit.
     is_given_back: bool,
 }
 
@@ -156,11 +157,11 @@ fn deferred(why: impl ToString) -> Driven {
     Driven::of(Ended::Deferred(why.to_string()))
 }
 
-/// A store would give it at once again, and again.
+/// The store would return this run again and again.
 const DID_NOTHING: &str = "the list of the store has it as one that can go on, and it waits or is over: another program has changed that list, or a part of \
                            the store was put back from an older copy";
 
-/// A run, and what it is driven with.
+/// A leased run with its agent and its handles.
 struct InHand<'w> {
     worker: &'w Worker,
     lease: &'w Lease,
@@ -235,7 +236,7 @@ impl InHand<'_> {
     }
 }
 
-/// The state to begin with, and how.
+/// Returns the state and the input with which the run continues.
 fn begin(loaded: &Loaded, job: &JobSpec, recorder: &Recorder) -> Result<(RunState, Input), StateError> {
     let state = loaded.begin(&job.run_migrations, &job.call_migrations, recorder)?;
     let input = match loaded.stored {
@@ -245,7 +246,7 @@ fn begin(loaded: &Loaded, job: &JobSpec, recorder: &Recorder) -> Result<(RunStat
     Ok((state, input))
 }
 
-/// Why a run is over, if it is.
+/// Returns the reason for the end of a `Done` run.
 fn over(loaded: &Loaded) -> Option<TerminationReason> {
     if loaded.info.status != RunStatus::Done {
         return None;
@@ -289,14 +290,14 @@ fn stopped(error: &ActivationError) -> String {
     format!("it did not come to its end: {error}")
 }
 
-/// How the run is given back.
+/// Returns the release of a run after its end.
 fn release(ended: &Ended, later: Duration) -> Release {
     match ended {
         Ended::Deferred(why) => Release::retry_after(later, why),
         Ended::Lost(error) => match &**error {
-            // It is nobody's fault, and passes.
+            // The run is not the cause, and the problem is temporary.
             StoreError::Unavailable(_) => Release::clean(),
-            // Its next step is as large, and may be paid for.
+            // The next step would be equally large, and may cost money.
             StoreError::TooLarge { .. } => Release::set_aside(format!(
                 "{error}; nothing of it is driven until `runstate resume RUN --detach` gives it back"
             )),

@@ -1,4 +1,4 @@
-//! What a worker drives runs with.
+//! The executor of a worker.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,53 +12,56 @@ use crate::agent::{Agent, InferenceRequest, Model, ModelStream};
 use crate::snapshot::Migration;
 use crate::termination::TerminationReason;
 
-/// What a worker drives runs with: it knows what is in the [`spec`](Loaded::spec) of a run.
+/// The executor of a worker: it interprets the [`spec`](Loaded::spec) of a run.
 #[async_trait]
 pub trait Executor: Send + Sync {
-    /// Says what a run that was claimed is driven with.
+    /// Returns the agent, message and migrations for a claimed run.
     ///
     /// # Errors
-    /// Why it cannot be driven now. It is put off then, and tried again; if somebody wants it cancelled it is cancelled all the same.
+    /// The reason for which the run cannot be driven now. The run is retried later; a pending cancellation is still
+    /// honoured.
     ///
     /// # Cancel safety
-    /// It is dropped when the lease on the run cannot be kept.
+    /// The future is dropped when the lease on the run cannot be renewed.
     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError>;
 
-    /// A run was given back.
+    /// Receives the end of a run that was given back.
     fn ended(&self, _run: &str, _ended: &Ended) {}
 
-    /// The store cannot be reached, and the worker goes on trying: this is said once, and again when the reason is another one. Or
-    /// it has a run that cannot be read, of which this is said once, and the worker goes on with the others. Or a run could not be
-    /// given back, and others go on with it once its lease is over.
+    /// Receives an error of the store, in three cases:
+    ///
+    /// - The store cannot be reached. The worker continues to try. Reported once, and again when the reason changes.
+    /// - A run cannot be read. The worker continues with the others. Reported once a run.
+    /// - A run could not be given back. It can be claimed once its lease expires.
     fn on_store_error(&self, _error: &StoreError) {}
 
-    /// The store can be reached again, after it was told that it cannot.
+    /// Receives the recovery of the store, after a report that it cannot be reached.
     fn on_store_recovered(&self) {}
 }
 
-/// What a run is driven with.
+/// The agent, message and migrations for one run.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct JobSpec {
     /// The agent.
     pub agent: Agent,
-    /// What the user wrote: a run that has not begun begins with it.
+    /// The message of the user, with which a new run begins.
     pub message: Arc<str>,
-    /// Who is told what happens.
+    /// The receiver of events.
     pub events: Option<Arc<dyn EventSink>>,
-    /// What brings runs of older versions to this one.
+    /// Migrations of runs of older versions.
     pub run_migrations: Arc<[Migration]>,
-    /// What brings calls of older versions to this one.
+    /// Migrations of calls of older versions.
     pub call_migrations: Arc<[Migration]>,
 }
 
 impl JobSpec {
-    /// Drives nothing: enough to cancel a run.
+    /// Creates a job with a model that is never called: enough to cancel a run.
     pub(super) fn of_nothing() -> Result<Self, ExecutorError> {
         Ok(JobSpec::new(Agent::builder(Nobody).build().map_err(ExecutorError::new)?, ""))
     }
 
-    /// Drives a run with this agent; one that has not begun begins with this message.
+    /// Creates a job with an agent. A new run begins with the message.
     pub fn new(agent: Agent, message: impl Into<Arc<str>>) -> Self {
         JobSpec {
             agent,
@@ -69,19 +72,19 @@ impl JobSpec {
         }
     }
 
-    /// The same, telling this what happens.
+    /// Sets the receiver of events. Default: none.
     #[must_use]
     pub fn events(mut self, events: Arc<dyn EventSink>) -> Self {
         self.events = Some(events);
         self
     }
 
-    /// The same, reading older runs and calls through these: a change of a lifecycle's graph, or of what its states store, wants
-    /// a new version, and a migration from the version that is in the stores of users. Without it such a run is left as it is;
-    /// lists show what to do as its [problem](crate::store::RunInfo::problem).
+    /// Sets migrations for older runs and calls. Default: none. A change of a lifecycle's graph, or of the data that
+    /// its states store, requires a new version, and a migration from the version in the stores of users. Without a
+    /// migration such a run stays unchanged; lists show the remedy as its [problem](crate::store::RunInfo::problem).
     ///
-    /// What is committed from then on is of this version. A call that does not move stays as it was written, so a migration is
-    /// kept as long as a store may hold what it reads.
+    /// Later commits have the current version. A call without further transitions keeps its stored version. So a
+    /// migration is needed as long as a store may contain data of its version.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -98,7 +101,7 @@ impl JobSpec {
     /// use serde_json::json;
     /// # use serde_json::Value;
     ///
-    /// /// In version 0 a run said `because` where it says `cause` now.
+    /// /// In version 0 the state `Running` had the field `because` instead of `cause`.
     /// const BEFORE: Fingerprint = Fingerprint::from_hex("00000000deadbeef");
     /// const SAYS_CAUSE: Migration = Migration::step("2026-11 a run says its cause", 0, BEFORE, |mut stored| {
     ///     if stored.status == "Running" {
@@ -140,14 +143,14 @@ impl JobSpec {
     /// # commit.run.snapshot = older.to_json();
     /// # store.commit(&lease, &commit).await?;
     /// # store.release(&lease, &Release::clean()).await?;
-    /// // Version 0 was ended while it drove the run r1, and this one goes on.
+    /// Version 0 was ended while it drove the run r1. This version continues the run.
     /// let worker = Worker::new(Arc::clone(&store), "worker-1");
     /// # let worker = worker.clock(clock);
     /// worker.run_ready(&Program(&[])).await?;
     /// let problem = store.load("r1").await?.info.problem.unwrap();
     /// assert!(problem.contains("run was stored under version 0, this is version 1: register a migration from 0"));
     ///
-    /// // It is tried again a while later.
+    /// The run is retried after the retry delay.
     /// # tokio::time::advance(Duration::from_secs(31)).await;
     /// worker.run_ready(&Program(&[SAYS_CAUSE])).await?;
     /// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);
@@ -171,12 +174,12 @@ impl fmt::Debug for JobSpec {
     }
 }
 
-/// Why a run cannot be driven now.
+/// The reason for which a run cannot be driven now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutorError(String);
 
 impl ExecutorError {
-    /// For this reason.
+    /// Creates an error with this reason.
     pub fn new(why: impl fmt::Display) -> Self {
         ExecutorError(why.to_string())
     }
@@ -190,19 +193,19 @@ impl fmt::Display for ExecutorError {
 
 impl std::error::Error for ExecutorError {}
 
-/// Why a worker gave a run back.
+/// The reason for which a worker gave a run back.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Ended {
-    /// It is over.
+    /// The run is over.
     Over(TerminationReason),
-    /// These calls wait, and nobody has decided.
+    /// These calls wait for decisions.
     Waits(Vec<String>),
-    /// The worker is to stop; the run goes on elsewhere.
+    /// The worker was told to stop. Another worker continues the run.
     Drained,
-    /// The store took the run from it, or cannot be reached: the run goes on from its last commit.
+    /// The store refused a commit or a renewal, or cannot be reached. The run continues from its last commit.
     Lost(Arc<StoreError>),
-    /// It cannot be driven now, and is put off.
+    /// The run cannot be driven now. It is retried later.
     Deferred(String),
 }
 
@@ -218,7 +221,7 @@ impl fmt::Display for Ended {
     }
 }
 
-/// A model that is never asked.
+/// A model that is never called.
 struct Nobody;
 
 impl Model for Nobody {

@@ -1,4 +1,4 @@
-//! The worker: it drives what is in a store.
+//! The worker: it drives the runs of a store.
 
 mod drive;
 mod executor;
@@ -25,17 +25,18 @@ use crate::clock::{Clock, unix_clock};
 pub use executor::{Ended, Executor, ExecutorError, JobSpec};
 use rounds::Until;
 
-/// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
-/// any process posts, and parks what waits, also where the agent would [wait in place](crate::agent::WhenSuspended). Any number
-/// of workers may share a store.
+/// Drives runs of a store. A worker claims runs that can continue, gives up calls whose questions have expired, and
+/// takes decisions that any process posts. It parks a run with suspended calls, even if its agent would [wait in
+/// place](crate::agent::WhenSuspended). Any number of workers may share a store.
 ///
-/// A run that cannot be read holds up no other: the host is told of it, once, and the worker goes on.
+/// A run that cannot be read does not block other runs: the worker reports it to the executor once and continues.
 ///
-/// A run that is driven is leased; the lease is [kept](super::keep()) from when it was claimed until it is given back. A worker
-/// that was stopped for longer than a lease lasts (a laptop that slept) may find its run taken, and writes nothing more.
+/// A driven run is leased. The lease is [renewed](super::renew_loop()) from the claim until the run is given back. A
+/// worker that is stopped for longer than its lease, for example on a sleeping laptop, may lose its run to another
+/// claim. It then writes nothing more.
 ///
-/// All runs of a worker are driven by the task that [`run`](Self::run) is awaited in: a tool that blocks its thread stops the
-/// others, and the renewal of their leases.
+/// The task that awaits [`run`](Self::run) drives all runs of a worker. A tool that blocks its thread stops the other
+/// runs and the renewal of their leases.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -59,7 +60,7 @@ use rounds::Until;
 /// #[async_trait]
 /// impl Executor for Greeters {
 ///     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
-///         // What a run is driven with follows from what it was created with.
+/// The job of a run follows from its specification.
 ///         let message = run.spec["message"].as_str().ok_or_else(|| ExecutorError::new("it has no message"))?;
 ///         let agent = Agent::builder(Polite).build().map_err(ExecutorError::new)?;
 ///         Ok(JobSpec::new(agent, message))
@@ -75,7 +76,7 @@ use rounds::Until;
 /// Worker::new(Arc::clone(&store), "worker-1").run_ready(&Greeters).await?;
 /// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);
 ///
-/// // What cannot be driven says why, and is tried again later.
+/// The entry of a run that cannot be driven has the reason. The run is retried later.
 /// let r2 = store.load("r2").await?.info;
 /// assert_eq!(r2.problem.as_deref(), Some("it has no message"));
 /// # Ok::<(), runstate::store::StoreError>(())
@@ -92,12 +93,12 @@ pub struct Worker {
     retry_delay: Duration,
     concurrency: usize,
     set_aside_after: u32,
-    /// Held while a run is driven that has lost claims.
+    /// Locked while a run with lost claims is driven.
     suspect: Arc<Mutex<()>>,
 }
 
 impl Worker {
-    /// A worker of that name, which people read in lists.
+    /// Creates a worker with a name for lists.
     pub fn new(store: Arc<dyn RunStore>, name: impl Into<String>) -> Self {
         Worker {
             store,
@@ -112,69 +113,76 @@ impl Worker {
         }
     }
 
-    /// Reads the time here; from the machine's clock if this is not said.
+    /// Sets the clock. Default: the clock of the machine.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Leases runs for so long; for 30 seconds if this is not said. Somebody else goes on with the runs of a worker that was
-    /// killed after that time at the latest.
+    /// Sets the duration of leases. Default: 30 s. After a worker is killed, other workers can claim its runs at the
+    /// latest after this time.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// Looks for work so often; every second if this is not said. What the store tells news of is found before that. Calls that
-    /// lapse, leases that are over, and runs that were put off are not news to a store: they are found so late at most.
+    /// Sets the poll interval for work. Default: 1 s. Input with a notification is found earlier. A store sends no
+    /// notification of an expired question, an expired lease and an ended retry delay: they are found after one
+    /// interval at the latest.
     #[must_use]
     pub fn poll(mut self, poll: Duration) -> Self {
         self.poll = poll;
         self
     }
 
-    /// Tries again after this time what could not be driven; after 30 seconds if this is not said.
+    /// Sets the delay before a run that could not be driven is retried. Default: 30 s.
     #[must_use]
     pub fn retry_delay(mut self, delay: Duration) -> Self {
         self.retry_delay = delay;
         self
     }
 
-    /// Drives at most so many runs at once, but one; 16 if this is not said.
+    /// Sets the limit of concurrently driven runs, at least 1. Default: 16.
     #[must_use]
     pub fn concurrency(mut self, runs: usize) -> Self {
         self.concurrency = runs.max(1);
         self
     }
 
-    /// Sets a run aside after this number of [lost claims](crate::store::RunInfo::lost) in a row. Default: 2.
+    /// Sets the number of consecutive [lost claims](crate::store::RunInfo::lost) after which a run is set aside.
+    /// Default: 2.
     ///
-    /// A run can end each process that drives it: by a panic in a destructor, an overflow of the stack, by taking all memory. It would
-    /// end one worker after another, and keep them from all other runs. A run that is set aside is put off again and again, and nothing
-    /// of it is driven, until it is given back with a pardon ([`Release::pardoned`](crate::store::Release::pardoned)). A cancellation
-    /// ends it, without its agent. A process that ends has other runs in hand: of those that have a lost claim a worker drives one at a
-    /// time, so that the next end has one to blame, and a step that ends clears a run.
+    /// A run can end each process that drives it: by a panic in a destructor, a stack overflow, or excessive use of
+    /// memory. Such a run would end one worker after another, and block all other runs. A run that is set aside is
+    /// claimed and given back with a retry delay, and is not driven. A release that resets its lost claims
+    /// ([`Release::pardoned`](crate::store::Release::pardoned)) enables it again. A cancellation ends it without its
+    /// agent.
+    ///
+    /// A process that ends has leases on other runs too. Of the runs with lost claims a worker drives one at a time,
+    /// so that the next end has one possible cause. A completed step resets the lost claims of a run.
     #[must_use]
     pub fn set_aside_after(mut self, claims: u32) -> Self {
         self.set_aside_after = claims;
         self
     }
 
-    /// Drives runs until `drain` is cancelled. Then it claims no more, lets each run go on to its next commit at which no
-    /// tool executes, gives the leases back and returns.
+    /// Drives runs until `drain` is cancelled. Then it claims no more runs, lets each run continue to its next commit
+    /// at which no tool executes, gives the leases back and returns.
     ///
     /// # Errors
-    /// Those of the store, but for one that cannot be reached: that is tried again. Runs that are driven are drained first.
+    /// The errors of the store. A store that cannot be reached is no error: the worker continues to try. The driven
+    /// runs are drained before the function returns an error.
     ///
     /// # Cancel safety
-    /// Dropped, it is as if it was killed: its runs go on from their last commits once their leases are over.
+    /// A dropped future is like a killed worker: its runs continue from their last commits once their leases expire.
     pub async fn run(&self, host: &dyn Executor, drain: CancellationToken) -> Result<(), StoreError> {
         self.rounds(host, &drain, Until::Drained).await
     }
 
-    /// Drives all that can go on now, and returns when nothing more can. A run that cannot be driven is tried once.
+    /// Drives all runs that can continue now, and returns when none is left. A run that cannot be driven is tried
+    /// once.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -185,7 +193,8 @@ impl Worker {
         self.run_ready_until(host, CancellationToken::new()).await
     }
 
-    /// The same; once `drain` is cancelled it claims no more, and gives its runs back as [`run`](Self::run) does.
+    /// Drives all runs that can continue now, as [`run_ready`](Self::run_ready). After a cancellation of `drain` it
+    /// claims no more runs, and gives its runs back as [`run`](Self::run) does.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -200,10 +209,11 @@ impl Worker {
         self.rounds(host, &drain, Until::Idle).await
     }
 
-    /// Claims one run and drives it until it is over, waits, or cannot go on. Returns how it ended; the host is told the same.
+    /// Claims one run and drives it until it is over, waits, or cannot continue. Returns the end, which the executor
+    /// receives as well.
     ///
     /// # Errors
-    /// [`StoreError::NoRun`], [`StoreError::Held`], and those of the store. Nothing was driven then.
+    /// [`StoreError::NoRun`], [`StoreError::Held`], and the errors of the store. On an error nothing was driven.
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
@@ -215,11 +225,11 @@ impl Worker {
     ) -> Result<Ended, StoreError> {
         expire_run(&*self.store, run, self.clock.now_ms()).await?;
         let mut ended = self.claim_and_drive(host, run, drain.clone()).await?;
-        // A decision that came while the last commit was made.
+        // A decision may have arrived during the last commit.
         while matches!(ended, Ended::Waits(_)) && !drain.is_cancelled() && self.has_mail(run).await {
             match self.claim_and_drive(host, run, drain.clone()).await {
                 Ok(again) => ended = again,
-                // Another process goes on with it, or the store cannot be reached now.
+                // Another process has claimed the run, or the store cannot be reached now.
                 Err(_) => break,
             }
         }
@@ -247,8 +257,8 @@ impl Worker {
         })
     }
 
-    /// Waits for news beyond that mark, which is moved on; without them for no longer than work may wait, and where the store
-    /// cannot be reached just that.
+    /// Waits for notifications beyond the cursor `seen` and advances it. Waits at most for the poll interval, and
+    /// exactly for it while the store cannot be reached.
     async fn changed_since(&self, seen: &mut u64, is_reached: bool) {
         if is_reached && let Ok(mark) = self.store.changed_since(*seen, self.poll).await {
             *seen = mark;
@@ -257,18 +267,18 @@ impl Worker {
         }
     }
 
-    /// The term of a lease that is asked for now.
+    /// Returns the term of a lease that is requested now.
     fn term(&self) -> LeaseTerm {
         LeaseTerm::from_now(self.lease, &*self.clock)
     }
 }
 
-/// A run that was claimed.
+/// A claimed run.
 #[derive(Debug)]
 struct Held {
     lease: Lease,
     term: LeaseTerm,
-    /// Did the store give it as one that can go on? One that was asked for by its name may be at rest.
+    /// Whether the store returned the run as one that can continue. A run that is claimed by name may be at rest.
     is_ready: bool,
 }
 

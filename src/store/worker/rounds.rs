@@ -1,4 +1,4 @@
-//! The rounds of a worker: it looks for runs that can go on, while it drives those that it has.
+//! The loop of a worker: it claims runs while it drives the claimed ones.
 
 use std::pin::pin;
 
@@ -14,33 +14,33 @@ use super::tried::Tried;
 use super::trouble::Trouble;
 use super::{Ended, Executor, Held, Worker};
 
-/// When a worker is done.
+/// The condition under which a worker returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// When it is told to stop.
+    /// Once it is drained.
     Drained,
-    /// When nothing more can go on, too.
+    /// Once it is drained, or no run can continue.
     Idle,
 }
 
-/// Calls that are given up together, before the next look for a run.
+/// The number of calls that are given up together before the next claim.
 const TIMERS: usize = 100;
 
 impl Worker {
-    /// Drives what can go on, until then.
+    /// Drives the runs that can continue, until the condition holds.
     pub(super) async fn rounds(
         &self,
         host: &dyn Executor,
         told: &CancellationToken,
         until: Until,
     ) -> Result<(), StoreError> {
-        // A store that fails stops this worker, and not what else its caller stops with the token.
+        // A failed store stops this worker, but not other users of the caller's token.
         let drain = told.child_token();
         let tried = (until == Until::Idle).then(Tried::default);
         let mut driven = FuturesUnordered::new();
         let mut trouble = Trouble::of(host);
         let mut failed = None;
-        // The mark of the news that were heard before the last look for work.
+        // The cursor of notifications before the last claim.
         let mut seen = 0;
         while !drain.is_cancelled() {
             let mut is_reached = true;
@@ -75,7 +75,7 @@ impl Worker {
         failed.map_or(Ok(()), Err)
     }
 
-    /// The next run that can go on. Those that are driven go on meanwhile: however long it takes, their leases are kept.
+    /// Returns the next run that can continue. The claimed runs are driven meanwhile, and their leases renewed.
     async fn next_beside(
         &self,
         driven: &mut FuturesUnordered<impl Future<Output = ()>>,
@@ -92,7 +92,7 @@ impl Worker {
         }
     }
 
-    /// The next run that can go on, after calls were given up that nobody decided in time. What cannot be read is told.
+    /// Gives up expired calls and returns the next run that can continue. Reports corrupt entries.
     async fn next(
         &self,
         drain: &CancellationToken,
@@ -100,8 +100,8 @@ impl Worker {
     ) -> Result<Option<Held>, StoreError> {
         loop {
             let now_ms = self.clock.now_ms();
-            // A decision may be given again, so that it can be dropped at any time; a claim that is dropped may hold a run
-            // that nobody drives.
+            // A decision may be repeated, so this future can be dropped at any time. A dropped claim may leave a
+            // lease on a run that no task drives.
             let lapsed = tokio::select! {
                 biased;
                 () = drain.cancelled() => return Ok(None),
@@ -124,7 +124,8 @@ impl Worker {
         }
     }
 
-    /// Drives a claimed run, beside the others. A run that is claimed after the drain began is given back, and so is one that was tried.
+    /// Drives a claimed run concurrently with the others. A run that was claimed after the drain, or was tried
+    /// before, is given back.
     async fn take(
         &self,
         host: &dyn Executor,
@@ -141,14 +142,14 @@ impl Worker {
         let Some(release) = again else {
             let run = held.lease.run.clone();
             let (ended, release) = self.drive(host, held, seen, drain).await;
-            // One that waits for another run was not tried.
+            // A run that waited for another one does not count as tried.
             let waits = matches!(&ended, Ended::Deferred(why) if why == BESIDE_A_SUSPECT);
             if let Some(tried) = tried.filter(|_| !waits) {
                 tried.note(run, release);
             }
             return;
         };
-        // A lease that cannot be given back runs out.
+        // A lease that cannot be given back expires.
         if let Err(error) = self.store.release(&held.lease, &release).await {
             host.on_store_error(&error);
         }

@@ -1,4 +1,4 @@
-//! What comes in for a run that is driven is delivered to it.
+//! Delivery of pending signals to a driven run.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -9,32 +9,32 @@ use super::Worker;
 use crate::agent::{CancellationToken, DecisionHandle, Incoming};
 use crate::decision::Decision;
 
-/// Brings decisions to a run, each once, and the wish to cancel it.
+/// Delivers decisions and a requested cancellation to a run, each once.
 #[derive(Debug)]
 pub(super) struct SignalPump {
     handle: DecisionHandle,
     cancel: CancellationToken,
     delivered: HashSet<String>,
-    /// The mark of the news that were heard before the last look at the mail.
+    /// The cursor of notifications before the last read of pending signals.
     seen: u64,
-    /// The message that the run goes on with.
+    /// The message with which the run continues.
     message: Option<UserMessage>,
 }
 
 impl SignalPump {
-    /// For a run that was claimed when those news had been heard.
+    /// Creates a pump. `seen` is the cursor of notifications at the claim.
     pub(super) fn new(handle: DecisionHandle, cancel: CancellationToken, seen: u64) -> Self {
         SignalPump { handle, cancel, delivered: HashSet::new(), seen, message: None }
     }
 
-    /// Brings what is new. Says whether decisions are there that were not taken yet. It waits for the store alone: what a run
-    /// that takes none now has no room for stays in the store, and is delivered when it is next looked at. So a wish to cancel is
-    /// heard, however many decisions are there.
+    /// Reads and delivers new signals. Returns whether decisions or a message are pending. The function waits only
+    /// for the store. Decisions that exceed the inbox of the run stay in the store until the next read. So a
+    /// cancellation arrives, regardless of the number of decisions.
     pub(super) async fn fetch(&mut self, store: &dyn RunData, run: &str) -> Result<bool, StoreError> {
         Ok(self.deliver(store.pending_signals(run).await?))
     }
 
-    /// Brings what is new in this mail. Returns whether decisions or a message are there that were not taken yet.
+    /// Delivers the new signals. Returns whether decisions or a message are pending.
     pub(super) fn deliver(&mut self, mail: PendingSignals) -> bool {
         let PendingSignals { decisions, cancel, message } = mail;
         if cancel.is_some() {
@@ -55,25 +55,26 @@ impl SignalPump {
         is_waiting
     }
 
-    /// Takes the message that the run goes on with. It is not given again: the next commit of the run holds it.
+    /// Takes the message with which the run continues. The pump returns it once: the next commit of the run contains
+    /// it.
     pub(super) fn message(&mut self) -> Option<UserMessage> {
         let message = self.message.take()?;
         self.delivered.insert(message.id.clone());
         Some(message)
     }
 
-    /// How many things were delivered.
+    /// Returns the number of delivered signals.
     pub(super) fn delivered(&self) -> usize {
         self.delivered.len() + usize::from(self.message.is_some()) + usize::from(self.cancel.is_cancelled())
     }
 }
 
 impl Worker {
-    /// Brings what comes in, for as long as the run is driven.
+    /// Delivers new signals while the run is driven.
     pub(super) async fn fetch_changes(&self, pump: &mut SignalPump, run: &str) -> Infallible {
         loop {
             self.changed_since(&mut pump.seen, true).await;
-            // What could not be read now is read the next time; the lease says when it has lasted too long.
+            // A failed read is repeated after the next wait. The lease limits the time of failures.
             pump.fetch(&*self.store, run).await.ok();
         }
     }

@@ -1,4 +1,4 @@
-//! What a worker tells its host of runs that cannot be read, and of a store that is away.
+//! Reports to the executor: corrupt runs, and a store that cannot be reached.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,14 @@ use super::super::error::StoreError;
 use super::super::query::CorruptEntry;
 use super::Executor;
 
-/// Tells a host of what cannot be read, of each thing once; and once that the store is away, why, and that it is back.
+/// Reports each corrupt entry once. Also reports once that the store cannot be reached, with the reason, and that it
+/// has recovered.
 pub(super) struct Trouble<'h> {
     host: &'h dyn Executor,
     has_looked: bool,
-    /// As many as there are damaged runs.
+    /// The reported entries: as many as there are corrupt runs.
     told: BTreeSet<CorruptEntry>,
-    /// Why the store cannot be reached, as the host was told.
+    /// The reported reason for which the store cannot be reached.
     away: Option<String>,
 }
 
@@ -26,7 +27,7 @@ impl<'h> Trouble<'h> {
         !self.has_looked
     }
 
-    /// Looks what the store cannot read, and tells what is new.
+    /// Reads the corrupt entries of the store and reports new ones.
     pub(super) async fn look(&mut self, store: &dyn RunLists) -> Result<(), StoreError> {
         for damage in store.corrupt_entries().await? {
             self.tell(damage);
@@ -42,7 +43,7 @@ impl<'h> Trouble<'h> {
         }
     }
 
-    /// The store could not be reached. It is told where that was not so before, or was for another reason.
+    /// Reports a store that cannot be reached, if the failure or its reason is new.
     pub(super) fn is_away(&mut self, error: &StoreError) {
         let why = error.to_string();
         if self.away.as_ref() != Some(&why) {
@@ -51,7 +52,7 @@ impl<'h> Trouble<'h> {
         }
     }
 
-    /// The store was reached. It is told where it could not be before.
+    /// Reports a recovered store, if its failure was reported.
     pub(super) fn is_back(&mut self) {
         if self.away.take().is_some() {
             self.host.on_store_recovered();
