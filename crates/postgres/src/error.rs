@@ -1,4 +1,4 @@
-//! What the server and the client say, as errors of a store.
+//! Errors of the server and the client as errors of a store.
 
 use std::error::Error;
 use std::fmt;
@@ -8,12 +8,12 @@ use deadpool_postgres::{HookError, PoolError};
 use runstate::store::StoreError;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// May the same statement succeed at once? Its transaction was undone because of another one.
+/// Returns whether an immediate retry may succeed, since another transaction caused the abort.
 pub(crate) fn is_serialization(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(code) if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::T_R_DEADLOCK_DETECTED)
 }
 
-/// Does the server take no writes on this connection any more? Another connection may lead to one that does.
+/// Returns whether the server has become read-only on this connection. Another connection may lead to a writable one.
 pub(crate) fn is_read_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
@@ -27,7 +27,8 @@ pub(crate) fn of_client(error: tokio_postgres::Error) -> StoreError {
     if is_out_of_reach { StoreError::unavailable(said) } else { StoreError::failed(said) }
 }
 
-/// Is the cause a connection that could not be made, or that broke? What TLS refuses is told as such an error as well.
+/// Returns whether the cause is a failed or broken connection. A refusal by TLS has the form of such an error, but is
+/// none.
 fn is_broken(error: &tokio_postgres::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -100,12 +101,12 @@ pub(crate) fn of_pool(error: PoolError) -> StoreError {
     }
 }
 
-/// What a hook says when a server cannot be used, so that [`of_pool`] reads it again.
+/// Creates the error of a hook for an unusable server. [`of_pool`] parses it.
 pub(crate) fn unusable_server(what: &str, help: &str) -> HookError {
     HookError::message(format!("{what}\n{help}"))
 }
 
-/// A value that this program did not write.
+/// Creates the error of a value that this program did not write.
 pub(crate) fn damaged(what: impl fmt::Display) -> StoreError {
     StoreError::unusable(format_args!("a row cannot be read: {what}"), "restore the database from a backup")
 }

@@ -1,7 +1,7 @@
-//! Durable runs in PostgreSQL (the design's "Durability"): for workers on several machines.
+//! Durable runs in PostgreSQL, for workers on several machines.
 //!
-//! [`PostgresStore`] is a [`RunStore`](runstate::store::RunStore). [`PostgresOptions`] says where the server is and how it is
-//! spoken to:
+//! [`PostgresStore`] is a [`RunStore`](runstate::store::RunStore). [`PostgresOptions`] has the address of the server
+//! and the settings of its connections:
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -17,7 +17,7 @@
 //! # }
 //! ```
 //!
-//! What cannot work is said before anything is sent:
+//! Options that cannot work are refused before anything is sent:
 //!
 //! ```
 //! use runstate_postgres::PostgresOptions;
@@ -29,28 +29,32 @@
 //! );
 //! ```
 //!
-//! # What it asks of the server
-//! PostgreSQL 12 or later, a database in UTF-8, and the right to make a schema in it, or one that is there and empty. The
-//! tables are made by whoever connects first. `fsync` must be on; `synchronous_commit` is turned on for each session, unless the
-//! server waits for more than that. A connection of its own listens for news.
+//! # Requirements of the server
+//! PostgreSQL 12 or later, a database in UTF-8, and the right to create a schema in it, or an existing empty schema.
+//! The first process that connects creates the tables. `fsync` must be on. The store turns `synchronous_commit` on
+//! for each session, unless the server's setting waits for more than that. A separate connection listens for
+//! notifications.
 //!
-//! A standby that takes over has all acknowledged commits only if the server waits for it: set `synchronous_standby_names`. With asynchronous
-//! replication the last commits and decisions are lost with the server that had them, though each was acknowledged.
+//! After a failover, a standby has all acknowledged commits only if the server waits for it: set
+//! `synchronous_standby_names`. With asynchronous replication the last commits and decisions are lost with the old
+//! server, although they were acknowledged.
 //!
-//! Connect past poolers that take a connection away between transactions: neither what a session is set to nor what it listens for
-//! is kept there, so that commits may be less durable than is said here, and news come when patience ends.
+//! Do not connect through a pooler that changes connections between transactions. It keeps neither the settings of a
+//! session nor its subscriptions. Commits may then be less durable than described here, and notifications arrive only
+//! at the timeout.
 //!
-//! Tables of an older version are brought up to date by the first process that connects. Let workers of the older version end
-//! before: those that are still connected may be refused, and while the tables are written anew nobody renews a lease.
+//! The first process that connects migrates tables of an older version. Stop workers of the older version before: the
+//! server may refuse those that are still connected, and no lease can be renewed while the tables are rewritten.
 //!
 //! # Time
-//! Leases, put-offs and the time for which questions are open are told by the server's clock: a question is open for as long as its
-//! client asked for, also where that client's clock is wrong. Where the server is promoted from a standby, keep the clocks of the two together.
+//! Leases, retry delays and the times of open questions are measured by the server's clock. So a question is open for
+//! the requested duration even if the client's clock is wrong. If a standby can be promoted, keep the clocks of both
+//! servers in agreement.
 //!
-//! # What a commit costs
+//! # Cost of a commit
 //! One statement, one round trip, one sync of the server's log.
 //!
-//! Times, fences and numbers above 2^63 - 1 are kept as that number.
+//! Times, fencing tokens and numbers above 2^63 - 1 are stored as 2^63 - 1.
 
 mod error;
 mod listen;

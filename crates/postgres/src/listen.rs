@@ -1,4 +1,4 @@
-//! News of other processes: a connection that listens, and is made anew when it is lost.
+//! Notifications of other processes: a listening connection, which is restored after a loss.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_postgres::{AsyncMessage, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Who listens, until this is dropped.
+/// A listener. It ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     heard: Arc<Heard>,
@@ -20,23 +20,24 @@ pub(crate) struct Listener {
 
 #[derive(Debug, Default)]
 struct Heard {
-    /// How often there were news. Each who waits knows how many it has heard of.
+    /// The count of notifications of input. Each waiting task has its own cursor.
     news: watch::Sender<u64>,
-    /// How often commits were told.
+    /// The count of notifications of commits.
     commits: watch::Sender<u64>,
-    /// Do notifications come?
+    /// Whether the listening connection works.
     is_connected: AtomicBool,
 }
 
 impl Heard {
-    /// All who wait are woken, and who looks at the store meanwhile finds it counted.
+    /// Counts a notification of input. Wakes all waiting tasks; a task that currently reads the store finds the new
+    /// count.
     fn tell(&self) {
         self.news.send_modify(|count| *count += 1);
     }
 
     fn connected(&self, is_connected: bool) {
         self.is_connected.store(is_connected, Ordering::Relaxed);
-        // What came in while nobody listened is looked for, and who waits for long looks again sooner.
+        // Input may have arrived without a listener, and a task with a long wait must now use the shorter limit.
         self.tell();
         self.tell_of_commits();
     }
@@ -47,25 +48,26 @@ impl Heard {
 }
 
 impl Listener {
-    /// Begins to listen on the channels of news and of commits.
+    /// Starts to listen on the channels of input and of commits.
     pub(crate) fn start(config: Config, tls: MakeRustlsConnect, channels: [String; 2]) -> Self {
         let heard = Arc::new(Heard::default());
         let task = tokio::spawn(listen_on(config, tls, channels, Arc::clone(&heard)));
         Listener { heard, task }
     }
 
-    /// Waits until there are more news than were `seen`, for `patience` at most, and where none are told for `poll` at most.
-    /// Says how many there are.
+    /// Waits until the count of input differs from `seen`, at most for `patience`, and without a connection at most
+    /// for `poll`. Returns the count.
     pub(crate) async fn wait(&self, seen: u64, patience: Duration, poll: Duration) -> u64 {
         self.wait_for(&self.heard.news, seen, patience, poll).await
     }
 
-    /// How often commits were told.
+    /// Returns the count of notifications of commits.
     pub(crate) fn commits(&self) -> u64 {
         *self.heard.commits.borrow()
     }
 
-    /// Waits until commits were told more often than `seen`, for `timeout` at most, and where none are told for `poll` at most.
+    /// Waits until the count of commits differs from `seen`, at most for `timeout`, and without a connection at most
+    /// for `poll`.
     pub(crate) async fn wait_for_commit(&self, seen: u64, timeout: Duration, poll: Duration) {
         self.wait_for(&self.heard.commits, seen, timeout, poll).await;
     }
@@ -80,7 +82,7 @@ impl Listener {
         let mut news = counts.subscribe();
         let is_connected = self.heard.is_connected.load(Ordering::Relaxed);
         let limit = if is_connected { patience } else { patience.min(poll) };
-        // Longer than that is no error: nothing came.
+        // A timeout is not an error: there was no notification.
         drop(tokio::time::timeout(limit, news.wait_for(|count| *count != seen)).await);
         *counts.borrow()
     }
@@ -89,9 +91,9 @@ impl Listener {
 /// The shortest time between two notifications of commits.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
 
-/// Tells listeners that commits were made, on a connection of its own: a notification within a commit would make commits wait for each
-/// other's syncs. One that is lost is no loss: listeners look by themselves each
-/// time that `PostgresOptions::poll` is over, too.
+/// The sender of notifications of commits, on a connection of its own. A notification within a commit would make
+/// commits wait for the syncs of others. A lost notification does no harm: listeners also poll at the interval
+/// `PostgresOptions::poll_every`.
 #[derive(Debug)]
 pub(crate) struct Teller {
     commits: watch::Sender<()>,
@@ -99,7 +101,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// Begins to tell on a channel.
+    /// Starts to send on a channel.
     pub(crate) fn start(config: Config, tls: MakeRustlsConnect, channel: String) -> Self {
         let (commits, mut made) = watch::channel(());
         let task = tokio::spawn(async move {
@@ -115,7 +117,7 @@ impl Teller {
         Teller { commits, task }
     }
 
-    /// A commit was made.
+    /// Requests a notification of a commit.
     pub(crate) fn tell(&self) {
         self.commits.send_replace(());
     }
@@ -127,7 +129,7 @@ impl Drop for Teller {
     }
 }
 
-/// Tells until the connection is lost, and says whether there was one.
+/// Sends notifications until the connection is lost. Returns whether there was one.
 async fn tell_on(
     config: &Config,
     tls: &MakeRustlsConnect,
@@ -135,14 +137,14 @@ async fn tell_on(
     made: &mut watch::Receiver<()>,
 ) -> bool {
     let Ok((client, connection)) = config.connect(tls.clone()).await else { return false };
-    // Ends with this function, however that ends.
+    // Ends with this function in any case.
     let mut driver = JoinSet::new();
     driver.spawn(connection);
-    // A notification is told to those that listen now: it need not survive a crash of the server.
+    // A notification concerns current listeners only: it need not survive a crash of the server.
     let tell = format!("SELECT set_config('synchronous_commit', 'off', true), pg_notify('{channel}', '')");
     while made.changed().await.is_ok() {
         if !matches!(tokio::time::timeout(BEAT, client.batch_execute(&tell)).await, Ok(Ok(()))) {
-            // It is told on the next connection.
+            // The notification is sent on the next connection.
             made.mark_changed();
             return true;
         }
@@ -157,7 +159,7 @@ impl Drop for Listener {
     }
 }
 
-/// A connection that is silent is asked this often whether it is there, and has this long to say so.
+/// The interval at which a silent connection is checked, and the timeout of the check.
 const BEAT: Duration = Duration::from_secs(15);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
@@ -173,8 +175,8 @@ async fn listen_on(config: Config, tls: MakeRustlsConnect, channels: [String; 2]
     }
 }
 
-/// Listens until the connection is lost, and says whether there was one. Why it was lost is told by the operations that need
-/// the server; they fail as well.
+/// Listens until the connection is lost. Returns whether there was one. The reason of a loss is not reported here,
+/// since the store operations fail with it as well.
 async fn listen_once(
     config: &Config,
     tls: &MakeRustlsConnect,
@@ -184,7 +186,7 @@ async fn listen_once(
     let [news, commits] = channels;
     let listen = format!("LISTEN \"{news}\"; LISTEN \"{commits}\"");
     let Ok((client, mut connection)) = config.connect(tls.clone()).await else { return false };
-    // Ends with this function, however that ends.
+    // Ends with this function in any case.
     let mut reader = JoinSet::new();
     let (told, commits) = (Arc::clone(heard), commits.clone());
     reader.spawn(async move {

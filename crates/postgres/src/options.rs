@@ -1,4 +1,4 @@
-//! Where the server is, and how it is spoken to.
+//! Options of the connection to a server.
 
 use std::error::Error;
 use std::fmt;
@@ -14,11 +14,11 @@ use tokio_postgres::config::{Host, TargetSessionAttrs};
 use crate::params;
 use crate::time::Ticking;
 
-/// Where the server is, and how it is spoken to.
+/// The address of a server and the settings of its connections.
 ///
-/// It is read from a connection string of either form, `postgres://user@host/database?…` or `host=… user=…`, with the
-/// parameters of libpq that the client knows, and `sslmode` and `sslrootcert`. A password is better kept in a file; nothing
-/// here prints it.
+/// The options are parsed from a connection string of either form: `postgres://user@host/database?…` or `host=…
+/// user=…`. Its parameters are those of libpq that the client supports, and `sslmode` and `sslrootcert`. Prefer to
+/// keep a password in a file; this crate never prints it.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
     pub(crate) config: Config,
@@ -31,19 +31,19 @@ pub struct PostgresOptions {
     pub(crate) clock: Ticking,
 }
 
-/// How much the server must prove, as libpq's `sslmode` of that name says.
+/// The required proof of the server's identity, as the `sslmode` of libpq with that name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SslMode {
     /// No TLS.
     Disable,
-    /// TLS where the server has it; nothing is proved.
+    /// TLS if the server supports it, without a check of the certificate.
     Prefer,
-    /// TLS. With `sslrootcert` the certificate must be of that authority; without, nothing is proved.
+    /// TLS. With `sslrootcert` the certificate must be of that authority; otherwise it is not checked.
     Require,
     /// TLS, with a certificate of a known authority.
     VerifyCa,
-    /// TLS, with a certificate of a known authority for the very name of the host.
+    /// TLS, with a certificate of a known authority for exactly the host's name.
     VerifyFull,
 }
 
@@ -57,7 +57,7 @@ impl FromStr for SslMode {
             "require" => SslMode::Require,
             "verify-ca" => SslMode::VerifyCa,
             "verify-full" => SslMode::VerifyFull,
-            // It is not quoted: in a string that was put together wrongly it may be a password.
+            // The value is not quoted: in a wrong string it may be a password.
             _ => {
                 return Err(OptionsError::new(
                     "sslmode is unknown; expected disable, prefer, require, verify-ca or verify-full"
@@ -88,18 +88,18 @@ impl fmt::Display for OptionsError {
 
 impl Error for OptionsError {}
 
-/// Longer than this, and the channel of its notifications would have no name.
+/// The length limit of a schema's name, in bytes: the channel of its notifications needs a valid name.
 const SCHEMA: usize = 50;
 
 impl PostgresOptions {
-    /// Reads a connection string.
+    /// Parses a connection string.
     ///
     /// # Errors
-    /// [`OptionsError`], naming what is wrong with it.
+    /// [`OptionsError`] with the problem.
     pub fn new(string: &str) -> Result<Self, OptionsError> {
         let (left, [ssl, root]) = params::take(string, ["sslmode", "sslrootcert"])
             .map_err(|why| OptionsError::new(format!("the connection string cannot be read: {why}")))?;
-        // The client's message may quote it, with a password in it.
+        // The client's message may quote the string, with a password in it.
         let mut config: Config = left.parse().map_err(|_| {
             OptionsError::new(
                 "the connection string cannot be read, and is not shown, as it may have a password; expected \
@@ -113,11 +113,11 @@ impl PostgresOptions {
         if config.get_application_name().is_none() {
             config.application_name("runstate");
         }
-        // The default waits two hours before it looks whether anybody is there.
+        // By default the client waits two hours before it checks a silent connection.
         if config.get_keepalives_idle() == Duration::from_secs(2 * 60 * 60) {
             config.keepalives_idle(Duration::from_secs(30));
         }
-        // A server in recovery takes no commits: the next host may.
+        // A server in recovery accepts no commits: the next host may.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         Ok(PostgresOptions {
             config,
@@ -131,11 +131,11 @@ impl PostgresOptions {
         })
     }
 
-    /// The tables are in this schema of the database; in `runstate` if this is not said.
+    /// Sets the schema of the tables. Default: `runstate`.
     ///
     /// # Errors
-    /// [`OptionsError`] when it is empty, longer than 50 bytes, begins with `pg_`, or has other characters than letters,
-    /// digits, `_`, `-` and spaces.
+    /// [`OptionsError`] if the name is empty, longer than 50 bytes, begins with `pg_`, or has characters other than
+    /// letters, digits, `_`, `-` and spaces.
     pub fn schema(mut self, schema: impl Into<String>) -> Result<Self, OptionsError> {
         let schema = schema.into();
         let is_plain = |char: char| char.is_alphanumeric() || "_- ".contains(char);
@@ -153,55 +153,57 @@ impl PostgresOptions {
         Ok(self)
     }
 
-    /// At most so many connections at once, and one more that listens; 16 if this is not said, and never none.
+    /// Sets the limit of concurrent connections for operations, at least 1. Default: 16. The listening connection is
+    /// additional.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);
         self
     }
 
-    /// An operation that takes longer has failed; 30 seconds if this is not said. What became of it is not known then.
+    /// Sets the timeout of an operation. Default: 30 s. The result of an operation that timed out is unknown.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Another clock than the server's, for tests: all handles on one schema have the same.
+    /// Sets another clock than the server's. For tests. All handles on one schema need one clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Ticking::Set(Arc::new(clock));
         self
     }
 
-    /// Where notifications do not come, news are looked for this often; each second if this is not said.
+    /// Sets the poll interval while notifications are unavailable. Default: 1 s.
     #[must_use]
     pub fn poll_every(mut self, poll: Duration) -> Self {
         self.poll = poll;
         self
     }
 
-    /// How much the server must prove; what the connection string says of it counts no more.
+    /// Sets the required proof of the server's identity. It replaces that of the connection string.
     #[must_use]
     pub fn ssl_mode(mut self, ssl: SslMode) -> Self {
         self.ssl = ssl;
         self
     }
 
-    /// The authorities that are known, as a file of PEM certificates; those of the Mozilla project if this is not said.
+    /// Sets the known authorities, as a file of PEM certificates. Default: those of the Mozilla project.
     #[must_use]
     pub fn root_certificates(mut self, file: impl Into<PathBuf>) -> Self {
         self.root = Some(file.into());
         self
     }
 
-    /// Is there a password in the connection string?
+    /// Returns whether the connection string contains a password.
     pub fn has_password(&self) -> bool {
         self.config.get_password().is_some()
     }
 
-    /// The address of the server, for people: user, hosts and database, and no password. A part with other characters than letters,
-    /// digits, `.`, `_`, `-` and `/` is left out, since a password that was not encoded may be in it.
+    /// Returns the address of the server for display: user, hosts and database, without the password. A part with
+    /// characters other than letters, digits, `.`, `_`, `-` and `/` is replaced by `…`, since it may contain an
+    /// unencoded password.
     ///
     /// ```
     /// use runstate_postgres::PostgresOptions;
@@ -234,17 +236,17 @@ impl PostgresOptions {
         format!("postgres://{user}{}{database}", hosts.collect::<Vec<_>>().join(","))
     }
 
-    /// The name of the schema, as SQL.
+    /// Returns the name of the schema as SQL.
     pub(crate) fn quoted_schema(&self) -> String {
         format!("\"{}\"", self.schema)
     }
 
-    /// The channel of its notifications.
+    /// Returns the channel of notifications of input.
     pub(crate) fn channel(&self) -> String {
         format!("runstate:{}", self.schema)
     }
 
-    /// The channel of notifications of commits.
+    /// Returns the channel of notifications of commits.
     pub(crate) fn channel_of_commits(&self) -> String {
         format!("runstate+{}", self.schema)
     }

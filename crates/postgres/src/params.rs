@@ -1,13 +1,14 @@
-//! Parameters of a connection string that the client library does not know.
+//! Parameters of a connection string that the client library does not support.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// Takes parameters of these names out of a connection string, and gives what is left and their values, in their order.
+/// Takes parameters with these names out of a connection string. Returns the rest of the string, and the values in
+/// the order of the names.
 ///
 /// # Errors
-/// What is wrong with it: a value that is not UTF-8, and a `?` of which nobody knows whether it is of the password.
+/// The problem: a value that is not UTF-8, or a `?` that may belong to the password or to the parameters.
 pub(crate) fn take<const N: usize>(
     string: &str,
     names: [&str; N],
@@ -45,8 +46,8 @@ pub(crate) fn take<const N: usize>(
     Ok((left, taken))
 }
 
-/// What is before the parameters of a URL, and the parameters, if it has any. A password may hold a `?`: what it cuts off would
-/// be taken for parameters, and the real ones, with how much the server must prove, be none.
+/// Splits a URL before its parameters, if it has any. A password may contain a `?`. A wrong split would take the rest
+/// of the password for parameters, and lose the real ones, including the required proof of the server's identity.
 fn query_of(url: &str) -> Option<Result<(&str, &str), String>> {
     let first = url.find('?')?;
     let (before, behind) = (url[..first].split_once("://").map_or("", |(_, rest)| rest), &url[first..]);
@@ -64,7 +65,7 @@ fn query_of(url: &str) -> Option<Result<(&str, &str), String>> {
     Some(Ok((&url[..second], &url[second + 1..])))
 }
 
-/// The pairs of `host=… user='…'`: what stands in quotes is not cut.
+/// Splits the pairs of `host=… user='…'`. Quoted text is not split.
 fn words(string: &str) -> Vec<&str> {
     let (mut words, mut start, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
     for (at, char) in string.char_indices() {

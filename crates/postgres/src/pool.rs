@@ -1,4 +1,4 @@
-//! Connections, each with the settings that make a commit durable.
+//! Connections with the settings that make a commit durable.
 
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ pub(crate) struct Connections {
     clock: Ticking,
 }
 
-/// One statement makes all settings, and says how the server is set up. `remote_apply` waits for more than `on`.
+/// One statement that applies all settings and returns the setup of the server. `remote_apply` waits for more than
+/// `on`.
 const SESSION: &str = "SELECT
     set_config('synchronous_commit',
         CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
@@ -62,10 +63,11 @@ impl Connections {
         Ok(Connections { pool, patience: options.patience, clock })
     }
 
-    /// The rows of one statement, which is a transaction of its own. It is sent again when another transaction undid it.
+    /// Returns the rows of one statement, which is a transaction of its own. The statement is repeated if another
+    /// transaction caused its abort.
     ///
     /// # Cancel safety
-    /// Dropped, it was made whole or not at all.
+    /// If the future is dropped, the statement happens completely or not at all.
     pub(crate) async fn rows(
         &self,
         sql: &str,
@@ -103,10 +105,10 @@ impl Connections {
         client.query(&statement, params).await
     }
 
-    /// The rows of several statements that read, all of one moment. They take the same parameters.
+    /// Returns the rows of several reading statements, all from one point in time. They share the parameters.
     ///
     /// # Cancel safety
-    /// It changes nothing.
+    /// The function changes nothing.
     pub(crate) async fn moment(
         &self,
         statements: &[String],
@@ -117,7 +119,7 @@ impl Connections {
             let client = held.insert(self.pool.get().await.map_err(of_pool)?);
             let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
             let moment = moment.read_only(true).start().await.map_err(of_client)?;
-            // They are sent without waiting for each other.
+            // The statements are sent without waiting for each other.
             let rows = statements.iter().map(async |sql| {
                 let statement = moment.prepare_cached(&self.clock.told(sql)).await?;
                 moment.query(&statement, params).await
@@ -130,7 +132,7 @@ impl Connections {
         self.outcome(done, held)
     }
 
-    /// A connection that was late is thrown away: nobody knows what it waits for.
+    /// Converts a timeout into an error. The late connection is discarded, since its state is unknown.
     fn outcome<T>(
         &self,
         done: Result<Result<T, StoreError>, Elapsed>,
@@ -142,7 +144,7 @@ impl Connections {
         })
     }
 
-    /// A connection for several statements.
+    /// Returns a connection for several statements.
     pub(crate) async fn one(&self) -> Result<Object, StoreError> {
         tokio::time::timeout(self.patience, self.pool.get())
             .await
@@ -155,10 +157,10 @@ impl Connections {
     }
 }
 
-/// The pool makes another one in its place.
+/// Discards a connection. The pool opens another one in its place.
 fn throw_away(held: Option<Object>) {
     drop(held.map(Object::take));
 }
 
-/// After so many more an operation is given up, about half a second later.
+/// The number of retries before an operation fails, about half a second later.
 const ATTEMPTS: u32 = 8;

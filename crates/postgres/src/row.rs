@@ -7,25 +7,25 @@ use tokio_postgres::types::FromSql;
 use crate::error::{chain, damaged};
 use crate::text::{MOST_BYTES, TOO_LONG, untext};
 
-/// The value of a column.
+/// Returns the value of a column.
 ///
 /// # Errors
-/// Where the row has another one than this program writes there.
+/// If the value does not have the type that this program writes there.
 pub(crate) fn column<'r, T: FromSql<'r>>(row: &'r Row, index: usize) -> Result<T, StoreError> {
     row.try_get(index).map_err(|error| damaged(chain(&error)))
 }
 
-/// A text of a column, as it was given; none where it is NULL.
+/// Returns the decoded text of a column; none for NULL.
 pub(crate) fn optional(row: &Row, index: usize) -> Result<Option<String>, StoreError> {
     Ok(stored(row, index)?.map(|kept: &str| untext(kept.to_owned())))
 }
 
-/// A text of a column, as it was given.
+/// Returns the decoded text of a column.
 pub(crate) fn told(row: &Row, index: usize) -> Result<String, StoreError> {
     optional(row, index)?.ok_or_else(|| null(row, index))
 }
 
-/// JSON of a column.
+/// Returns the JSON of a column.
 pub(crate) fn json(row: &Row, index: usize) -> Result<&str, StoreError> {
     stored(row, index)?.ok_or_else(|| null(row, index))
 }

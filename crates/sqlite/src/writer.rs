@@ -1,4 +1,4 @@
-//! The one thread that writes, and what is asked of it.
+//! The writer thread and its requests.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::error::{Fault, Outcome, of_sqlite};
 use crate::news::News;
 use crate::options::Options;
 
-/// The most requests that one transaction makes.
+/// The limit of requests in one transaction.
 const MOST: usize = 256;
 
-/// Something to be written. It may be tried more than once: what it did is undone before.
+/// A write request. It may be attempted more than once; a failed attempt is undone first.
 trait Request: Send {
     fn attempt(&mut self, conn: &Connection) -> Result<(), Fault>;
-    /// What it said is durable.
+    /// Reports the result, which is durable.
     fn acknowledge(self: Box<Self>);
     fn refuse(self: Box<Self>, error: StoreError);
     fn is_given_up(&self) -> bool;
@@ -38,7 +38,7 @@ impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Request for Asked<T, F
 
     fn acknowledge(self: Box<Self>) {
         if let Some(said) = self.said {
-            // Who asked may be gone; it is written all the same.
+            // The caller may be gone; the write is done nevertheless.
             self.done.send(Ok(said)).ok();
         }
     }
@@ -52,7 +52,7 @@ impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Request for Asked<T, F
     }
 }
 
-/// Brings requests to the thread that writes. Those that wait at the same time are made in one transaction, with one sync.
+/// The handle of the writer thread. Waiting requests share one transaction with one sync.
 #[derive(Debug)]
 pub(crate) struct Writer {
     path: PathBuf,
@@ -92,7 +92,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // The channel is closed first: the thread writes what it has and ends.
+        // The channel is closed first: the thread executes its remaining requests and ends.
         self.requests = None;
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
@@ -114,13 +114,13 @@ impl Writing {
         while incoming.blocking_recv_many(&mut group, MOST) > 0 {
             group.retain(|request| !request.is_given_up());
             self.write(std::mem::take(&mut group));
-            // What cannot be read now is read behind the next group, or by a look at the file.
+            // A failed read is repeated after the next group, or by polling the file.
             self.news.look(&self.conn).ok();
         }
     }
 
-    /// Makes a group in one transaction. If one of them cannot be made and leaves something behind, each is tried alone: what
-    /// fails for one must not fail for others.
+    /// Executes a group in one transaction. If one request fails and has changed rows, each is tried alone, so that
+    /// its failure does not affect the others.
     fn write(&mut self, mut group: Group) {
         match self.together(&mut group) {
             Ok(said) => {
@@ -141,7 +141,7 @@ impl Writing {
         }
     }
 
-    /// What became of each, all durable.
+    /// Returns the result of each request, all durable.
     fn together(&mut self, group: &mut Group) -> Result<Vec<Result<(), StoreError>>, Broken> {
         let undone = |error| Broken::Undone(Fault::Sql(error));
         let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
@@ -151,10 +151,10 @@ impl Writing {
             let before = transaction.total_changes();
             match request.attempt(&transaction) {
                 Ok(()) => said.push(Ok(())),
-                // Refused before it changed a row, as refusals are: the others stand. A savepoint for each would cost as much
-                // as two of its statements.
+                // The request was refused before it changed a row, as usual, so the others stay valid. A savepoint
+                // for each request would cost as much as two of its statements.
                 Err(Fault::Store(error)) if transaction.total_changes() == before => said.push(Err(error)),
-                // SQLite may have taken the whole transaction with it, and half of a request must not stay.
+                // SQLite may have undone the whole transaction, and half of a request must not stay.
                 Err(fault) => return Err(Broken::Undone(fault)),
             }
         }
@@ -163,10 +163,10 @@ impl Writing {
     }
 }
 
-/// Why a transaction was not made.
+/// The reason for which a transaction was not made.
 enum Broken {
-    /// Another process had its turn, or the file cannot be reached.
+    /// Another process is writing, or the file cannot be reached.
     NotBegun(rusqlite::Error),
-    /// SQLite failed, for the sake of one request or of all, or a request was refused when half of it was made.
+    /// SQLite failed, because of one request or of all, or a request was refused halfway.
     Undone(Fault),
 }

@@ -1,4 +1,4 @@
-//! The tables: made and brought up to date under a lock, so that any number of processes may start at once.
+//! The tables. They are created and migrated under a lock, so that any number of processes may start concurrently.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::of_client;
 
-/// The versions of the tables, from 1: what leads to each from the one before.
+/// The versions of the tables, from 1: the migration to each from the previous one.
 const VERSIONS: &[&str] = &[
     include_str!("v1.sql"),
     include_str!("v2.sql"),
@@ -22,21 +22,21 @@ const VERSIONS: &[&str] = &[
     include_str!("v9.sql"),
 ];
 
-/// What says which version is there. It is in the schema itself, so that a copy of the schema has it as well.
+/// The table with the version. It is in the schema itself, so that a copy of the schema contains it.
 const CREATE: &str = "CREATE TABLE {schema}.runstate_schema (
     version integer PRIMARY KEY,
     made_at timestamptz NOT NULL DEFAULT now()
 )";
 
-/// Makes the tables, or brings them up to date, or says why they cannot be used. Another process that makes them is waited for
-/// no longer than `patience`; making them takes as long as it takes, since there may be very many rows.
+/// Creates or migrates the tables, or refuses the schema. Waits at most `patience` for another process that migrates.
+/// The migration itself has no time limit, since the tables may have very many rows.
 ///
 /// # Errors
-/// [`StoreError::Unavailable`] when patience is over; [`StoreError::Unusable`] when the schema is of a later version of this program or has tables of something else; what the
-/// server says otherwise. Nothing was changed then.
+/// On an error nothing was changed. [`StoreError::Unavailable`] after the timeout. [`StoreError::Unusable`] if the
+/// schema is of a later version of this program, or has tables of another program. Otherwise the error of the server.
 ///
 /// # Cancel safety
-/// Dropped, it was made whole or not at all.
+/// If the future is dropped, the migration happens completely or not at all.
 pub(crate) async fn migrate(
     client: &mut Object,
     name: &str,
@@ -45,7 +45,7 @@ pub(crate) async fn migrate(
 ) -> Result<(), StoreError> {
     let look = async {
         let made = client.transaction().await.map_err(of_client)?;
-        // Held until the end of the transaction, whatever that is.
+        // Held until the end of the transaction, with any result.
         made.execute("SELECT pg_advisory_xact_lock($1)", &[&lock(name)]).await.map_err(of_client)?;
         let there = version(&made, name, quoted).await?;
         Ok::<_, StoreError>((made, there))
@@ -72,7 +72,7 @@ pub(crate) async fn migrate(
     made.commit().await.map_err(of_client)
 }
 
-/// The version that is there; 0 for a schema that was empty or not there, and is ready now.
+/// Returns the version of the tables; 0 for a schema that was empty or missing, and is prepared now.
 async fn version(made: &Transaction<'_>, name: &str, quoted: &str) -> Result<usize, StoreError> {
     const THERE: &str = "SELECT
         EXISTS (SELECT FROM pg_namespace WHERE nspname = $1),
@@ -106,9 +106,10 @@ fn foreign(name: &str) -> StoreError {
     )
 }
 
-/// Functions, triggers and rules of the schema act with the rights of this connection. Their owners must have those rights anyway: the role of
-/// the connection or one that was granted to it, the owner of the database, a superuser. A superuser is a member of each role, so that only
-/// its own things count for it.
+/// Finds objects of untrusted owners. Functions, triggers and rules of the schema act with the rights of this
+/// connection, so their owners must have those rights anyway: the role of the connection or one that was granted to
+/// it, the owner of the database, a superuser. A superuser is a member of each role, so for it only its own objects
+/// count.
 const OF_OTHERS: &str = "WITH trusted AS (
         SELECT oid FROM pg_roles r WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner')
             OR NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND pg_has_role(r.oid, 'MEMBER')
@@ -133,7 +134,7 @@ async fn is_of_a_trusted_role(made: &Transaction<'_>, name: &str) -> Result<(), 
     let Some(row) = made.query_opt(OF_OTHERS, &[&name]).await.map_err(of_client)? else { return Ok(()) };
     let (what, owner): (String, Option<String>) = (row.get(0), row.get(1));
     let Some(owner) = owner else {
-        // Its author needs a right on the table alone, whatever function the trigger has.
+        // The author of the condition needs only a right on the table, whatever function the trigger has.
         return Err(StoreError::unusable(
             format_args!(
                 "the store in the schema {name:?} would execute what another program put there: {what}"
@@ -151,7 +152,7 @@ async fn is_of_a_trusted_role(made: &Transaction<'_>, name: &str) -> Result<(), 
     ))
 }
 
-/// The lock of a schema, among all advisory locks of the database.
+/// Returns the advisory lock of a schema within the database.
 fn lock(name: &str) -> i64 {
     let digest = Sha256::digest(format!("runstate schema {name}"));
     digest.iter().take(8).fold(0, |lock, byte| (lock << 8) | i64::from(*byte))

@@ -1,8 +1,8 @@
-//! Runs that were committed, in the order of the transactions that did.
+//! Committed runs, in the order of their transactions.
 //!
-//! A transaction has its number from its beginning, and is seen from its end on: one with a lower number may be seen later. So the
-//! position of a cursor is the number below which no transaction is under way, and the runs that are seen beyond it are kept in the
-//! cursor, with their versions.
+//! A transaction gets its number at its beginning and is visible from its end, so a lower number may become visible
+//! later. So the position of a cursor is the number below which no transaction is open. The cursor also lists the
+//! runs beyond that number that were seen, with their versions.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::pool::Connections;
 use crate::row::{column, told};
 use crate::text::{int, nat};
 
-/// Runs in one answer.
+/// The limit of runs in one result.
 const MOST: usize = 1_000;
 
 pub(super) async fn page(
@@ -21,17 +21,17 @@ pub(super) async fn page(
     sql: &str,
     cursor: &ChangeCursor,
 ) -> Result<Changes, StoreError> {
-    // Those that are known come again, as long as an older transaction is under way.
+    // Known runs are returned again while an older transaction is open.
     let most = MOST.saturating_add(cursor.ahead().len());
     let rows = connections.rows(sql, &[&int(cursor.at()) as _, &limit_of(most) as _]).await?;
     let settled = rows.first().map_or(Ok(0), |row| load::number(row, 3))?;
     if cursor.at() > settled {
-        // The tables are a copy from another server, whose numbers were higher: all runs are named anew.
+        // The tables are a copy from another server, whose numbers were higher: all runs are listed again.
         return Box::pin(page(connections, sql, &ChangeCursor::default())).await;
     }
     let mut found = Vec::new();
     for row in &rows {
-        // Without a run there is one row, which says the number alone.
+        // Without runs there is one row, which has only the number.
         if let Some(number) = column::<Option<i64>>(row, 0)? {
             found.push((nat(number), told(row, 1).ok(), load::number(row, 2)?));
         }
@@ -40,7 +40,7 @@ pub(super) async fn page(
     let next = last.map_or(settled, |last| last.min(settled));
     let (mut runs, mut ahead) = (Vec::new(), BTreeMap::new());
     for (number, run, version) in found {
-        // A run whose id cannot be read is in no list either.
+        // A run with an unreadable id is in no list either.
         let Some(run) = run else { continue };
         let commit = (version, number);
         if cursor.ahead().get(&run) != Some(&commit) {

@@ -1,4 +1,4 @@
-//! Who has a run in hand.
+//! Leases.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
     }
     let mut ready = conn.prepare_cached(FIRST_READY)?;
     let mut passed_over = BTreeSet::new();
-    // Each look is at twice as many rows as the one before: those that are passed over cost no more than a few looks at each.
+    // Each query reads twice as many rows as the one before, so each skipped row is read only a few times.
     let mut most = 1;
     loop {
         let rows =
@@ -58,7 +58,7 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
     }
 }
 
-/// The run, if it can be read.
+/// Returns the run if it can be read.
 fn readable(conn: &Connection, run: Result<String, StoreError>, now: Now) -> Outcome<Option<String>> {
     let Ok(run) = run else { return Ok(None) };
     match runs::one(conn, &run, now) {
@@ -79,7 +79,7 @@ fn take(conn: &Connection, run: &str, claim: &Claim, now: Now) -> Outcome<Lease>
     Ok(Lease::new(run, number(fence)).of_lost(narrow(lost)))
 }
 
-/// Is the run there, and without a lease?
+/// Checks that the run exists and is not leased.
 pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
     let mut held = conn.prepare_cached("SELECT holder, held_until_ms FROM runs WHERE id = ?1")?;
     let held = held
@@ -94,7 +94,7 @@ pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
     }
 }
 
-/// The runs that can go on, the longest waiting first: of the free ones, and of those with a lease that is over.
+/// Runs that can continue, the longest waiting first: free ones, and those with an expired lease.
 pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
          SELECT * FROM (SELECT id, changed_at_ms, rowid AS row FROM runs INDEXED BY runs_free \
              WHERE ready = 1 AND holder IS NULL AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
@@ -106,11 +106,11 @@ pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
              ORDER BY changed_at_ms, id LIMIT ?2) \
      ) ORDER BY changed_at_ms, id LIMIT ?2";
 
-/// A run that cannot be read is looked at again after this time.
+/// The delay before an unreadable run is tried again.
 const UNREADABLE: Duration = Duration::from_secs(60);
 
-/// Lists tell that the row cannot be read. In the queue it would stay the first one. False for a row with a value of another type than its
-/// column has, which takes no change at all.
+/// Sets a delay for an unreadable run, which would otherwise stay the first in the queue. Lists report the row.
+/// Returns false for a row with a value of another type than its column: such a row cannot be changed.
 fn not_before(conn: &Connection, row: i64, until: i64) -> Outcome<bool> {
     let mut not_before = conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
     match not_before.execute([row, until]).map_err(Fault::from) {
@@ -124,7 +124,7 @@ pub(crate) fn renew(conn: &Connection, lease: &Lease, until: i64) -> Outcome<()>
     if fence != column(lease.fence) {
         return Err(fenced(lease, fence));
     }
-    // One that was given back stays free.
+    // A run that was given back stays free.
     let mut renew =
         conn.prepare_cached("UPDATE runs SET held_until_ms = ?2 WHERE id = ?1 AND holder IS NOT NULL")?;
     renew.execute(params![lease.run, until])?;

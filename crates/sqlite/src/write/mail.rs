@@ -1,4 +1,4 @@
-//! What comes in for runs from outside.
+//! External input for runs.
 
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
@@ -37,7 +37,7 @@ pub(crate) fn post(conn: &Connection, decision: &Decision) -> Outcome<Posted> {
     Ok(Posted::Accepted)
 }
 
-/// Gives a waiting run a message.
+/// Stores a message for a waiting run.
 pub(crate) fn supersede(conn: &Connection, run: &str, message: &UserMessage) -> Outcome<Superseded> {
     let status = threads::status(conn, run)?;
     if is_given(conn, &message.id)? {
@@ -60,7 +60,7 @@ pub(crate) fn supersede(conn: &Connection, run: &str, message: &UserMessage) -> 
     Ok(Superseded::Accepted)
 }
 
-/// Counts the decisions and the message of a run that are not taken, behind the commit of that number, which has taken an earlier message. A
+/// Updates the count of pending input after the commit with that number, which has taken an earlier message. A
 /// pending message closes all questions.
 pub(super) fn count(conn: &Connection, run: &str, version: u64) -> Outcome<()> {
     conn.prepare_cached("DELETE FROM posts WHERE run = ?1 AND version <> ?2")?
@@ -78,7 +78,7 @@ fn recount(conn: &Connection, run: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Adds a decision, or notes of one that is there that it was taken.
+/// Adds a decision, or marks a stored one as taken.
 pub(super) fn insert(conn: &Connection, run: &str, decision: &Decision, is_taken: bool) -> Outcome<()> {
     let mut insert = conn.prepare_cached(
         "INSERT INTO decisions (run, suspension, decision, call, action, actor, reason, decided_at_ms, taken, json) \
@@ -104,13 +104,13 @@ pub(super) fn insert(conn: &Connection, run: &str, decision: &Decision, is_taken
     Ok(())
 }
 
-/// Whatever waits on that suspension waits for a decision no more.
+/// Closes the calls that wait on that suspension.
 pub(super) fn close(conn: &Connection, run: &str, suspension: &str) -> Outcome<()> {
     conn.prepare_cached(CLOSE)?.execute([run, suspension])?;
     Ok(())
 }
 
-/// A run may have many calls: not one after the other.
+/// The statement uses an index, since a run may have many calls.
 pub(crate) const CLOSE: &str = "UPDATE calls INDEXED BY calls_open_by_suspension SET open = 0 \
      WHERE run = ?1 AND suspension = ?2 AND open = 1";
 

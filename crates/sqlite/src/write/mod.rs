@@ -1,4 +1,4 @@
-//! What is written, each within a transaction of the writer.
+//! Writes, each within a transaction of the writer.
 
 pub(crate) mod commit;
 pub(crate) mod leases;
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::error::Outcome;
 
-/// Something came in: who waits for news, in whatever process, is to look.
+/// Notifies the waiting tasks of all processes of new input.
 fn bring_news(conn: &Connection) -> Outcome<()> {
     conn.prepare_cached(
         "UPDATE news SET count = min(CAST(coalesce(count, 0) AS INTEGER), 9223372036854775806) + 1",

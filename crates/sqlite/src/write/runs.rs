@@ -1,4 +1,4 @@
-//! Runs that come and go.
+//! Creation and removal of runs.
 
 use runstate::store::{NewRun, StoreError};
 use rusqlite::{Connection, params};
@@ -15,7 +15,7 @@ use crate::time::Now;
 pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
     let taken = |id: &String| Err(Fault::Store(StoreError::Taken { run: id.clone() }));
-    // All that may refuse it comes first: a refusal that has changed no row costs the others of its transaction nothing.
+    // All checks come first: a refusal without a change does not affect the other requests of the transaction.
     let message = run.begins_with.as_ref().filter(|message| **message != run.id);
     if message.is_some() || run.thread.is_some() {
         if is_given(conn, &run.id)? {
@@ -29,7 +29,7 @@ pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     }
     match &run.thread {
         Some(place) => threads::is_free(conn, &run.id, place)?,
-        // The thread of its id may have been begun by a run of another id.
+        // A run with another id may have begun the thread with this id.
         None if last(conn, &run.id, Some(&run.id))?.is_some() => return taken(&run.id),
         None => {}
     }

@@ -1,4 +1,4 @@
-//! Places of runs on threads.
+//! Positions of runs on threads.
 
 use runstate::run::RunStatus;
 use runstate::store::{StoreError, ThreadPlace};
@@ -8,7 +8,7 @@ use super::leases::no_run;
 use crate::error::{Fault, Outcome};
 use crate::read::threads::{last, status};
 
-/// May a new run come to that place?
+/// Checks that a new run may take that position.
 pub(super) fn is_free(conn: &Connection, run: &str, place: &ThreadPlace) -> Outcome<()> {
     let ThreadPlace { thread, after } = place;
     match (last(conn, thread, Some(run))?, after) {
@@ -24,14 +24,14 @@ pub(super) fn is_free(conn: &Connection, run: &str, place: &ThreadPlace) -> Outc
     }
 }
 
-/// Gives a new run its place.
+/// Stores the position of a new run.
 pub(super) fn enter(conn: &Connection, run: &str, place: &ThreadPlace) -> Outcome<()> {
     conn.prepare_cached("INSERT INTO threads (run, thread, follows) VALUES (?1, ?2, ?3)")?
         .execute(params![run, place.thread, place.after])?;
     Ok(())
 }
 
-/// Is there no run behind that one?
+/// Checks that no run follows that one.
 pub(super) fn is_last(conn: &Connection, run: &str) -> Outcome<()> {
     let mut behind = conn.prepare_cached("SELECT run FROM threads WHERE follows = ?1")?;
     match behind.query_row([run], |row| row.get(0)).optional()? {
