@@ -1,11 +1,12 @@
-//! Texts and numbers as PostgreSQL can keep them.
+//! Texts and numbers in the form that PostgreSQL can store.
 
 use std::borrow::Cow;
 
 use runstate::store::StoreError;
 use sha2::{Digest, Sha256};
 
-/// PostgreSQL has no zero character. What stands for it keeps different texts different, and in their order.
+/// Encodes a text, since PostgreSQL cannot store the zero character. The encoding keeps different texts different,
+/// and preserves their order.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', '\u{1}']) {
         return Cow::Borrowed(text);
@@ -21,7 +22,7 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// The text that was kept so.
+/// Decodes such a text.
 pub(crate) fn untext(kept: String) -> String {
     if !kept.contains('\u{1}') {
         return kept;
@@ -37,7 +38,7 @@ pub(crate) fn untext(kept: String) -> String {
     text
 }
 
-/// The most bytes that are read of a text.
+/// The size limit of a text that is read, in bytes.
 pub(crate) const MOST_BYTES: u32 = 64 << 20;
 
 /// Refuses a value that could not be read again.
@@ -51,15 +52,15 @@ pub(crate) fn fits(column: &str, bytes: usize) -> Result<(), StoreError> {
     })
 }
 
-/// The bytes of the longest one.
+/// Returns the length of the longest text, in bytes.
 pub(crate) fn longest(texts: impl IntoIterator<Item: AsRef<str>>) -> usize {
     texts.into_iter().map(|text| text.as_ref().len()).max().unwrap_or(0)
 }
 
-/// Stands in a row for a text of more bytes. [`text`] makes no such one.
+/// The value that stands for a text above the size limit. [`text`] never returns it.
 pub(crate) const TOO_LONG: &str = "\u{1}\u{3}";
 
-/// A statement in which each `<column>` is read as such a text. The server does not send a longer one.
+/// Returns a statement in which each `<column>` is read with the size limit. The server does not send a longer text.
 pub(crate) fn bounded(statement: &str) -> String {
     let mut parts = statement.split('<');
     let mut sql = parts.next().unwrap_or_default().to_owned();
@@ -79,14 +80,15 @@ pub(crate) fn bounded(statement: &str) -> String {
     sql
 }
 
-/// A text of an index, whose entries are at most 2,704 bytes: cut where it is too long, and then beside it the whole.
+/// A text in an index, whose entries have at most 2,704 bytes. A longer text is cut, and its whole is stored beside
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key<'a> {
     pub(crate) key: Cow<'a, str>,
     pub(crate) long: Option<Cow<'a, str>>,
 }
 
-/// Longer than this it is cut.
+/// The length above which a text is cut, in bytes.
 const WHOLE: usize = 400;
 
 impl<'a> Key<'a> {
@@ -95,7 +97,7 @@ impl<'a> Key<'a> {
         if whole.len() <= WHOLE {
             return Key { key: whole, long: None };
         }
-        // With its digest it is longer than any text that was not cut, so that none can be taken for the other.
+        // With its digest the cut text is longer than any uncut one, so the two cannot be confused.
         let mut cut = whole[..whole.floor_char_boundary(WHOLE)].to_owned();
         for byte in Sha256::digest(whole.as_bytes()) {
             cut.push_str(&format!("{byte:02x}"));
@@ -104,12 +106,12 @@ impl<'a> Key<'a> {
     }
 }
 
-/// A number as the server keeps it.
+/// Encodes a number for the server.
 pub(crate) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A number that the server kept.
+/// Decodes a number from the server.
 pub(crate) fn nat(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

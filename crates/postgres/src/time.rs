@@ -10,23 +10,23 @@ use runstate::store::{left, moment};
 
 use crate::text::{int, nat};
 
-/// Stands in statements for the time at which they began.
+/// The placeholder in statements for the time at which they began.
 pub(crate) const NOW: &str = "{now}";
 
-/// The server's own clock, in milliseconds. No clock of a client is asked.
+/// The server's own clock, in milliseconds. No clock of a client is used.
 const SERVER: &str = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 
-/// The clock that statements are told.
+/// The clock for the placeholder in statements.
 #[derive(Clone, Default)]
 pub(crate) enum Ticking {
     #[default]
     Server,
-    /// That of a test.
+    /// The clock of a test.
     Set(Arc<dyn Clock>),
 }
 
 impl Ticking {
-    /// The statement with the time in it.
+    /// Returns the statement with the time in it.
     pub(crate) fn told<'a>(&self, sql: &'a str) -> Cow<'a, str> {
         match self {
             _ if !sql.contains(NOW) => Cow::Borrowed(sql),
@@ -45,21 +45,21 @@ impl fmt::Debug for Ticking {
     }
 }
 
-/// A duration as a parameter. `Duration::MAX` is a negative one.
+/// Converts a duration into a parameter. `Duration::MAX` becomes a negative one.
 pub(crate) fn span(time: Duration) -> i64 {
     if time == Duration::MAX { -1 } else { int(moment(0, time)) }
 }
 
-/// The moment that a parameter of such a duration leads to.
+/// Returns the SQL of the time after such a duration.
 pub(crate) fn after(param: &str) -> String {
     let never = moment(0, Duration::MAX);
-    // Without the first case a time that is not given would be one that never comes: the least of nothing and a number is the number.
+    // Without the first case a missing duration would mean "never": `least` ignores NULL.
     format!(
         "CASE WHEN {param} IS NULL THEN NULL WHEN {param} < 0 THEN {never} ELSE least({NOW} + {param}, {never} - 1) END"
     )
 }
 
-/// How long it is until a moment.
+/// Returns the duration until a time.
 pub(crate) fn left_until(now: i64, at: i64) -> Duration {
     left(nat(now), nat(at))
 }

@@ -1,4 +1,4 @@
-//! What the server must prove, as a configuration of rustls.
+//! The required proof of the server's identity, as a configuration of rustls.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::options::{PostgresOptions, SslMode};
 
-/// What makes connections of TLS, and sets how much of it the client asks for.
+/// Creates the connector for TLS, and sets the TLS mode of the client.
 pub(crate) fn connector(options: &mut PostgresOptions) -> Result<MakeRustlsConnect, StoreError> {
     use tokio_postgres::config::SslMode as Asked;
     let asked = match options.ssl {
@@ -58,7 +58,7 @@ fn by_authority(
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().map_err(StoreError::failed)
 }
 
-/// Whoever has a certificate of a known authority, for whatever name.
+/// A verifier that accepts a certificate of a known authority for any name.
 #[derive(Debug)]
 struct AnyName(Arc<WebPkiServerVerifier>);
 
@@ -72,7 +72,7 @@ impl ServerCertVerifier for AnyName {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.0.verify_server_cert(certificate, between, name, ocsp, now) {
-            // The name is the last thing that is looked at.
+            // The name is checked last.
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -103,7 +103,7 @@ impl ServerCertVerifier for AnyName {
     }
 }
 
-/// Whoever has the key of the certificate that is shown, whatever that is: what `require` asks for.
+/// A verifier that accepts any certificate, if the server has its key, as `require` does in libpq.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 

@@ -1,9 +1,9 @@
-//! How a file is opened.
+//! Options for opening a file.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// How a file is opened. What is not said stays as in [`Options::default`].
+/// Options for opening a file. The defaults are those of [`Options::default`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     pub(crate) busy: Duration,
@@ -14,7 +14,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 5 seconds for other processes, a look for news each 100 ms, 4 readers, and 1024 requests that wait to be written; the file may grow.
+    /// Returns the defaults: 5 s to wait for other processes, a poll interval of 100 ms, 4 readers, a queue of 1024
+    /// write requests, and no limit of the file size.
     fn default() -> Self {
         Options {
             busy: Duration::from_secs(5),
@@ -27,36 +28,37 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Waits so long for another process that writes, before a request is [unavailable](runstate::store::StoreError::Unavailable).
+    /// Sets the time to wait for another writing process, before a request fails as
+    /// [unavailable](runstate::store::StoreError::Unavailable). Default: 5 s.
     #[must_use]
     pub fn busy_timeout(mut self, time: Duration) -> Self {
         self.busy = time;
         self
     }
 
-    /// Looks so often for what other processes brought.
+    /// Sets the poll interval for changes by other processes, at least 1 ms. Default: 100 ms.
     #[must_use]
     pub fn polling(mut self, time: Duration) -> Self {
         self.poll = time.max(Duration::from_millis(1));
         self
     }
 
-    /// Reads on at most so many connections at once.
+    /// Sets the limit of concurrent reading connections. Default: 4.
     #[must_use]
     pub fn readers(mut self, readers: NonZeroUsize) -> Self {
         self.readers = readers;
         self
     }
 
-    /// At most so many requests wait to be written; who brings one more waits.
+    /// Sets the length of the queue of write requests. The caller of a further request waits. Default: 1024.
     #[must_use]
     pub fn queue(mut self, requests: NonZeroUsize) -> Self {
         self.queue = requests;
         self
     }
 
-    /// The file grows to at most so many bytes, whole pages of them. What finds no room is refused as on a full disk, and can be
-    /// done again once something was removed.
+    /// Sets the size limit of the file in bytes, rounded down to whole pages. Default: none. A write that exceeds it
+    /// is refused as on a full disk, and can be retried once data was removed.
     #[must_use]
     pub fn largest(mut self, bytes: u64) -> Self {
         self.largest = Some(bytes);

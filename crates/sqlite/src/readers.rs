@@ -1,4 +1,4 @@
-//! Connections that read, on threads that may block.
+//! Reading connections, on threads for blocking work.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::error::Outcome;
 use crate::news::{News, Watch};
 use crate::options::Options;
 
-/// A few connections that read beside the writer. They are opened as they are needed.
+/// Connections that read concurrently with the writer. They are opened on demand.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
@@ -34,7 +34,7 @@ impl Readers {
         })
     }
 
-    /// Reads in one transaction: all of it is of the same moment.
+    /// Reads in one transaction, so that all data is from one point in time.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
@@ -42,7 +42,7 @@ impl Readers {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::failed)?;
         let (idle, path, options) = (Arc::clone(&self.idle), self.path.clone(), self.options.clone());
         let read = move || {
-            // Given back when the reading is done, though who waited may be gone.
+            // Released when the read ends, even if its caller is gone.
             let _turn = turn;
             let at = |fault: crate::error::Fault| fault.at(&path);
             let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -51,7 +51,7 @@ impl Readers {
                 None => connect::reader(&path, &options).map_err(at)?,
             };
             let said = within(&mut conn, work).map_err(at);
-            // One that failed may be no good any more.
+            // A connection with a failed read may be unusable.
             if said.is_ok() {
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
             }
@@ -62,7 +62,7 @@ impl Readers {
 
     pub(crate) async fn look(&self, news: &Arc<News>) {
         let (watch, news) = (Arc::clone(&self.watch), Arc::clone(news));
-        // It is looked at again soon.
+        // An error is ignored: the next poll follows soon.
         tokio::task::spawn_blocking(move || watch.look(&news)).await.ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Whose file it is, and of which version.
+//! The origin and the version of a file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,10 +8,10 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Fault, Outcome};
 
-/// Marks a file as one of ours, for `PRAGMA application_id` and for `file`: "RuSt".
+/// Marks a file as one of this program, for `PRAGMA application_id` and for the `file` tool: "RuSt".
 pub(crate) const APPLICATION: i32 = 0x5275_5374;
 
-/// What leads from each version to the next, from an empty file on.
+/// The migrations from each version to the next, starting from an empty file.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("fences.sql"),
@@ -23,14 +23,14 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("threads.sql"),
 ];
 
-/// Makes the tables of an empty file, and those of an older version into today's.
+/// Creates the tables of an empty file, and migrates those of an older version.
 pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Outcome<()> {
     let newest = migrations.len();
     if check(conn, path, migrations)? == newest {
         return Ok(());
     }
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it while this one waited.
+    // Another process may have migrated the file during the wait.
     let version = look(&transaction, path, migrations)?;
     for migration in &migrations[version..] {
         transaction.execute_batch(migration)?;
@@ -40,7 +40,8 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
     Ok(transaction.commit()?)
 }
 
-/// The version of a file: 0 is an empty one. It is read at one moment, while another process may make the tables.
+/// Returns the version of a file; 0 for an empty one. It reads in one transaction, since another process may be
+/// creating the tables.
 pub(crate) fn check(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<usize> {
     let moment = conn.unchecked_transaction()?;
     let version = look(&moment, path, migrations)?;
@@ -93,8 +94,8 @@ fn look(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<usize> {
     }
 }
 
-/// Nothing in the schema is executed that this program has not put there: a trigger, a generated column or an index of another program
-/// may have a query without an end, or be in the place of a table.
+/// Checks that the schema contains no code of other programs. A trigger, a generated column or an index of another
+/// program may contain an endless query, or replace a table.
 fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()> {
     let made = Connection::open_in_memory()?;
     migrations.iter().try_for_each(|migration| made.execute_batch(migration))?;
@@ -128,13 +129,15 @@ fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()
     Ok(())
 }
 
-/// Has the table a key of another one? The rows of that one could not be removed, or were removed with its own.
+/// Returns whether a table has a foreign key. Such a key could block the removal of rows in the other table, or
+/// remove rows with it.
 fn is_bound(conn: &Connection, table: &str) -> Outcome<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?1))";
     Ok(conn.query_row(sql, [table], |row| row.get(0))?)
 }
 
-/// Is it an index of plain columns, as one is made for the queries of other programs? Its rows are made by this program, when it writes.
+/// Returns whether an index covers plain columns only, as other programs create it for their queries. This program
+/// adds its rows on each write.
 fn is_of_columns(sql: &str) -> bool {
     let columns = sql.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     let is_column = |column: &str| {
@@ -147,14 +150,14 @@ fn is_of_columns(sql: &str) -> bool {
     sql.starts_with("create index ") && columns.is_some_and(|columns| columns.split(',').all(is_column))
 }
 
-/// The parts of a schema, by kind and name, each without comments and spaces.
+/// Returns the parts of a schema by kind and name, each without comments and spaces.
 fn parts(conn: &Connection) -> Outcome<BTreeMap<(String, String), String>> {
     let mut parts = conn.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let parts = parts.query_map([], |row| {
         let sql: String = row.get(2)?;
         let lines = sql.lines().map(|line| line.split("--").next().unwrap_or_default());
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
-        // The case of a text in the schema counts, that of all else does not.
+        // String literals in a schema are case-sensitive, all else is not.
         let parts = words.join(" ");
         let parts = parts.split('\'').enumerate();
         let parts: Vec<String> =

@@ -24,21 +24,24 @@ use crate::time::Now;
 use crate::writer::Writer;
 use crate::{connect, read, schema, time, write};
 
-/// Runs in one SQLite file, which several processes may share (the design's "Durability").
+/// A store of runs in one SQLite file, which several processes may share.
 ///
-/// A thread of its own writes: it takes what waits, and makes it in one transaction with one sync. A few connections read
-/// beside it, on threads of tokio that may block. Several handles on one file, in one process or in many, see the same.
+/// One thread writes: it takes the waiting requests and executes them in one transaction with one sync. A few
+/// connections read concurrently, on tokio's threads for blocking work. All handles on one file see one state, in one
+/// process or in many.
 ///
-/// A row that cannot be read hides no other: lists leave it out, and [`RunLists::corrupt_entries`] says what is wrong with it: of runs whose status is
-/// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
+/// An unreadable row hides no other: lists skip it, and [`RunLists::corrupt_entries`] reports it. A run with an
+/// unknown status is reported immediately, another row once a list of this handle has met it. A value has at most 64
+/// MiB.
 ///
-/// Leases and lapses are told by a clock of the machine that cannot be set (Linux; elsewhere by the time of day), so that all processes agree. It
-/// begins with each boot: leases of an earlier one are over. So a file is for one machine: a boot that had the file before another one is
-/// refused.
+/// On Linux, leases and expiries are measured by a clock of the machine that cannot be set, so all processes agree;
+/// elsewhere by the time of day. This clock restarts with each boot, so leases of an earlier boot are over. So a file
+/// belongs to one machine: a boot that used the file before another one is refused.
 ///
 /// A file that is a link is refused: name the file itself. Its folder may be reached through links.
 ///
-/// Dropped, it ends its thread and closes the file, which may take as long as writing the log back: a blocking operation.
+/// Dropping the store ends its thread and closes the file. This blocks for as long as the log is copied into the
+/// file.
 ///
 /// ```
 /// use std::time::Duration;
@@ -55,13 +58,13 @@ use crate::{connect, read, schema, time, write};
 /// let lease = store.claim(&Claim::of("r1", "me", minute)).await?.unwrap();
 /// drop(store);
 ///
-/// // Another process, later: it is all there, and who had the run has it still.
+/// Another process, later: all data is there, and the lease is still valid.
 /// let store = SqliteStore::open(&path)?;
 /// let refused = store.claim(&Claim::of("r1", "you", minute)).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Held { left, .. } if left <= minute));
 /// store.renew(&lease, minute).await?;
 ///
-/// // A file that is something else is left alone.
+/// A file of another program is refused.
 /// let notes = path.with_extension("txt");
 /// std::fs::write(&notes, "remember the milk\n".repeat(100)).map_err(StoreError::failed)?;
 /// let refused = SqliteStore::open(&notes).unwrap_err();
@@ -76,7 +79,7 @@ pub struct SqliteStore {
     path: PathBuf,
     clock: Ticking,
     options: Options,
-    // Dropped first: the last connection to go tidies the file up, and one that only reads cannot.
+    // Dropped first: the last connection to close cleans the file up, and a read-only one cannot.
     readers: Readers,
     writer: Writer,
     news: Arc<News>,
@@ -84,20 +87,20 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, and makes it if there is none: on Unix for its user alone (0600), as what SQLite keeps beside it. A file
-    /// that is there keeps its modes.
+    /// Opens the file, or creates it. On Unix the file and those that SQLite keeps beside it get mode 0600. An
+    /// existing file keeps its mode.
     ///
-    /// It blocks while it opens the file.
+    /// The function blocks while it opens the file.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] when the file is of another program, damaged, or of a newer version of this one; nothing
-    /// was changed in it then. [`StoreError::Unavailable`] when another process makes it at the same time and does not end.
-    /// [`StoreError::Failed`] when it cannot be opened or written.
+    /// [`StoreError::Unusable`] if the file is of another program, damaged, or of a newer version of this one;
+    /// nothing was changed in it then. [`StoreError::Unavailable`] if another process is creating it and does not
+    /// finish. [`StoreError::Failed`] if the file cannot be opened or written.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::open_with(path, Options::default())
     }
 
-    /// The same, with options.
+    /// Opens the file with options, as [`open`](Self::open).
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -105,7 +108,8 @@ impl SqliteStore {
         Self::open_by(path, options, unix_clock())
     }
 
-    /// The same, with a clock instead of the machine's, for tests: all handles on one file have the same.
+    /// Opens the file with another clock than the machine's, as [`open`](Self::open). For tests. All handles on one
+    /// file need one clock.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -120,7 +124,7 @@ impl SqliteStore {
 
     fn start(path: &Path, options: Options, clock: Arc<dyn Clock>) -> Outcome<Self> {
         let mut conn = connect::writer(path, &options)?;
-        // Until it is known to be ours: what another program left in its log stays there.
+        // Until the origin of the file is checked, the log of another program must not be copied into it.
         connect::leave_log(&conn, true)?;
         schema::check(&conn, path, schema::MIGRATIONS)?;
         connect::leave_log(&conn, false)?;
@@ -134,7 +138,7 @@ impl SqliteStore {
         Ok(SqliteStore { path, clock, options, readers, writer, news, unread: Arc::default() })
     }
 
-    /// Asks the writer for something, at the time at which it is done.
+    /// Runs an operation on the writer, with the time of its execution.
     async fn write<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, Now) -> Outcome<T> + Send + 'static,
@@ -147,7 +151,7 @@ impl SqliteStore {
         self.writer.ask(work).await
     }
 
-    /// Reads something, at the time at which it is read.
+    /// Runs a read, with the time of its execution.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, Now) -> Outcome<T> + Send + 'static,
@@ -156,13 +160,13 @@ impl SqliteStore {
         self.readers.read(move |conn| work(conn, Now::beside(conn, &*clock)?)).await
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// The clock by which leases and lapses are told.
+/// The clock for leases and expiries.
 struct Ticking(Arc<dyn Clock>);
 
 impl fmt::Debug for Ticking {
@@ -171,7 +175,7 @@ impl fmt::Debug for Ticking {
     }
 }
 
-/// Runs in one answer of [`RunQueue::changes`].
+/// The limit of runs in one result of [`RunQueue::changes`].
 const MOST_CHANGES: usize = 1_000;
 
 #[async_trait]
@@ -258,7 +262,7 @@ impl RunLists for SqliteStore {
         if let Some(due) = of_boot().await? {
             return Ok(due);
         }
-        // The first of its boot to ask for what lapses changes moments into dates.
+        // The first query of expired calls in a boot converts the times of the previous boot.
         self.write(|_, _| Ok(())).await?;
         Ok(of_boot().await?.unwrap_or_default())
     }

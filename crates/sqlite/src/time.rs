@@ -1,4 +1,4 @@
-//! The store's clock, which begins with each boot of the machine.
+//! The store's clock, which restarts with each boot of the machine.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,32 +14,32 @@ use crate::read::lists::key;
 /// The time of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Now {
-    /// By the clock that is never set.
+    /// By the clock that no setting changes.
     pub(crate) ticks: u64,
     /// By the clock of the machine.
     pub(crate) date: u64,
-    /// Are the moments in the file those of this boot?
+    /// Whether the times in the file are those of this boot.
     pub(crate) is_of_boot: bool,
 }
 
 impl Now {
-    /// In a transaction that writes, which has [entered](enter) the boot.
+    /// Returns the time for a write transaction, which has [entered](enter) the boot.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         Now { ticks: clock.ticks_ms(), date: clock.now_ms(), is_of_boot: true }
     }
 
-    /// In a transaction that reads.
+    /// Returns the time for a read transaction.
     pub(crate) fn beside(conn: &Connection, clock: &dyn Clock) -> Outcome<Self> {
         let is_of_boot = last(conn)?.is_some_and(|last| last == clock.boot());
         Ok(Now { is_of_boot, ..Now::of(clock) })
     }
 
-    /// The moment after that time, as a column holds it.
+    /// Returns the time after a duration, for a column.
     pub(crate) fn after(self, time: Duration) -> i64 {
         column(moment(self.ticks, time))
     }
 
-    /// The time until a moment. Those of an earlier boot have come.
+    /// Returns the duration until a time. Times of an earlier boot are over.
     pub(crate) fn left(self, at: u64) -> Duration {
         match left(self.ticks, at) {
             Duration::MAX => Duration::MAX,
@@ -48,22 +48,23 @@ impl Now {
         }
     }
 
-    /// The time until the end of a lease. With a boot all are over.
+    /// Returns the remaining time of a lease. Leases of an earlier boot are over.
     pub(crate) fn held(self, until: u64) -> Duration {
         if self.is_of_boot { left(self.ticks, until) } else { Duration::ZERO }
     }
 
-    /// The time for a decision, until a moment of this boot or else until a date.
+    /// Returns the time that is left for a decision: by the store's clock of this boot, or else until the date.
     pub(crate) fn left_of(self, lapses: Option<u64>, date: Option<u64>) -> Option<Duration> {
         let by_clock = lapses.filter(|_| self.is_of_boot).map(|at| self.left(at));
         by_clock.or_else(|| date.map(|at| left(self.date, at)))
     }
 }
 
-/// Looks whether another machine has the file.
+/// Checks that no other machine uses the file.
 ///
 /// # Errors
-/// Where this boot had the file before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
+/// [`StoreError::Unusable`] if the file was used under this boot and then under another. A boot id does not return,
+/// so two machines use the file.
 pub(crate) fn check(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
     let last = last(conn)?;
     if last.as_ref().is_none_or(|last| last == boot) {
@@ -94,8 +95,8 @@ pub(crate) fn check(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
     )))
 }
 
-/// Comes first in each transaction that writes moments. With a new boot of the machine no process has a run any more: leases are over, and so
-/// are the times for which runs were put off; questions lapse at their dates.
+/// Registers the current boot. The first step of each transaction that writes times. After a new boot no process has
+/// a run: leases and retry delays are over, and questions expire at their dates.
 ///
 /// # Errors
 /// As [`check`].
@@ -113,7 +114,8 @@ pub(crate) fn enter(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Changes these rows. A row stays as it is where another program wrote a value of another type into it: SQLite takes no change of such a row.
+/// Changes these rows. A row with a value of another type stays unchanged: SQLite refuses to change it, and another
+/// program wrote the value.
 fn change_all(conn: &Connection, change: &str, which: &str) -> Outcome<()> {
     match conn.execute(&format!("UPDATE {change} WHERE {which}"), []).map_err(Fault::from) {
         Err(fault) if fault.is_of_another_type() => {}
@@ -132,7 +134,7 @@ fn change_all(conn: &Connection, change: &str, which: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The boot that had the file last.
+/// Returns the last boot in the file.
 fn last(conn: &Connection) -> Outcome<Option<String>> {
     let mut last = conn.prepare_cached("SELECT name FROM boots ORDER BY no DESC LIMIT 1")?;
     Ok(last.query_row([], |row| key(row, 0)).optional()?)

@@ -6,7 +6,7 @@ use super::{
     traces, unknown,
 };
 
-/// Lists all behaviours once, for the table and for the macro that makes tests of them.
+/// Lists all behaviours once, for the table and for the macro of the tests.
 macro_rules! behaviours {
     ($($part:ident { $($module:ident: $($name:ident),+;)+ })+) => {
         /// All behaviours, by part.
@@ -19,11 +19,13 @@ macro_rules! behaviours {
         behaviours!(@tests ($) $([$($($name)+)+])+);
     };
     (@tests ($d:tt) [$($data:ident)+] [$($lists:ident)+] [$($queue:ident)+]) => {
-        /// Makes a test of each behaviour of [`testing::store`](crate::testing::store), in the module where it stands. The
-        /// expression is a future of a [`Bench`](crate::testing::store::Bench) that is empty; it is made anew in each test.
+        /// Creates a test for each behaviour of [`testing::store`](crate::testing::store), in the current module. The
+        /// expression is a future of an empty [`Bench`](crate::testing::store::Bench). It is evaluated again in each
+        /// test.
         ///
-        /// `store_conformance!(data: ...)` makes the tests of one [part](crate::testing::store::Part) alone; so do `lists: ...` and
-        /// `queue: ...`. The first two also take a bench [without a queue](crate::testing::store::WithoutQueue).
+        /// `store_conformance!(data: ...)` creates the tests of one [part](crate::testing::store::Part) alone, as do
+        /// `lists: ...` and `queue: ...`. The first two also accept a bench [without a
+        /// queue](crate::testing::store::WithoutQueue).
         #[macro_export]
         macro_rules! store_conformance {
             (data: $d bench:expr) => {

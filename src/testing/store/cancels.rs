@@ -1,4 +1,4 @@
-//! The wish to cancel a run.
+//! Requested cancellations.
 
 use super::Bench;
 use super::played::Played;
@@ -15,7 +15,7 @@ pub(super) async fn a_wish_to_cancel_is_noted_once(bench: &dyn Bench) {
     assert_eq!(mail(&*store, "r1").await.cancel, noted, "in the mail");
     assert_eq!(load(&*store, "r1").await.info.cancel, noted, "in what lists say");
 
-    // Commits that do not end the run leave it.
+    // Commits that do not end the run keep the request.
     let played = Played::new("r1", &[questions(1)]).await;
     let lease = claim(&*store, "r1").await;
     for one in played.commits() {

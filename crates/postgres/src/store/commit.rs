@@ -12,7 +12,8 @@ use crate::pool::Connections;
 use crate::text::{Key, fits, int, longest, text};
 use crate::time::span;
 
-/// Makes a commit by that statement: fence, version and all rows go to the server in one statement, which is one transaction: a commit is one round trip.
+/// Makes a commit. Fencing token, version and all rows go to the server in one statement, which is one transaction
+/// and one round trip.
 pub(super) async fn commit(
     connections: &Connections,
     sql: &str,
@@ -40,7 +41,7 @@ pub(super) async fn commit(
 
 type Text<'a> = Cow<'a, str>;
 
-/// The parameters, in the order of the function's.
+/// The parameters, in the order of those of the SQL function.
 struct Columns<'a> {
     run: Key<'a>,
     numbers: [i64; 5],
@@ -110,7 +111,7 @@ impl<'a> Columns<'a> {
     fn of(lease: &'a Lease, commit: &'a Commit) -> Result<Self, StoreError> {
         let row = &commit.run;
         let run = Key::of(&lease.run);
-        // Of two rows in one place the later one counts; one statement cannot write both.
+        // Of two rows with one key the later one counts, since one statement cannot write both.
         let calls: BTreeMap<_, _> = commit.calls.iter().map(|call| (&*call.name, call)).collect();
         let values = commit.values.iter().map(|value| ((value.scope, &*value.key), value));
         let values: BTreeMap<_, _> = values.collect();
@@ -177,7 +178,7 @@ impl<'a> Columns<'a> {
         Ok(columns)
     }
 
-    /// Can each value be read again?
+    /// Checks that each value is within the size limit of reads.
     fn fit(&self) -> Result<(), StoreError> {
         let (calls, waits, decisions) = (&self.calls, &self.waits, &self.decisions);
         let texts = [
@@ -295,14 +296,14 @@ impl<'a> Waiting<'a> {
         self.jsons.push(serde_json::to_string(&waits.suspension).map_err(StoreError::failed)?);
         self.arguments.push(&waits.arguments);
         self.digests.push(&waits.digest);
-        // So long from now on is less than nothing, where a date is more.
+        // A duration from now is sent as a negative number, a date as a positive one.
         let left = waits.left_at(at_ms).map(|left| -1 - span(left));
         self.expiries.push(left.or(waits.suspension.expires_at_ms.map(int)));
         Ok(())
     }
 }
 
-/// As it is spelled in JSON.
+/// Returns the name of the action, as in its JSON form.
 pub(super) fn action(action: DecisionAction) -> &'static str {
     match action {
         DecisionAction::Resume => "resume",

@@ -1,5 +1,5 @@
-//! Pages of runs, of calls that wait, and of timers. Each begins where the one before ended, in the order of an index, so that
-//! a page costs the same wherever it is. A row that cannot be read hides no other.
+//! Pages of runs, of waiting calls and of timers. Each page begins where the previous one ended, in the order of an
+//! index. So the cost of a page does not depend on its position. An unreadable row hides no other.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::row::{column, told};
 use crate::text::{Key, int};
 use crate::time::left_until;
 
-/// Conditions and their parameters, numbered in the order in which they are added.
+/// Conditions and their parameters, numbered in the order of their addition.
 #[derive(Default)]
 struct Wanted<'a> {
     conditions: Vec<String>,
@@ -25,13 +25,13 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Adds a parameter, and gives how it is written.
+    /// Adds a parameter and returns its placeholder.
     fn param(&mut self, value: &'a (dyn ToSql + Sync)) -> String {
         self.params.push(value);
         format!("${}", self.params.len())
     }
 
-    /// How the size and the place of a page are written, which come last.
+    /// Returns the placeholders of the size and the offset of a page, which come last.
     fn page(&self) -> (String, String) {
         let count = self.params.len();
         (format!("${}::bigint", count + 1), format!("${}::bigint", count + 2))
@@ -46,11 +46,11 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The run, and for a call its name.
+/// The run, and the name of the call for a row of a call.
 type Name = (String, Option<String>);
 
-/// The rows of a page, but for those that cannot be read: others take their places. The statement has the size and the place of a page
-/// as its last two parameters.
+/// Returns the readable rows of a page. Further rows take the places of unreadable ones. The last two parameters of
+/// the statement are the size and the offset of a page.
 async fn page<T>(
     connections: &Connections,
     statement: &str,
@@ -61,7 +61,7 @@ async fn page<T>(
 ) -> Result<Vec<T>, StoreError> {
     // A statement may add the two.
     let limit = limit_of(limit).min(i64::MAX >> 1);
-    // Between two statements rows come and go, so that one may come twice.
+    // Rows may change between two statements, so one row may be returned twice.
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut offset = 0_i64;
     loop {
@@ -84,7 +84,7 @@ async fn page<T>(
     }
 }
 
-/// The name that a row gives itself, however that is spelt.
+/// Returns the name of a row, for any spelling.
 fn name(row: &Row, run: usize, call: Option<usize>) -> Name {
     let text = |index| told(row, index).unwrap_or_default();
     (text(run), call.map(text))

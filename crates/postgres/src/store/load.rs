@@ -1,4 +1,4 @@
-//! A run, read whole.
+//! Load of a complete run.
 
 use runstate::agent::keys::Scope;
 use runstate::store::{Holder, Parts, RunInfo, StoreError, ThreadPlace};
@@ -49,10 +49,10 @@ fn parts(
     })
 }
 
-/// How many columns lists have of a run.
+/// The number of columns of a run in lists.
 const INFO: usize = 18;
 
-/// What lists say of a run.
+/// Returns the entry of a run in lists.
 pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     let status: &str = column(row, 2)?;
     let status = status.parse().map_err(|error| damaged(format_args!("runs.status: {error}")))?;
@@ -75,14 +75,15 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     Ok(info)
 }
 
-/// A text with its own short form as its key. With another key a list would begin at the same place again and again.
+/// Returns a text and checks its key. A text with a wrong key would make a list begin at one position again and
+/// again.
 pub(super) fn whole(row: &Row, index: usize, key: usize, name: &str) -> Result<String, StoreError> {
     let text = told(row, index)?;
     let is_its_own = Key::of(&text).key == column::<&str>(row, key)?;
     is_its_own.then_some(text).ok_or_else(|| damaged(format_args!("{name} is the text of another key")))
 }
 
-/// A number that this program keeps as such.
+/// Returns a number.
 pub(super) fn number(row: &Row, index: usize) -> Result<u64, StoreError> {
     column(row, index).map(nat)
 }
@@ -92,7 +93,7 @@ pub(super) fn small(row: &Row, index: usize, name: &str) -> Result<u32, StoreErr
     u32::try_from(number).map_err(|error| damaged(format_args!("{name}: {number}: {error}")))
 }
 
-/// The value of a column of JSON.
+/// Returns the parsed value of a JSON column.
 pub(super) fn parsed<T: DeserializeOwned>(row: &Row, index: usize, name: &str) -> Result<T, StoreError> {
     parse(json(row, index)?, name)
 }

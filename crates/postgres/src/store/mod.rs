@@ -1,4 +1,4 @@
-//! The store: which statement each operation is, and what its answer means.
+//! The store: the statement of each operation, and the meaning of its result.
 
 mod changes;
 mod commit;
@@ -32,34 +32,33 @@ use crate::time::{left_until, span};
 use crate::{schema, tls};
 use sql::Sql;
 
-/// Keeps runs in a PostgreSQL database. Any number of processes may have one on the same schema.
+/// A store of runs in a PostgreSQL database. Any number of processes may use one schema.
 ///
-/// See the [crate](crate) for what it asks of the server.
+/// The [crate](crate) documentation has the requirements of the server.
 pub struct PostgresStore {
     connections: Connections,
     options: PostgresOptions,
     tls: MakeRustlsConnect,
     sql: Sql,
-    /// Listens from the first wait for news on.
+    /// The listener, from the first wait for notifications on.
     listener: OnceLock<Listener>,
     teller: OnceLock<Teller>,
-    /// Held by each run that is being created, also by one that nobody waits for any more. A removal waits for all of them:
-    /// else it could come first, on another connection, and the run be there behind it.
+    /// Locked for reading by each creation of a run, including those with a dropped caller. A removal waits for all
+    /// creations. Otherwise it could precede one on another connection, and the run would exist after its removal.
     creating: Arc<RwLock<()>>,
     unread: Unread,
 }
 
 impl PostgresStore {
-    /// Connects to a server, and makes the tables or brings them up to date. Of several that do this at once one makes
-    /// them.
+    /// Connects to a server, and creates or migrates the tables. Of several concurrent processes one does this.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when the server cannot be reached; [`StoreError::Unusable`] when the schema is of a later
-    /// version of this program or of something else, or the server is set up so that commits are lost;
-    /// [`StoreError::Failed`] when the server refuses the user, or its certificate is not what the options ask for.
+    /// [`StoreError::Unavailable`] if the server cannot be reached. [`StoreError::Unusable`] if the schema is of a
+    /// later version of this program or of another program, or the server's settings would lose commits.
+    /// [`StoreError::Failed`] if the server refuses the user, or its certificate does not satisfy the options.
     ///
     /// # Cancel safety
-    /// Dropped, the tables were made whole or not at all.
+    /// If the future is dropped, the migration happens completely or not at all.
     pub async fn connect(mut options: PostgresOptions) -> Result<Self, StoreError> {
         let tls = tls::connector(&mut options)?;
         let connections = Connections::new(&options, &tls)?;
@@ -80,8 +79,9 @@ impl PostgresStore {
         })
     }
 
-    /// Tells all who listen that something came in. It is told after it was made durable: in the same transaction, those
-    /// that tell something would wait for each other's syncs. Where this is lost, others find it when they look.
+    /// Notifies all listeners of new input, after the input is durable. A notification within the transaction would
+    /// make such transactions wait for the syncs of others. If a notification is lost, listeners find the input by
+    /// polling.
     async fn tell(&self) {
         let told = self.connections.rows(&self.sql.tell, &[&self.options.channel(), &""]).await;
         drop(told);
@@ -124,7 +124,7 @@ impl Drop for PostgresStore {
     }
 }
 
-/// The most bytes of a problem that are kept.
+/// The size limit of a stored problem, in bytes. A longer one is cut.
 const MOST_OF_A_PROBLEM: usize = 1 << 20;
 
 #[async_trait]
@@ -134,7 +134,7 @@ impl RunData for PostgresStore {
         let new = run.clone();
         let (connections, sql) = (self.connections.clone(), self.sql.create_run.clone());
         let turn = Arc::clone(&self.creating).read_owned().await;
-        // A task of its own knows when it is made, though who asked may be gone.
+        // A task of its own observes the end of the creation, even if the caller is gone.
         let made = tokio::spawn(async move {
             let Key { key, long } = Key::of(&new.id);
             let spec = serde_json::to_string(&new.spec).map_err(StoreError::failed)?;
@@ -358,7 +358,7 @@ impl RunQueue for PostgresStore {
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        // What is too long for a list is cut: a release that is refused would leave the lease.
+        // A text that is too long is cut: a refused release would leave the lease.
         let problem = release
             .problem
             .as_deref()
@@ -396,19 +396,19 @@ impl RunQueue for PostgresStore {
                 return Ok(changes);
             }
             cursor = changes.cursor;
-            // A process that has ended since its commit may have told no one.
+            // A process may have ended between its commit and the notification.
             let pause = left.min(self.options.poll);
             self.listener().wait_for_commit(seen, pause, pause).await;
         }
     }
 }
 
-/// What one of the functions of the schema says.
+/// The result of a function of the schema.
 struct Answer<'a> {
     outcome: &'a str,
     number: u64,
     detail: Option<&'a str>,
-    /// Where the time is told.
+    /// The time of the server, if the function returns it.
     now: i64,
 }
 
@@ -426,7 +426,7 @@ impl<'a> Answer<'a> {
         read().map_err(of_client)
     }
 
-    /// Why what was asked was not done.
+    /// Returns the error of a refused operation.
     fn refusal(&self, run: &str, fence: u64, got: u64) -> StoreError {
         let (run, current) = (run.to_owned(), self.number);
         match self.outcome {

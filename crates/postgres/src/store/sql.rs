@@ -23,14 +23,14 @@ pub(crate) struct Sql {
     pub(crate) tell: String,
     pub(crate) trace: String,
     pub(crate) events: String,
-    /// Number of the transaction, run, version, and the number below which no transaction is under way.
+    /// Number of the transaction, run, version, and the number below which no transaction is open.
     pub(crate) changes: String,
     pub(crate) remove_run: String,
-    /// Run, messages, calls, decisions, values, number of the last event, place on a thread.
+    /// Run, messages, calls, decisions, values, number of the last trace event, position on a thread.
     pub(crate) load: Vec<String>,
-    /// What lists say of a run, without which runs.
+    /// The entries of runs in lists, without a filter.
     pub(crate) runs: String,
-    /// What lists say of calls that wait, without which.
+    /// The entries of waiting calls in lists, without a filter.
     pub(crate) approvals: String,
     pub(crate) due: String,
 }
@@ -47,7 +47,7 @@ impl Sql {
             let params: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
             format!("SELECT * FROM {schema}.{function}({})", params.join(", "))
         };
-        // The times at which questions lapse count from the server's clock.
+        // The expiries of questions are measured by the server's clock.
         let commit = |function: &str| {
             let lapses = format!(
                 "ARRAY(SELECT CASE WHEN given.at < 0 THEN {NOW} - given.at - 1 ELSE given.at END
@@ -83,7 +83,7 @@ impl Sql {
             is_given: with(
                 "SELECT EXISTS (SELECT FROM {schema}.runs WHERE id = $1) OR EXISTS (SELECT FROM {schema}.removed WHERE id = $1)",
             ),
-            // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
+            // A locked run is being claimed or changed by another process: it is skipped.
             claim_any: with(
                 &"UPDATE {schema}.runs SET fence = greatest(least(fence, 9223372036854775806), 0) + 1, holder = $1, held_until = {after},
                     claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN greatest(least(lost, 4294967295), 0)

@@ -1,4 +1,4 @@
-//! Calls that wait for a decision, and when they lapse.
+//! Waiting calls and their expiries.
 
 use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, Timer, Unread};
 use rusqlite::{Connection, ToSql, named_params};
@@ -14,7 +14,7 @@ fn columns() -> String {
     format!("run, name, {}, lapses_at_ms, expires_at_ms", texts.join(", "))
 }
 
-/// A page of those that are asked about; each goes through the index of its own.
+/// Returns the query of a page of waiting calls. Each filter uses an index of its own.
 pub(crate) fn page_sql(about: &ApprovalFilter, has_behind: bool) -> String {
     let behind = if has_behind { "(run, name) > (:run, :name)" } else { "(:run IS NULL AND :name IS NULL)" };
     let columns = columns();
@@ -68,7 +68,7 @@ pub(crate) fn page(
     })
 }
 
-/// Those that have lapsed by the clock, and those whose date has come.
+/// Returns the query of the calls that have expired by the store's clock or at their date.
 pub(crate) fn due_sql() -> String {
     let part = |index: &str, which: &str, at: &str, now: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! Lists in which a row that cannot be read hides no other.
+//! Lists in which an unreadable row hides no other.
 
 use runstate::store::{StoreError, Unread};
 use rusqlite::types::ValueRef;
@@ -7,10 +7,11 @@ use rusqlite::{Connection, Row, ToSql};
 use crate::connect::MOST_BYTES;
 use crate::error::{Fault, Outcome, unreadable};
 
-/// The run, and for a call its name.
+/// The run, and the name of the call for a row of a call.
 pub(crate) type Key = (String, Option<String>);
 
-/// The rows of a page, but for those that cannot be read: others take their places. The query has `:limit` and `:offset`.
+/// Returns the readable rows of a page. Further rows take the places of unreadable ones. The query has the parameters
+/// `:limit` and `:offset`.
 pub(crate) fn page<T>(
     conn: &Connection,
     sql: &str,
@@ -24,7 +25,7 @@ pub(crate) fn page<T>(
     let mut page = conn.prepare_cached(sql)?;
     let (mut found, mut offset) = (Vec::new(), 0_i64);
     loop {
-        // Each page is as long as all before it, so that what lies before a page costs no more than the page.
+        // Each page is as long as all previous ones together, so skipping those costs no more than the page itself.
         let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
         let size = left.max(offset);
         let place: [(&str, &dyn ToSql); 2] = [(":limit", &size), (":offset", &offset)];
@@ -45,17 +46,17 @@ pub(crate) fn page<T>(
     }
 }
 
-/// A column of text that is not read where it has more bytes than a value may have.
+/// Returns the SQL of a text column that is not read if it exceeds the size limit of a value.
 pub(super) fn bounded(column: &str) -> String {
     format!("iif(octet_length({column}) > {MOST_BYTES}, x'', {column})")
 }
 
-/// The text of a column that is [`bounded`].
+/// Returns the text of a column that is [`bounded`].
 pub(crate) fn text(row: &Row<'_>, index: usize) -> Result<String, StoreError> {
     optional(row, index)?.ok_or_else(|| wrong(row, index, "it is NULL"))
 }
 
-/// The same, where there may be none.
+/// Returns the text of a [`bounded`] column, or none for NULL.
 pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, StoreError> {
     match row.get_ref(index) {
         Ok(ValueRef::Null) => Ok(None),
@@ -63,24 +64,24 @@ pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, St
             Ok(text) => Ok(Some(text.to_owned())),
             Err(error) => Err(wrong(row, index, &error.to_string())),
         },
-        // That of a column that is bounded.
+        // A bounded column has this value if it is too large.
         Ok(ValueRef::Blob([])) => Err(wrong(row, index, "it has more bytes than are read of a value")),
         Ok(other) => Err(wrong(row, index, &format!("expected Text, got {}", other.data_type()))),
         Err(error) => Err(wrong(row, index, &error.to_string())),
     }
 }
 
-/// The number of a column. The tables have no other type there, but another program can have put one.
+/// Returns the number in a column. The tables allow no other type there, but another program can bypass that.
 pub(super) fn int(row: &Row<'_>, index: usize) -> Result<i64, StoreError> {
     optional_int(row, index)?.ok_or_else(|| wrong(row, index, "it is NULL"))
 }
 
-/// The same, where there may be none.
+/// Returns the number in a column, or none for NULL.
 pub(super) fn optional_int(row: &Row<'_>, index: usize) -> Result<Option<i64>, StoreError> {
     row.get(index).map_err(|error| wrong(row, index, &error.to_string()))
 }
 
-/// The key of a row, however it is spelt.
+/// Returns the key of a row as text, for any type of value.
 pub(crate) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     const MOST: usize = 64;
     Ok(match row.get_ref(index)? {
@@ -95,8 +96,8 @@ pub(crate) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     })
 }
 
-/// A value of another type than its column has, with the place of it: the table and the column, which is called so in the query, and the row,
-/// by its first column unless it is that of the run.
+/// Creates the error of a value that has another type than its column. It names the table and the column, by the
+/// column's name in the query, and the row, by its first column unless the row is that of the run.
 pub(super) fn misplaced(row: &Row<'_>, run: &str, error: rusqlite::Error) -> Fault {
     use rusqlite::Error::{FromSqlConversionFailure, InvalidColumnType, Utf8Error};
     let (index, why) = match &error {

@@ -1,4 +1,4 @@
-//! One run, with all that belongs to it.
+//! The rows of one run.
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
@@ -41,7 +41,7 @@ const CALLS: &str = "SELECT name AS \"calls.name\", passes AS \"calls.passes\", 
 const MESSAGES: &str =
     "SELECT seq AS \"messages.seq\", json AS \"messages.json\" FROM messages WHERE run = ?1 ORDER BY seq";
 
-/// Was the id given to a run, even one that was removed since?
+/// Returns whether the id was used for a run, including removed ones, or for a message.
 pub(crate) fn is_given(conn: &Connection, run: &str) -> Outcome<bool> {
     let mut given = conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1) OR EXISTS (SELECT 1 FROM removed WHERE run = ?1)",
@@ -90,7 +90,7 @@ pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<PendingSignals> {
     Ok(PendingSignals::new(decisions, cancel).with_message(message))
 }
 
-/// The message of a run that no commit has taken.
+/// Returns the message of a run that no commit has taken.
 pub(crate) fn message(conn: &Connection, run: &str) -> Outcome<Option<UserMessage>> {
     let mut message = conn.prepare_cached(
         "SELECT posts.json FROM posts JOIN runs ON id = run WHERE run = ?1 AND posts.version = runs.version",
@@ -103,7 +103,7 @@ const TAKEN: &str = "SELECT no AS \"decisions.no\", json AS \"decisions.json\" F
 pub(crate) const UNTAKEN: &str = "SELECT no AS \"decisions.no\", json AS \"decisions.json\" FROM decisions INDEXED BY decisions_untaken \
      WHERE run = ?1 AND taken = 0 ORDER BY no";
 
-/// In the order in which they came.
+/// Returns decisions in the order of their arrival.
 fn decisions(conn: &Connection, run: &str, sql: &str) -> Outcome<Vec<Decision>> {
     let rows: Vec<String> = all(conn, run, sql, [run], |row| row.get(1))?;
     let read = rows.iter().map(|row| json(row, || format!("decisions.json of the run {run:?}")));
@@ -121,7 +121,7 @@ pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Ou
 pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> Outcome<Vec<EventRow>> {
     let sql = "SELECT seq AS \"events.seq\", last AS \"events.last\", json FROM events WHERE run = ?1 AND last > ?2 ORDER BY last LIMIT ?3";
     let rows = all(conn, run, sql, params![run, column(after), limit(most)], |row| {
-        // A text that another program wrote in no UTF-8 is one event that cannot be read, and hides no other.
+        // A text of another program in invalid UTF-8 is one unreadable event, and hides no other.
         let json = match row.get_ref(2)? {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => String::new(),
@@ -131,23 +131,24 @@ pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> O
     of_a_run(conn, run, rows)
 }
 
-/// The number up to which commits are known, and runs that were committed, each with its version.
+/// The number up to which commits are known, and committed runs, each with its version.
 pub(crate) type Committed = (u64, Vec<(String, u64)>);
 
-/// The first runs that were committed behind a number. One of a row above those that were counted was written by another program.
+/// Returns the first runs that were committed after a number. A row with a number above the count of commits was
+/// written by another program.
 pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Committed> {
     let mut counted = conn.prepare_cached("SELECT CAST(commits AS INTEGER) FROM news")?;
     let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
     let counted = counted.unwrap_or(0);
-    // A file that was put back from a copy has fewer commits: all runs are named anew.
+    // A file that was restored from a backup has fewer commits: all runs are listed again.
     let after = if column(after) > counted { 0 } else { column(after) };
     let sql = "SELECT id, version, changed FROM runs INDEXED BY runs_changed \
          WHERE changed > 0 AND changed > ?1 AND changed <= ?2 ORDER BY changed LIMIT ?3";
-    // A run whose id cannot be read is in no list either.
+    // A run with an unreadable id is in no list either.
     let rows = all(conn, "", sql, params![after, counted, limit(most)], |row| {
         let id: Option<String> = row.get(0).ok();
         let version: Option<i64> = row.get(1).ok();
-        // One of another type is no number of a commit.
+        // A value of another type is not the number of a commit.
         Ok((id, version.map(number), number(row.get(2).unwrap_or(0))))
     })?;
     let at = rows.iter().map(|(.., changed)| *changed).max().unwrap_or(0).max(number(after));
@@ -155,7 +156,7 @@ pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Com
     Ok((at, named.collect()))
 }
 
-/// No rows are those of a run that is there.
+/// Checks that the run exists if it has no rows.
 fn of_a_run<T>(conn: &Connection, run: &str, rows: Vec<T>) -> Outcome<Vec<T>> {
     if rows.is_empty() {
         let mut there = conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;

@@ -1,4 +1,4 @@
-//! What is read, each within one transaction.
+//! Reads, each within one transaction.
 
 pub(crate) mod approvals;
 pub(crate) mod lists;

@@ -34,7 +34,7 @@ const COLUMNS: [&str; 19] = [
     "committed_under",
 ];
 
-/// Those that another program can fill with a text of any length.
+/// The columns that another program can fill with a text of any length.
 const TEXTS: [&str; 6] = ["title", "status", "reason", "holder", "problem", "cancel"];
 
 fn columns() -> String {
@@ -50,7 +50,8 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
     let info = || {
         let [version, steps, waiting, created, changed, lost] =
             [int(row, 4)?, int(row, 5)?, int(row, 6)?, int(row, 12)?, int(row, 13)?, int(row, 14)?];
-        // A list has no use for these. To drive a run they are needed, and a run is driven only if it can be read.
+        // A list does not use these columns. The driver of the run needs them, and only a run without errors here is
+        // driven.
         (15..COLUMNS.len()).try_for_each(|index| int(row, index).map(drop))?;
         let fence = number(int(row, 15)?);
         let (until_ms, not_before_ms) = (optional_int(row, 8)?, optional_int(row, 9)?);
@@ -73,7 +74,7 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
     Ok(((id, None), info()))
 }
 
-/// A page, through the index that fits what is asked.
+/// Returns the query of a page. It uses the index that fits the filter.
 pub(crate) fn page_sql(has_status: bool, has_behind: bool) -> String {
     let status = if has_status { "status = :status" } else { "(:status IS NULL)" };
     let behind = if has_behind {
@@ -101,13 +102,13 @@ pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread, now: No
     lists::page(conn, &sql, &[params, &of_status].concat(), limit(query.limit), unread, |row| info(row, now))
 }
 
-/// The runs that no list has, by the index of statuses.
+/// Runs with an unknown status, which no list shows, by the index of statuses.
 pub(crate) const UNKNOWN: &str = "SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status < 'Done' \
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Done' AND status < 'Running' \
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Running' AND status < 'Waiting' \
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Waiting' LIMIT 1000";
 
-/// The runs that cannot be read.
+/// Returns the corrupt entries.
 pub(crate) fn damaged(conn: &Connection, unread: &Unread, now: Now) -> Outcome<Vec<CorruptEntry>> {
     let mut unknown = conn.prepare_cached(&format!(
         "SELECT {} FROM runs WHERE id IN (SELECT id FROM ({UNKNOWN}))",

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::error::{Outcome, unreadable};
 use crate::write::leases::no_run;
 
-/// The last run of a thread, other than the new one.
+/// Returns the last run of a thread, other than the new one.
 pub(crate) fn last(conn: &Connection, thread: &str, new: Option<&str>) -> Outcome<Option<String>> {
     let mut last = conn.prepare_cached(
         "SELECT run FROM threads one WHERE thread = ?1 AND run IS NOT ?2 \
@@ -28,7 +28,7 @@ pub(crate) fn status(conn: &Connection, run: &str) -> Outcome<RunStatus> {
     Ok(read.map_err(|error| unreadable(format_args!("runs.status of the run {run:?}: {error}")))?)
 }
 
-/// The place of a run.
+/// Returns the position of a run on its thread.
 pub(super) fn place(conn: &Connection, run: &str) -> Outcome<Option<ThreadPlace>> {
     let mut place = conn.prepare_cached("SELECT thread, follows FROM threads WHERE run = ?1")?;
     let place = place.query_row([run], |row| Ok(ThreadPlace { thread: row.get(0)?, after: row.get(1)? }));

@@ -1,4 +1,4 @@
-//! Rows that a claim passes over.
+//! Rows that a claim skips.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::schema::MIGRATIONS;
 use crate::time::Now;
 use crate::write::leases::{FIRST_READY, claim};
 
-/// A file with so many runs that can be read and take no change.
+/// Creates a file with that number of runs that can be read and not changed.
 fn hostile(path: &std::path::Path, runs: u32) -> Connection {
     let conn = Connection::open(path).unwrap();
     MIGRATIONS.iter().for_each(|migration| conn.execute_batch(migration).unwrap());

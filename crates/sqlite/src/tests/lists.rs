@@ -1,4 +1,4 @@
-//! Rows that cannot be read, in lists.
+//! Unreadable rows in lists.
 
 use runstate::store::Unread;
 use rusqlite::{Connection, StatementStatus};
@@ -8,7 +8,7 @@ use crate::read::lists::page;
 
 const ALL: &str = "SELECT n FROM numbers ORDER BY n LIMIT :limit OFFSET :offset";
 
-/// The first hundred are told, and that there are more.
+/// The list reports the first hundred rows, and that there are more.
 #[test]
 fn many_rows_that_cannot_be_read_cost_once() {
     let conn = Connection::open_in_memory().unwrap();

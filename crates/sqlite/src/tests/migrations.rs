@@ -1,4 +1,4 @@
-//! Files of older and newer versions, with lists of migrations made up for it.
+//! Files of older and newer versions, with migrations for this test.
 
 use std::path::Path;
 use std::thread;
@@ -37,7 +37,7 @@ fn columns(conn: &Connection) -> Vec<String> {
     columns.collect::<Result<_, _>>().unwrap()
 }
 
-/// A file of version 1 with a run in it.
+/// Creates a file of version 1 with one run.
 fn first(path: &Path) {
     let conn = prepared(path, &[FIRST]).unwrap();
     let run = "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms) VALUES ('r1', '', 'Running', 1, 1)";
@@ -53,7 +53,7 @@ fn an_older_file_is_migrated_with_what_is_in_it() {
     assert_eq!(version(&conn), 2);
     let colour: String = conn.query_row("SELECT colour FROM runs", [], |row| row.get(0)).unwrap();
     assert_eq!(colour, "of r1");
-    // Nothing is done twice.
+    // No migration runs twice.
     assert_eq!(version(&prepared(&path, &[FIRST, SECOND]).unwrap()), 2);
 }
 

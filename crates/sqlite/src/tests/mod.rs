@@ -1,4 +1,4 @@
-//! What cannot be seen from outside: versions that are not there yet, and how SQLite reads.
+//! Tests of internals: future versions, and the query plans of SQLite.
 
 mod claims;
 mod lists;

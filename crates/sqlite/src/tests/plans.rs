@@ -1,4 +1,4 @@
-//! How SQLite reads: through an index, in its order, whatever there is beside.
+//! Query plans: SQLite reads through an index, in its order, regardless of other rows.
 
 use runstate::store::ApprovalFilter;
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use crate::read::{approvals, load, runs};
 use crate::schema::MIGRATIONS;
 use crate::write::{leases, mail};
 
-/// The steps of a statement, as SQLite tells them.
+/// Returns the steps of a statement from SQLite's `EXPLAIN QUERY PLAN`.
 fn plan(sql: &str) -> Vec<String> {
     let conn = Connection::open_in_memory().unwrap();
     MIGRATIONS.iter().for_each(|migration| conn.execute_batch(migration).unwrap());
@@ -16,7 +16,7 @@ fn plan(sql: &str) -> Vec<String> {
     steps.unwrap()
 }
 
-/// One step: a search in that index, or, where nothing but its order is asked for, a walk along it.
+/// Checks that a query has one step: a search in that index, or a scan along it where only the order matters.
 #[track_caller]
 fn is(sql: &str, step: &str) {
     let steps = plan(sql);
@@ -32,7 +32,7 @@ fn runs_are_read_in_the_order_of_an_index() {
     is(&runs::page_sql(true, true), page);
 }
 
-/// However many runs there are.
+/// The cost does not depend on the number of runs.
 #[test]
 fn a_status_that_is_none_is_found_in_an_index() {
     let steps = plan(runs::UNKNOWN);

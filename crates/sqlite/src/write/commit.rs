@@ -14,7 +14,7 @@ use crate::time::Now;
 pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit, now: Now) -> Outcome<()> {
     let has_mail = check(conn, lease, commit)?;
     let run = &lease.run;
-    // Before the calls: one that waits and is decided is not open.
+    // Before the calls: a waiting call with a decision is not open.
     for decision in &commit.decisions {
         mail::insert(conn, run, decision, true)?;
         mail::close(conn, run, &decision.suspension_id)?;
@@ -32,11 +32,11 @@ struct Head {
     fence: i64,
     version: i64,
     committed_under: i64,
-    /// Has anything come in that no commit took?
+    /// Whether the run has input that no commit took.
     has_mail: bool,
 }
 
-/// May it be made? Says whether anything has come in for the run that no commit before it took.
+/// Checks that the commit is allowed. Returns whether the run has input that no earlier commit took.
 fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<bool> {
     let mut head =
         conn.prepare_cached("SELECT fence, version, committed_under, mail <> 0 FROM runs WHERE id = ?1")?;
@@ -69,7 +69,7 @@ fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<bool> {
     Ok(head.has_mail)
 }
 
-/// Is the suspension without a decision, or is it this one?
+/// Checks that the suspension has no decision other than this one.
 fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcome<()> {
     let mut first =
         conn.prepare_cached("SELECT decision FROM decisions WHERE run = ?1 AND suspension = ?2")?;
@@ -86,7 +86,7 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
 }
 
 fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
-    // Behind the greatest number it begins again: a position behind that names all runs.
+    // After the maximum the count restarts: a cursor beyond the count lists all runs.
     conn.prepare_cached(
         "UPDATE news SET commits = CASE WHEN CAST(commits AS INTEGER) BETWEEN 0 AND 9223372036854775806 \
          THEN CAST(commits AS INTEGER) + 1 ELSE 1 END",
@@ -104,7 +104,7 @@ fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
         ":waiting": waiting, ":thread": thread, ":fence": column(lease.fence), ":at": column(commit.at_ms),
         ":snapshot": snapshot, ":core": core,
     })?;
-    // Apart, since setting it writes its index, changed or not; most commits leave it.
+    // A separate statement, since setting the status always writes its index. Most commits do not change the status.
     let mut status_changed = conn.prepare_cached(
         "UPDATE runs SET status = ?2, cancel = iif(?2 = 'Done', NULL, cancel) WHERE id = ?1 AND status <> ?2",
     )?;
