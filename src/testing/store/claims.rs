@@ -1,4 +1,4 @@
-//! Who takes a run in hand, and when.
+//! Claims of runs.
 
 use serde_json::json;
 
@@ -78,7 +78,7 @@ pub(super) async fn what_has_waited_longest_is_claimed_first(bench: &dyn Bench) 
     for (run, at) in [("c", 30), ("a", 20), ("d", 10), ("b", 40)] {
         store.create(&NewRun::new(run, json!(0), NOW + at)).await.must(format_args!("create {run:?}"));
     }
-    // It was created first, but has gone on since.
+    // The run was created first, but has changed since.
     let played = Played::at(NOW + 1_000, "d", &[one("a", "say", json!(1))]).await;
     let lease = claim(&*store, "d").await;
     store.commit(&lease, &played.commit(1)).await.must("commit 1 of d");
@@ -103,7 +103,7 @@ pub(super) async fn a_run_that_is_put_off_is_claimed_in_time_or_by_name(bench: &
     assert_eq!(info.not_before, Some(span(bench, NOW + 100)), "how long it is put off");
     assert_eq!(info.problem.as_deref(), Some("the model is away"), "why");
     assert_eq!(info.holder, None, "nobody has it");
-    // A run that is to be cancelled needs nothing that it was put off for.
+    // The cancellation of a run needs no resource that caused its delay.
     create(&*store, "r2").await;
     let lease = claim(&*store, "r2").await;
     store
@@ -168,7 +168,7 @@ pub(super) async fn a_run_that_is_over_is_claimed_by_name_alone(bench: &dyn Benc
     let store = bench.store().await;
     let played = put_waiting(&*store, "decided", 1).await;
     put_done(&*store, "over").await;
-    // A run can end with decisions that nobody took.
+    // A run can end with decisions that it did not take.
     let decision = yes(&*store, "decided", "c0", "d0").await;
     store.post(&decision).await.must("post d0");
     let lease = claim(&*store, "decided").await;

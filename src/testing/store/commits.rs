@@ -1,4 +1,4 @@
-//! Commits, their numbers, and commits that are given again.
+//! Commits, their numbers, and repeated commits.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::world::{NOW, one, questions};
 use crate::run::RunStatus;
 use crate::store::{Commit, Lease, RunStore, StoreError};
 
-/// A run of three commits and more, and its lease; none of them is made.
+/// Creates and claims a run with at least four prepared commits, none of them made.
 async fn begun(store: &dyn RunStore) -> (Played, Lease) {
     let played = Played::new("r1", &[one("a", "say", json!(1)), one("b", "say", json!(2))]).await;
     assert!(played.commits().len() >= 4, "the suite's run has {} commits", played.commits().len());
@@ -86,8 +86,8 @@ pub(super) async fn a_commit_that_is_given_again_may_hold_more(bench: &dyn Bench
     let (played, lease) = begun(&*store).await;
     commit(&*store, &lease, &played.commit(1)).await;
     commit(&*store, &lease, &played.commit(2)).await;
-    // What a loop gives that was dropped while it committed, and that went on before it committed again: the rows of
-    // commits 2 and 3 under number 2, at a later time.
+    // The rows of commits 2 and 3 under number 2, at a later time. A loop gives this commit if it was dropped during
+    // commit 2 and continued before it committed again.
     let (second, third) = (played.commit(2), played.commit(3));
     let mut more = again(&third);
     more.version = 2;
@@ -165,7 +165,7 @@ pub(super) async fn a_run_without_its_lease_over_is_committed_by_who_has_it(benc
     let played = Played::new("r1", &[]).await;
     let lease = put(&*store, &played).await;
     assert_eq!(lease, Lease::new("r1", 1), "the lease");
-    // A lease whose time is over is as good as any until the run is taken.
+    // An expired lease remains valid until the run is claimed again.
     let played = Played::new("r2", &[]).await;
     create(&*store, "r2").await;
     let lease = store.claim(&of(bench, "r2", "w", NOW, NOW + 1)).await.must("claim").must("claim");

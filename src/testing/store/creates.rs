@@ -1,4 +1,4 @@
-//! Runs that are new.
+//! Creation of runs.
 
 use serde_json::json;
 use tokio::task::JoinSet;

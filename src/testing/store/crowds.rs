@@ -1,4 +1,4 @@
-//! Many at once.
+//! Concurrent operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::agent::{Incoming, Reply, Unchecked};
 use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{ApprovalFilter, Posted, StoreError, decide};
 
-/// What all tasks gave; the panic of one is that of all.
+/// Returns the results of all tasks. A panic of one task is propagated.
 pub(super) async fn all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {
     let mut all = Vec::new();
     while let Some(done) = tasks.join_next().await {
@@ -71,11 +71,11 @@ pub(super) async fn of_many_decisions_on_a_call_one_is_accepted(bench: &dyn Benc
         tasks.spawn(async move {
             let mut told = Vec::new();
             for place in 0..waits.len() {
-                // Some begin in front, some in the middle; half of them approve.
+                // Some clients begin at the front, others in the middle; half of them approve.
                 let place = (place + client % 4 * 50) % waits.len();
                 let action = if client % 2 == 0 { Resume } else { Cancel };
                 let id = format!("client {client} on {place}");
-                // Most give their decisions to the store, as people do who have seen them; some look first.
+                // Most clients post their decisions directly; some call `decide`.
                 let posted = if client < 3 {
                     let mut incoming = Incoming::new(&*id, &*waits[place].call, action);
                     incoming.run_id = Some(waits[place].run.clone());
@@ -143,7 +143,7 @@ pub(super) async fn of_two_that_commit_one_number_one_does(bench: &dyn Bench) {
 
 pub(super) async fn commits_and_decisions_do_not_undo_each_other(bench: &dyn Bench) {
     let store = bench.store().await;
-    // Four runs at once; in each one commits while one decides, one renews and one reads.
+    // Four concurrent runs; for each, one task commits, one decides, one renews and one reads.
     let mut tasks = JoinSet::new();
     for number in 0..4 {
         let run = format!("r{number}");
@@ -188,7 +188,7 @@ pub(super) async fn commits_and_decisions_do_not_undo_each_other(bench: &dyn Ben
             for _ in 0..20 {
                 let loaded = load(&*reads, &read_run).await;
                 let stored = loaded.stored.must("the run");
-                // Whatever is read is one commit, whole.
+                // Each read returns exactly one commit.
                 stored.restore().unwrap_or_else(|error| panic!("restore while others commit: {error}"));
             }
         });

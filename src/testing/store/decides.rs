@@ -1,4 +1,4 @@
-//! What [`decide`] says to people.
+//! The replies of [`decide`].
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::decision::Decision;
 use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{RunStore, decide};
 
-/// A decision on a call of a run.
+/// Creates a decision about a call of a run.
 fn on(run: &str, call: &str, id: &str) -> Incoming {
     let mut incoming = Incoming::new(id, call, Resume);
     incoming.run_id = Some(run.to_owned());
@@ -70,7 +70,7 @@ pub(super) async fn who_decides_is_told_what_became_of_it(bench: &dyn Bench) {
 
 pub(super) async fn a_decision_is_found_by_call_or_suspension(bench: &dyn Bench) {
     let store = bench.store().await;
-    // The model gives the id again in its next step.
+    // The model uses the id again in its next step.
     let script = [
         turn([("same".to_owned(), "ask", json!(1)), ("a".to_owned(), "say", json!(1))]),
         one("same", "ask", json!(2)),
@@ -108,7 +108,7 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
         assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
     }
     assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Accepted, "c0 of r1");
-    // The same words again are no answer to the call of the other run.
+    // A repeated decision without its run does not answer the call of the other run.
     let told = reply(&*store, &Incoming::new("d1", "c0", Resume)).await;
     assert!(matches!(told, Reply::Invalid(_)), "c0, once only that of r2 waits: {told:?}");
     assert_eq!(mail(&*store, "r2").await.decisions, [], "the mail of r2");
@@ -116,7 +116,7 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
 
 pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dyn Bench) {
     let store = bench.store().await;
-    // So that there are such calls of runs before and behind it.
+    // So that runs before and after r1 in the list have calls with this id.
     for run in ["q", "s"] {
         let lease = put(&*store, &Played::new(run, &[one("same", "ask", json!(0))]).await).await;
         release(&*store, &lease).await;
@@ -131,7 +131,7 @@ pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dy
     let waits = super::puts::approvals(&*store, crate::store::ApprovalFilter::Run("r1".to_owned())).await;
     assert_eq!(waits.len(), 1, "calls of r1 that wait");
     assert_ne!(waits[0].call, "same", "the name of the second, since the first has the id for its name");
-    // The command that approved the first is given once more: the second was never shown to its giver.
+    // The command that approved the first call runs again. Its user has not seen the second question.
     assert_eq!(reply(&*store, &on("r1", "same", "d0")).await, Reply::Duplicate, "the first decision again");
     let ambiguous = Reply::Ambiguous(vec![waits[0].suspension.id.clone()]);
     assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, ambiguous, "the id alone");
@@ -186,8 +186,8 @@ pub(super) async fn a_decision_is_for_the_question_that_was_shown(bench: &dyn Be
     assert!(kept[1].digest.is_some(), "the digest is part of what is kept, also where none was given");
 }
 
-/// The table of [`Reply`], before each commit of the questions, while the driver has the run, without a driver, and once the decisions
-/// are taken.
+/// The table of [`Reply`]: before each commit of the questions, while the run is leased, without a driver, and after
+/// the decisions are taken.
 pub(super) async fn each_row_of_the_table_is_the_reply(bench: &dyn Bench) {
     let store = bench.store().await;
     let asks = [
@@ -292,7 +292,7 @@ pub(super) async fn each_row_of_the_table_is_the_reply(bench: &dyn Bench) {
     release(&*store, &lease).await;
 }
 
-/// Does a question wait already?
+/// Returns whether the run has a waiting question.
 async fn played_asks(store: &dyn RunStore) -> bool {
     store.load("r1").await.must("load").info.waiting > 0
 }
@@ -311,7 +311,7 @@ pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) 
     let told = decide(&*store, &on("r1", "c0", "d0"), NOW + 10, &Unchecked).await;
     assert_eq!(told.must("decide at the very end"), Reply::Expired, "at its very end");
 
-    // Nobody else need look for it to lapse: who was told so has seen to it.
+    // The late decision itself gives the call up. No other task has to check the expiry.
     let lapsed = mail(&*store, "r1").await.decisions;
     let told: Vec<_> = lapsed.iter().map(|one| (&*one.call, one.action, one.decided_at_ms)).collect();
     assert_eq!(told, [("c0", Cancel, NOW + 10)], "the call is given up");
@@ -344,7 +344,7 @@ pub(super) async fn an_actor_that_cannot_be_told_apart_is_refused(bench: &dyn Be
     assert_eq!(reply(&*store, &on("r1", "c0", "d0").by("Änne 安")).await, Reply::Accepted, "letters");
 }
 
-/// Takes texts alone.
+/// A schema check that accepts only text.
 pub(super) struct Texts;
 
 impl SchemaCheck for Texts {

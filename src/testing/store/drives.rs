@@ -1,4 +1,4 @@
-//! Runs as a worker drives them: claimed, driven by the loop with a [`StoreCommitter`], parked, decided, gone on with.
+//! Runs in the way of a worker: claimed, driven by the loop with a [`StoreCommitter`], parked, decided, resumed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 use crate::trace::{Event, Recorder, Rulebook, Verdict, check};
 use crate::turn::Turn;
 
-/// The trace of a run is one that the documented lifecycles allow.
+/// Checks that the trace of a run conforms to the documented lifecycles.
 pub(super) async fn conforms(store: &dyn RunStore, run: &str) {
     let rows = trace(store, run).await;
     let event = |json: &str| {
@@ -32,7 +32,7 @@ pub(super) async fn conforms(store: &dyn RunStore, run: &str) {
     assert_ne!(report.verdict, Verdict::Violates, "the trace of {run:?}: {report}");
 }
 
-/// A worker's part: the run as it is stored, driven until it waits or is over.
+/// Does the part of a worker: loads the run and drives it until it waits or is over.
 async fn work(store: &Arc<dyn RunStore>, lease: &Lease, script: &[Turn]) -> RunState {
     let loaded = load(&**store, &lease.run).await;
     let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced + 1).build();
@@ -52,7 +52,7 @@ async fn work(store: &Arc<dyn RunStore>, lease: &Lease, script: &[Turn]) -> RunS
     let driven = drive((&agent, false), &mut state, input, &mut committer, &recorder, &taken);
     tokio::select! {
         _ = driven => {}
-        // The sender lives as long as the committer, which the loop has.
+        // The sender lives as long as the committer, which the loop owns.
         changed = lost.changed() => {
             changed.ok();
             panic!("the loop of {lease:?} was lost: {:?}", *lost.borrow());
@@ -94,7 +94,7 @@ pub(super) async fn a_run_that_was_dropped_goes_on_from_its_last_commit(bench: &
     create(&*store, "r1").await;
     let mut rounds = 0;
     let mut last = 0;
-    // Dropped a little later each time; how much was made by then, its commits say.
+    // The loop is dropped a little later each time. Its commits show how far it came.
     for pause in 0.. {
         let now = NOW + rounds * 10;
         let lease = store.claim(&of(bench, "r1", format!("w{rounds}"), now, now + 10)).await;

@@ -13,7 +13,7 @@ use crate::agent::ExecutionMode;
 use crate::agent::event::{AgentEvent, EventKind};
 use crate::store::{ChangeCursor, Changes, EventRow};
 
-/// The event of a row, with the same numbers.
+/// Returns the event of a row, and checks its numbers.
 fn read(row: &EventRow) -> AgentEvent {
     let event: AgentEvent =
         crate::json::from_str(&row.json).ok().must(format_args!("an event in {}", row.json));
@@ -79,7 +79,7 @@ pub(super) async fn events_are_read_in_pages(bench: &dyn Bench) {
         }
         assert_eq!(got, expected, "the events in pages of {limit}");
     }
-    // A receiver that has seen some pieces of an answer gets all of it.
+    // A receiver that has seen some pieces of an answer gets the whole row.
     let page = store.events("r1", pieces.seq, 1).await.must("the pieces of an answer");
     assert_eq!(page, std::slice::from_ref(pieces), "the events behind the first piece of an answer");
     let none = [store.events("r1", 0, 0).await, store.events("r1", u64::MAX, 10).await];
@@ -106,12 +106,12 @@ pub(super) async fn events_of_a_repeated_commit_replace_the_first(bench: &dyn Be
     let mut second = played.commit(2);
     second.events = vec![row(3, 5), row(6, 6), row(7, 7)];
     commit(&*store, &lease, &second).await;
-    // The process did not hear of it, and went on before it gave it again.
+    // The process lost the acknowledgement, and continued before it repeated the commit.
     second.again = true;
     second.events = vec![row(3, 5), row(6, 9)];
     commit(&*store, &lease, &second).await;
     assert_eq!(events(&*store, "r1").await, [row(1, 1), row(2, 2), row(3, 5), row(6, 9)], "the events");
-    // A commit that was never made is given again as the first.
+    // A commit that was never made is accepted as a repetition.
     let mut third = played.commit(3);
     third.again = true;
     third.events = vec![row(10, 10)];
@@ -141,7 +141,7 @@ pub(super) async fn changes_name_committed_runs_once(bench: &dyn Bench) {
     assert_eq!((all.runs.len(), named(&all)), (2, expected(&[("r1", 2), ("r2", 1)])), "both runs");
     assert_eq!(store.changes(&all.cursor, none).await.must("changes").runs, [], "runs behind both");
     commit(&*store, &first, &played.commit(3)).await;
-    // The position is of the store: another handle, and JSON, have the same.
+    // A cursor is valid at another handle and after a round trip through JSON.
     let json = serde_json::to_string(&all.cursor).ok().must("the cursor as JSON");
     let cursor: ChangeCursor = crate::json::from_str(&json).ok().must("the cursor from JSON");
     let last = bench.store().await.changes(&cursor, none).await.must("changes");
@@ -166,7 +166,7 @@ pub(super) async fn a_commit_wakes_each_reader_of_changes(bench: &dyn Bench) {
     };
     let (here, there) = (bench.store().await, bench.store().await);
     let made = async {
-        // Both have looked, and wait.
+        // Both readers have read the store and wait.
         tokio::time::sleep(Duration::from_millis(50)).await;
         commit(&*store, &lease, &played.commit(1)).await;
     };

@@ -1,4 +1,4 @@
-//! Leases that are kept, given back and lost.
+//! Leases: renewal, release and loss.
 
 use std::time::Duration;
 
@@ -44,11 +44,11 @@ pub(super) async fn a_lease_renewed_for_no_time_is_over(bench: &dyn Bench) {
     assert_eq!(lease.fence, 2, "the fence of the lease behind it");
     let fenced = store.renew(&Lease::new("r1", holder.fence), Duration::ZERO).await;
     refused!("end a lease that was taken", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
-    // It counts as one that was lost.
+    // The ended lease counts as a lost claim.
     assert_eq!(load(&*store, "r1").await.info.lost, 1, "claims that were lost");
 }
 
-/// It is held by its fence: until it is renewed for less, or the run is given back.
+/// Such a lease lasts until it is renewed with a shorter term, or the run is given back.
 pub(super) async fn a_lease_without_a_term_has_no_end(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
@@ -64,7 +64,7 @@ pub(super) async fn a_lease_without_a_term_has_no_end(bench: &dyn Bench) {
         );
         let holder = load(&*store, "r1").await.info.holder.must("its holder");
         assert_eq!(holder.left, Duration::MAX, "the time that is left");
-        // Renewed for as long again it stays so.
+        // A renewal with the maximum keeps the lease without an end.
         store.renew(&lease, Duration::MAX).await.must("renew without a term");
     }
     store.renew(&lease, Duration::from_millis(5)).await.must("renew for less");
@@ -106,7 +106,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lost = async || load(&*store, "r1").await.info.lost;
-    // Each takes over from the one before it, which is gone.
+    // Each claim follows a lost one.
     let take = async |turn: u64, any: bool| {
         let (now, until) = (NOW + turn * 10, NOW + turn * 10 + 10);
         let wish = if any { of_any(bench, "w", now, until) } else { of(bench, "r1", "w", now, until) };
@@ -119,7 +119,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     let lease = take(4, true).await;
     assert_eq!(lease.lost, 3, "told by the lease of a claim without a name");
     assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
-    // One that put the run off, or was drained, has not shown that it can be driven.
+    // A release with a retry delay, or after a drain, does not show that the run can be driven.
     store.release(&lease, &Release::retry_after(span(bench, NOW), "no key")).await.must("put off");
     let lease = take(5, true).await;
     assert_eq!(lost().await, 3, "behind one that put it off");
@@ -153,7 +153,7 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
     store.release(&lease, &Release::retry_after(Duration::ZERO, "no key")).await.must("put off");
-    // A claim that was lost.
+    // A lost claim.
     store.claim(&of(bench, "r1", "ann", NOW, NOW + 1)).await.must("claim");
     let lease = store.claim(&of(bench, "r1", "bob", NOW + 1, LONG)).await.must("claim").must("claim");
     assert_eq!(load(&*store, "r1").await.info.lost, 1, "lost claims before the commit");
@@ -162,7 +162,7 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     for one in first {
         store.commit(&lease, one).await.must("commit");
     }
-    // One that is refused leaves the lease.
+    // A refused commit keeps the lease.
     let mut other = last.clone();
     other.version += 1;
     let refused = store.commit_and_release(&lease, &other).await;
@@ -176,15 +176,15 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     assert_stored(&*store, played.state(), "behind its last commit").await;
     assert_eq!(trace(&*store, "r1").await, played.trace(), "its trace");
 
-    // A renewal that comes late holds nothing.
+    // A late renewal does not restore the lease.
     store.renew(&lease, span(bench, LONG)).await.must("renew what was given back");
     assert_eq!(load(&*store, "r1").await.info.holder, None, "the holder behind a late renewal");
-    // An answer that was lost.
+    // The acknowledgement was lost.
     let again = Commit { again: true, ..last.clone() };
     store.commit_and_release(&lease, &again).await.must("commit and release again");
     assert_eq!(load(&*store, "r1").await.info.version, last.version, "the version behind a repeated commit");
 
-    // The run is free, and the next claim fences this lease.
+    // The run is free, and the next claim invalidates this lease.
     let yes = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(store.post(&yes).await.must("post d0"), Posted::Accepted, "a decision");
     let next = claim_any(bench, &*store, NOW + 2).await.must("a run with a decision");
@@ -205,7 +205,7 @@ pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
         .await
         .must("release an older lease");
     assert_eq!(load(&*store, "r1").await.info, before, "what bob has in hand");
-    // That of a run that was removed meanwhile is none either.
+    // A release for a removed run is ignored as well.
     store.release(&Lease::new("gone", 1), &Release::clean()).await.must("release a run that is not there");
 }
 
