@@ -1,7 +1,7 @@
-//! The drivers and stores of `runstate`, compiled as a crate of their own.
+//! The drivers and stores of `runstate`, compiled as a separate crate.
 //!
-//! A name of the kernel, of snapshots, of a lifecycle or of traces that is not public does not resolve here. The crate has no
-//! code of its own: each module in it could be published apart.
+//! A private name of the kernel, of snapshots, of a lifecycle or of traces does not resolve here. The crate has no
+//! code of its own: each of its modules could be published separately.
 #![allow(
     dead_code,
     unused_imports,

@@ -1,4 +1,4 @@
-//! Lists, and their pages.
+//! Lists and their pages.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(super) async fn runs_are_listed_newest_first_in_pages(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut places = Vec::new();
     for number in 0u64..40 {
-        // Four of each time, so that pages end between runs of one time.
+        // Four runs share each time, so that some pages end between them.
         let (at, id) = (NOW + number * 7 % 10, format!("r{number:02}"));
         store.create(&NewRun::new(&*id, json!(number), at)).await.must("create");
         places.push((at, id));
@@ -39,7 +39,7 @@ pub(super) async fn runs_are_listed_newest_first_in_pages(bench: &dyn Bench) {
         assert_eq!(got, expected, "all runs in pages of {limit}, by creation and id, the newest first");
     }
     assert_eq!(store.runs(&RunQuery::all(0)).await.must("no runs"), [], "at most none");
-    // A run that comes while one reads does not shift what is behind.
+    // A run that is created during the reading does not shift later pages.
     let page = store.runs(&RunQuery::all(10)).await.must("the first page");
     store.create(&NewRun::new("newest", json!(0), NOW + 99)).await.must("create");
     let next = RunQuery::all(10).after(page.last().must("ten runs"));
@@ -130,7 +130,7 @@ pub(super) async fn approvals_are_listed_in_pages(bench: &dyn Bench) {
 
 pub(super) async fn approvals_are_listed_by_run_call_and_suspension(bench: &dyn Bench) {
     let store = bench.store().await;
-    // The model gives one id again in its next step.
+    // The model uses the id again in its next step.
     let call = |id: &str, tool| (id.to_owned(), tool, json!({ "of": id }));
     let script = [turn([call("a", "ask"), call("x", "say")]), turn([call("a", "ask"), call("b", "ask")])];
     let lease = put(&*store, &Played::hasty("r1", &script).await).await;

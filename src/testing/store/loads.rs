@@ -1,4 +1,4 @@
-//! What is loaded is what was committed.
+//! Loads: a loaded run equals the committed one.
 
 use serde_json::json;
 
@@ -187,7 +187,7 @@ pub(super) async fn runs_have_nothing_of_each_other(bench: &dyn Bench) {
     for played in &played {
         leases.push(claim(&*store, played.state().id()).await);
     }
-    // Commit by commit, one run after the other.
+    // Commit by commit, in turns over the runs.
     for version in 1..=played[0].commits().len() {
         for (played, lease) in played.iter().zip(&leases) {
             commit(&*store, lease, &played.commit(version)).await;

@@ -1,8 +1,9 @@
-//! The conformance suite of stores: what [`RunStore`] says, as behaviours that any implementation runs in its own tests.
+//! The conformance suite of stores: the contract of [`RunStore`] as behaviours that any implementation runs in its
+//! own tests.
 //!
-//! A [`Bench`] is a place with a store in it, empty to begin with. It gives handles on it, as many as are asked for; each
-//! is like a process of its own. [`store_conformance!`](crate::store_conformance) makes a test of each behaviour, on a
-//! bench of its own:
+//! A [`Bench`] is a place with an initially empty store. It returns any number of handles on the store, each like one
+//! of a separate process. [`store_conformance!`](crate::store_conformance) creates a test for each behaviour, on a
+//! separate bench:
 //!
 //! ```
 //! use runstate::store::MemoryStore;
@@ -14,7 +15,7 @@
 //! }
 //! ```
 //!
-//! [`check_all`] runs all of them at once and says which failed:
+//! [`check_all`] runs all behaviours and returns the failed ones:
 //!
 //! ```
 //! use runstate::store::MemoryStore;
@@ -28,11 +29,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Behaviours are listed by the [`Part`] of a store that they need. A store without a queue, or without lists, has a [`PartBench`], and
-//! `store_conformance!(data: ...)` makes its tests.
+//! Behaviours are listed by the [`Part`] of a store that they need. For a store without a queue, or without lists,
+//! implement a [`PartBench`]; `store_conformance!(data: ...)` creates its tests.
 //!
-//! A behaviour that does not hold panics, saying what it got and what it expected. What the suite can not see is whether
-//! what is durable survives a power cut: for that a store counts its syncs, or runs on a simulated disk
+//! A failed behaviour panics with the actual and the expected result. The suite cannot see whether durable data
+//! survives a power cut. For that, a test counts the syncs of a store, or runs it on a simulated disk
 //! ([`SimDisk`](crate::files::SimDisk)).
 
 mod behaviours;
@@ -80,18 +81,18 @@ pub use parted::{Part, PartBench, WithoutQueue};
 pub use played::Played;
 pub use taped::Taped;
 
-/// A place with a store in it.
+/// A place with a store.
 #[async_trait]
 pub trait Bench: Send + Sync {
-    /// Another handle on the same data, as another process would open it: a connection, an instance of its own. A store
-    /// that lives in memory gives the same one again ([`OneHandle`]).
+    /// Returns another handle on the data, as another process would open it: a connection, or a separate instance. A
+    /// store in memory returns its only handle again ([`OneHandle`]).
     async fn store(&self) -> Arc<dyn RunStore>;
 
-    /// The clock of all its handles, by which they tell leases and lapses.
+    /// Returns the clock of all handles, for leases and expiries.
     fn clock(&self) -> &SetClock;
 }
 
-/// A store that has one handle and no more, such as one in memory.
+/// The bench of a store with one handle, such as one in memory.
 #[derive(Debug, Clone)]
 pub struct OneHandle {
     store: Arc<dyn RunStore>,
@@ -99,7 +100,7 @@ pub struct OneHandle {
 }
 
 impl OneHandle {
-    /// With the store that is made with this clock.
+    /// Creates a bench with a store that uses the bench's clock.
     pub fn new<S: RunStore + 'static>(make: impl FnOnce(SetClock) -> S) -> Self {
         let clock = SetClock::default();
         OneHandle { store: Arc::new(make(clock.clone())), clock }
@@ -117,24 +118,24 @@ impl Bench for OneHandle {
     }
 }
 
-/// One thing that a store does.
+/// One behaviour of a store.
 #[derive(Clone, Copy)]
 pub struct Behaviour {
-    /// Its name, as the name of its test.
+    /// The name of the behaviour and of its test.
     pub name: &'static str,
-    /// The last part of a store that it needs.
+    /// The last part of a store that the behaviour needs.
     pub part: Part,
     run: for<'b> fn(&'b dyn Bench) -> futures_util::future::BoxFuture<'b, ()>,
 }
 
 impl Behaviour {
-    /// Looks whether the store on that bench, which is empty, does it.
+    /// Checks the behaviour on an empty bench.
     ///
     /// # Panics
-    /// When it does not.
+    /// If the store does not have the behaviour.
     ///
     /// # Cancel safety
-    /// Dropped, it leaves on the bench what it put there.
+    /// If the future is dropped, the bench keeps its data.
     pub async fn check(&self, bench: &dyn Bench) {
         bench.clock().set(world::NOW);
         (self.run)(bench).await;
@@ -147,11 +148,11 @@ impl fmt::Debug for Behaviour {
     }
 }
 
-/// The behaviour of that name, on a runtime of its own with several threads: what the tests of
-/// [`store_conformance!`](crate::store_conformance) do.
+/// Checks the behaviour with that name, on a new runtime with several threads. The tests of
+/// [`store_conformance!`](crate::store_conformance) call this function.
 ///
 /// # Panics
-/// When the store does not behave so, when there is no behaviour of that name, and when no runtime can be made.
+/// If the store does not have the behaviour, if no behaviour has that name, and if the runtime cannot be created.
 pub fn check_one<B: Bench>(name: &str, bench: impl Future<Output = B>) {
     let Some(behaviour) = BEHAVIOURS.iter().find(|behaviour| behaviour.name == name) else {
         panic!("there is no behaviour {name:?}; `BEHAVIOURS` has those there are");
@@ -164,10 +165,11 @@ pub fn check_one<B: Bench>(name: &str, bench: impl Future<Output = B>) {
     });
 }
 
-/// All behaviours, each on a bench of its own: the names of those that the store does not have, each with what was said.
+/// Checks all behaviours, each on a separate bench. Returns the names of the failed ones, each with its panic
+/// message.
 ///
 /// # Cancel safety
-/// Dropped, it leaves on the benches what it put there.
+/// If the future is dropped, the benches keep their data.
 pub async fn check_all<B: Bench, F: Future<Output = B>>(bench: impl FnMut() -> F) -> Vec<(String, String)> {
     check(BEHAVIOURS.iter(), bench).await
 }
@@ -175,7 +177,7 @@ pub async fn check_all<B: Bench, F: Future<Output = B>>(bench: impl FnMut() -> F
 /// Checks the behaviours of one part of a store, as [`check_all`] does. A [`PartBench`] has an example.
 ///
 /// # Cancel safety
-/// Dropped, it leaves on the benches what it put there.
+/// If the future is dropped, the benches keep their data.
 pub async fn check_part<B: Bench, F: Future<Output = B>>(
     part: Part,
     bench: impl FnMut() -> F,

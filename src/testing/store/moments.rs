@@ -1,4 +1,4 @@
-//! The table of replies around each commit: before it, while it is made, and once it is.
+//! The table of replies around each commit: before, during and after it.
 
 use std::collections::BTreeSet;
 
@@ -17,19 +17,19 @@ use crate::decision::DecisionAction::Resume;
 use crate::store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 use crate::testing::replies::{NAMES, Question, Table};
 
-/// The doors of a store, and the table beside it.
+/// A run of a store, with a reference table of replies.
 struct Doors<'a> {
     store: &'a dyn RunStore,
     run: &'a str,
-    /// Has each commit first, so that its questions are known.
+    /// A store that receives each commit first, so that its questions are known.
     twin: MemoryStore,
     twin_lease: Lease,
     table: Table,
     clock: &'a SetClock,
     now_ms: u64,
-    /// Numbers each moment at which decisions are sent.
+    /// Numbers the moments at which decisions are sent.
     moment: usize,
-    /// Of so many decisions one is sent, by turns.
+    /// The rotation of probes: one out of `one_of` is sent at each moment.
     one_of: usize,
     met: BTreeSet<&'static str>,
     way: String,
@@ -41,7 +41,7 @@ async fn questions(store: &dyn RunStore, run: &str) -> Vec<Question> {
 }
 
 impl Doors<'_> {
-    /// The calls of the run, by name and by id.
+    /// Returns the calls of the run, by name and by id.
     async fn calls(&mut self) -> Vec<(&'static str, &'static str)> {
         let rows = self.twin.load(self.run).await.must("load the twin").stored;
         let Some(stored) = rows else { return Vec::new() };
@@ -55,12 +55,12 @@ impl Doors<'_> {
         self.table.listed(calls, questions(self.store, self.run).await, self.now_ms);
     }
 
-    /// The decisions of the table that are due by turns, as a store's caller gives them.
+    /// Returns the probes of the table that are due in the rotation, as a caller of the store sends them.
     fn probes(&self, table: &Table) -> Vec<Incoming> {
         let probes = table.probes(&format!("p{}-", self.moment)).into_iter().enumerate();
         let due = probes.filter(|(number, _)| (number + self.moment).is_multiple_of(self.one_of));
         due.map(|(number, mut probe)| {
-            // A suspension of this run names the run, too.
+            // A suspension of this run includes the run.
             let names_run =
                 probe.suspension_id.as_ref().is_some_and(|id| id.starts_with(&format!("{}/", self.run)));
             if probe.run_id.is_none() && !(names_run && number % 2 == 0) {
@@ -86,14 +86,14 @@ impl Doors<'_> {
         }
     }
 
-    /// Sends the decisions that are refused.
+    /// Sends the decisions that the table refuses.
     async fn look(&mut self) {
         self.list().await;
         for probe in self.probes(&self.table) {
             if self.table.reply(&probe, self.now_ms, &Texts) != "accepted" {
                 self.expect(&probe).await;
                 if self.now_ms > NOW {
-                    // A decision that comes too late gives its call up.
+                    // A late decision gives its call up.
                     self.list().await;
                 }
             }
@@ -101,7 +101,7 @@ impl Doors<'_> {
         self.moment += 1;
     }
 
-    /// Commits, and sends decisions meanwhile. The reply to each is the one before or the one after.
+    /// Commits, and sends decisions concurrently. The reply to each is that of before or of after the commit.
     async fn commit(&mut self, lease: &Lease, new: &Commit) {
         self.look().await;
         let before = self.table.clone();
@@ -111,7 +111,7 @@ impl Doors<'_> {
         self.table.listed(calls, open, self.now_ms);
         let mut sent = self.probes(&self.table);
         sent.retain(|probe| self.table.reply(probe, self.now_ms, &Texts) != "accepted");
-        // A question that this commit brings about is answered while it is made, twice.
+        // A question that this commit creates is answered twice during the commit.
         let asked_now: Vec<Question> = self
             .table
             .open()
@@ -130,7 +130,7 @@ impl Doors<'_> {
         let told: Vec<_> = sent.iter().zip(told).map(|(one, told)| (one, told.must("decide"))).collect();
         let after = self.table.clone();
         for (incoming, _) in told.iter().filter(|(_, told)| told.name() == "accepted") {
-            // It panics where another one was accepted on the same question.
+            // Panics if another decision on the question was accepted.
             self.table.accepted(incoming);
         }
         for (incoming, told) in told.iter().filter(|(_, told)| told.name() != "accepted") {
@@ -196,7 +196,8 @@ async fn around_each_commit(
         if !in_hand {
             release(store, &lease).await;
         }
-        // A person answers what waits, twice, one question or all of them. The last question of the first round lapses.
+        // An approver answers waiting calls twice: one question, or two. The last question of the first round
+        // expires.
         let open: Vec<_> = doors.table.open().cloned().collect();
         let is_all = open.iter().all(|open| open.call == "l");
         let most = 1 + decisions % 2;

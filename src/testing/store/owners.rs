@@ -1,4 +1,4 @@
-//! Of two who believe that a run is theirs, one alone goes on with it.
+//! Ownership: of two workers with a lease on a run, only one can continue it.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ pub(super) async fn who_was_paused_is_fenced_when_another_took_the_run(bench: &d
     commit(&*ann, &old, &played.commit(1)).await;
     commit(&*ann, &old, &played.commit(2)).await;
 
-    // Ann is paused, and her lease ends. Bob goes on.
+    // Ann is paused, and her lease expires. Bob continues.
     let new = bob.claim(&of_any(bench, "bob", NOW + 10, LONG)).await.must("claim").must("what ann had");
     assert_eq!(load(&*bob, "r1").await.info.version, 2, "bob reads what ann committed");
     let fenced = ann.commit(&old, &played.commit(3)).await;
@@ -56,7 +56,7 @@ pub(super) async fn an_older_commit_is_not_given_again_by_who_was_fenced(bench: 
     create(&*ann, "r1").await;
     let old = ann.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
     commit(&*ann, &old, &played.commit(1)).await;
-    // Ann gave commit 2 and does not know what became of it: nothing. Bob makes his own commit 2.
+    // Ann sent commit 2 without an acknowledgement; it was not made. Bob makes his own commit 2.
     let new = bob.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     commit(&*bob, &new, &played.commit(2)).await;
     let before = everything(&*bob, "r1").await;
@@ -77,7 +77,7 @@ pub(super) async fn two_handles_see_each_others_commits(bench: &dyn Bench) {
     create(&*ann, "r1").await;
     let mut fence = 0;
     for one in played.commits() {
-        // In turns, each after the other gave the run back.
+        // In turns, each after the other one gave the run back.
         let (here, there) = if one.version % 2 == 0 { (&ann, &bob) } else { (&bob, &ann) };
         let lease = here.claim(&of_any(bench, "w", NOW, LONG)).await.must("claim").must("claim any");
         fence += 1;

@@ -1,4 +1,4 @@
-//! Benches of stores that have a part of [`RunStore`](crate::store::RunStore).
+//! Benches of stores that implement only some parts of [`RunStore`](crate::store::RunStore).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::store::{
 };
 use crate::tool_call::AnyToolCall;
 
-/// A part of a store. Each part needs the parts before it.
+/// A part of a store. Each part needs the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// [`RunData`].
@@ -28,10 +28,10 @@ pub enum Part {
     Queue,
 }
 
-/// A place with a store that has no queue. The place is empty at first.
+/// A place with a store without a queue. The place is empty at first.
 ///
-/// [`WithoutQueue`] makes a [`Bench`] of it. The leases of such a store are the caller's. Where a behaviour of [`Part::Data`] compares
-/// lists, the bench reads them from the rows of the runs that were created on it.
+/// [`WithoutQueue`] makes a [`Bench`] of it. The caller manages the leases of such a store. If a behaviour of
+/// [`Part::Data`] compares lists, the bench derives them from the rows of the runs that were created on it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,7 +51,7 @@ pub enum Part {
 ///     }
 ///
 ///     async fn lease(&self, run: &str) -> Result<Lease, StoreError> {
-///         // The lease before it is over.
+/// Ends the previous lease.
 ///         if let Some(holder) = self.0.load(run).await?.info.holder {
 ///             self.0.renew(&Lease::new(run, holder.fence), Duration::ZERO).await?;
 ///         }
@@ -72,7 +72,7 @@ pub enum Part {
 /// # runtime.block_on(async {
 /// assert_eq!(check_part(Part::Data, bench).await, []);
 ///
-/// // It has no lists: behaviours of that part fail.
+/// The bench has no lists: behaviours of that part fail.
 /// let (name, message) = &check_part(Part::Lists, bench).await[0];
 /// assert_eq!(name, "a_thread_is_removed_from_its_end");
 /// assert!(message.contains("the store of this bench has no lists"));
@@ -81,29 +81,30 @@ pub enum Part {
 /// ```
 #[async_trait]
 pub trait PartBench: Send + Sync + 'static {
-    /// Another handle on the rows.
+    /// Returns another handle on the rows.
     async fn data(&self) -> Arc<dyn RunData>;
 
-    /// Another handle on the lists. None for a store without lists.
+    /// Returns another handle on the lists. None for a store without lists.
     async fn lists(&self) -> Option<Arc<dyn RunLists>> {
         None
     }
 
-    /// A new lease on the run. Its fence is above the fences of all leases before it, which end.
+    /// Returns a new lease on the run. Its fencing token is above those of all previous leases, which end.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn lease(&self, run: &str) -> Result<Lease, StoreError>;
 
-    /// Ends the lease. The default does nothing: the next lease ends it. A store with lists refuses to remove a run with a lease.
+    /// Ends the lease. The default does nothing: the next lease ends it. A store with lists refuses to remove a
+    /// leased run.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     async fn give_back(&self, _lease: &Lease) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// The clock of all handles.
+    /// Returns the clock of all handles.
     fn clock(&self) -> &SetClock;
 }
 
@@ -115,7 +116,7 @@ pub struct WithoutQueue<P> {
 }
 
 impl<P: PartBench> WithoutQueue<P> {
-    /// The bench with these parts.
+    /// Creates a bench with these parts.
     pub fn new(parts: P) -> Self {
         WithoutQueue { parts: Arc::new(parts), created: Arc::default() }
     }
@@ -155,7 +156,7 @@ impl Parted {
         self.created.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    /// The calls of a run that wait for a decision, by its rows.
+    /// Returns the calls of a run that wait for a decision, from its rows.
     async fn questions(&self, run: &str) -> Result<Vec<Approval>, StoreError> {
         let PendingSignals { decisions, message, .. } = self.data.pending_signals(run).await?;
         let stored = self.data.load(run).await?.stored.filter(|_| message.is_none());

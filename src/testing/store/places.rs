@@ -1,4 +1,4 @@
-//! Ids in lists: they are ordered, and told apart, by their bytes.
+//! Ids in lists: they are ordered and distinguished by their bytes.
 
 use serde_json::json;
 

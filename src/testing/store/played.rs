@@ -1,4 +1,4 @@
-//! Runs that were driven without a store: their commits, to give to one as one likes.
+//! Runs that were driven without a store. Their commits can be sent to any store.
 
 use std::fmt;
 
@@ -16,7 +16,8 @@ use crate::tool_call::{AnyToolCall, ToolCallStatus};
 use crate::trace::Recorder;
 use crate::turn::Turn;
 
-/// Keeps commits as rows, and in the form of another committer, which says what the run is after each.
+/// A committer that keeps commits as rows. It also passes them to a memory committer, which has the stored run after
+/// each commit.
 struct Tape {
     recorder: Recorder,
     messages: u64,
@@ -44,11 +45,11 @@ impl StateCommitter for Tape {
     }
 }
 
-/// A run that was driven without a store: its commits, for tests and benches of stores.
+/// A run that was driven without a store, and its commits. For tests and benchmarks of stores.
 ///
-/// Its model answers as the script says, and with `done` once that is over. There are three tools: `say` gives back its
-/// arguments, `ask` waits for a decision first (with the argument `expires` until then), and `note` keeps the values `run`
-/// and `thread` of its arguments, and removes them where they are null.
+/// Its model answers from the script, and then with `done`. There are four tools. `say` returns its arguments. `ask`
+/// waits for a decision first, with the argument `expires` until that time. `pay` returns its arguments after two
+/// approvals. `note` stores the values `run` and `thread` of its arguments, and removes those that are null.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,7 +70,7 @@ impl StateCommitter for Tape {
 /// }
 /// assert_eq!(store.load("r1").await?.info.waiting, 1);
 ///
-/// // Each of them once.
+/// Each commit is accepted once.
 /// let refused = store.commit(&lease, played.commits().next().unwrap()).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Version { got: 1, .. }));
 /// # Ok::<(), StoreError>(())
@@ -84,29 +85,28 @@ pub struct Played {
 }
 
 impl Played {
-    /// A new run with this script, driven until it waits or is over. Its commits are made at 1,000,000 and a
-    /// number.
+    /// Drives a new run with this script until it waits or is over. Its commits have the time 1,000,000 ms.
     ///
     /// # Panics
-    /// When the script makes no run.
+    /// If the script cannot be run.
     ///
     /// # Cancel safety
-    /// Nothing is there before it is ready.
+    /// If the future is dropped, no run is created.
     pub async fn new(run: &str, script: &[Turn]) -> Self {
         Self::on_thread(run, Thread::new(run), agent(script)).await
     }
 
-    /// The same, with the calls of a round in that mode, and by the loop whose answers come in pieces or by the plain one.
+    /// Drives a new run with that mode for the calls of a round. With `in_pieces` the loop streams its answers.
     pub(super) async fn by(mode: ExecutionMode, in_pieces: bool, run: &str, script: &[Turn]) -> Self {
         Self::driven(run, Thread::new(run), in_mode(mode, script), in_pieces).await
     }
 
-    /// The same, going on as long as any call of a round has a result.
+    /// Drives a new run that continues while any call of a round has a result.
     pub(super) async fn hasty(run: &str, script: &[Turn]) -> Self {
         Self::on_thread(run, Thread::new(run), hasty(script)).await
     }
 
-    /// The same, whose commits are made from that time on.
+    /// Drives a new run. The commit with number `n` has the time `at_ms + n`.
     pub(super) async fn at(at_ms: u64, run: &str, script: &[Turn]) -> Self {
         let mut played = Self::new(run, script).await;
         for (number, commit) in (1..).zip(&mut played.tape.kept) {
@@ -116,23 +116,23 @@ impl Played {
         played
     }
 
-    /// The same, on a thread.
+    /// Drives a new run on a thread.
     pub(super) async fn on_thread(run: &str, thread: Thread, agent: Agent) -> Self {
         Self::driven(run, thread, agent, false).await
     }
 
-    /// The same, where the store has the earlier messages of the thread.
+    /// Drives a new run on a thread whose earlier messages are in the store.
     pub(super) async fn behind(run: &str, thread: Thread, agent: Agent) -> Self {
         Self::of(run, thread, agent, false, true).await
     }
 
-    /// A new run behind that one on its thread, in a store that has the earlier messages.
+    /// Drives a new run after `before` on its thread, for a store that has the earlier messages.
     ///
     /// # Panics
-    /// When the run before is not over.
+    /// If the previous run is not over.
     ///
     /// # Cancel safety
-    /// Nothing is there before it is ready.
+    /// If the future is dropped, no run is created.
     pub async fn following(run: &str, before: Played, script: &[Turn]) -> Self {
         Self::behind(run, before.into_thread(), agent(script)).await
     }
@@ -157,27 +157,27 @@ impl Played {
         played
     }
 
-    /// Goes on with these decisions. Says which commits are new, by their places from 0.
+    /// Resumes the run with these decisions. Returns the indexes of the new commits, from 0.
     ///
     /// # Panics
-    /// When the run does not wait.
+    /// If the run does not wait.
     ///
     /// # Cancel safety
-    /// Dropped, the run is that of an interrupted one.
+    /// If the future is dropped, the run is in the state of an interrupted one.
     pub async fn resume(&mut self, decisions: &[Decision]) -> std::ops::Range<usize> {
         let before = self.tape.kept.len();
         self.go_on(Input::Resume, decisions).await;
         before..self.tape.kept.len()
     }
 
-    /// Goes on with a message. Says which commits are new, by their places from 0. The first of them
-    /// [takes](Commit::takes) the message where a store has it.
+    /// Resumes the run with a message. Returns the indexes of the new commits, from 0. If a store has the message,
+    /// the first of them must [contain](Commit::takes) it.
     ///
     /// # Panics
-    /// When the run does not wait.
+    /// If the run does not wait.
     ///
     /// # Cancel safety
-    /// Dropped, the run is that of an interrupted one.
+    /// If the future is dropped, the run is in the state of an interrupted one.
     pub async fn send(&mut self, message: Input) -> std::ops::Range<usize> {
         let before = self.tape.kept.len();
         self.go_on(message, &[]).await;
@@ -190,7 +190,7 @@ impl Played {
         drive(driver, &mut self.state, input, &mut self.tape, &recorder, decisions).await;
     }
 
-    /// Has the call a result of its tool?
+    /// Returns whether the call has a result of its tool.
     pub(super) fn executed(&self, call: &str) -> bool {
         let is_it = |(name, machine): (&str, &AnyToolCall)| {
             name == call && machine.status() == ToolCallStatus::Succeeded
@@ -198,25 +198,25 @@ impl Played {
         self.state.calls().any(is_it)
     }
 
-    /// Its commits, in order.
+    /// Returns the commits in order.
     pub fn commits(&self) -> impl ExactSizeIterator<Item = &Commit> {
         self.tape.kept.iter()
     }
 
-    /// One of its commits, from 1, as a store may be given it.
+    /// Returns a commit by its number, from 1, for a store.
     pub(super) fn commit(&self, version: usize) -> Commit {
         self.tape.kept[version - 1].clone()
     }
 
-    /// Its last commit.
+    /// Returns the last commit.
     pub(super) fn last(&self) -> Commit {
         self.commit(self.tape.kept.len())
     }
 
-    /// The run as each commit left it.
+    /// Returns the stored run after each commit.
     ///
     /// # Panics
-    /// The iterator, when a commit cannot be read, which is a bug.
+    /// The iterator panics if a commit cannot be read, which is a bug.
     pub fn stored(&self) -> impl Iterator<Item = StoredRun> {
         let after = |commits| self.tape.other.stored_after(commits);
         (1..=self.tape.kept.len()).map(move |commits| {
@@ -224,22 +224,22 @@ impl Played {
         })
     }
 
-    /// The run.
+    /// Returns the state of the run.
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
-    /// The thread of a run that is over.
+    /// Returns the thread of a run that is over.
     pub(super) fn into_thread(self) -> Thread {
         self.state.into_thread().unwrap_or_else(|_| panic!("the suite's run is not over"))
     }
 
-    /// Its events, in order.
+    /// Returns the events in order.
     pub fn events(&self) -> Vec<EventRow> {
         self.commits().flat_map(|commit| commit.events.iter().cloned()).collect()
     }
 
-    /// The events of its trace, in order.
+    /// Returns the trace events in order.
     pub fn trace(&self) -> Vec<TraceRow> {
         self.commits().flat_map(|commit| commit.trace.iter().cloned()).collect()
     }

@@ -1,4 +1,4 @@
-//! Decisions: the first counts.
+//! Decisions: the first one counts.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ pub(super) async fn the_same_decision_again_is_a_duplicate(bench: &dyn Bench) {
     let first = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(post(&*store, &first).await, Posted::Accepted, "d0");
     assert_eq!(post(&*store, &first).await, Posted::Duplicate, "d0 again");
-    // The id alone says that it is the same.
+    // The id alone identifies a decision.
     let mut changed = first.clone();
     (changed.action, changed.reason) = (Cancel, Some("changed my mind".to_owned()));
     assert_eq!(post(&*store, &changed).await, Posted::Duplicate, "d0 again, saying something else");
@@ -97,7 +97,7 @@ pub(super) async fn a_decision_on_what_does_not_wait_is_not_accepted(bench: &dyn
         assert_eq!(post(&*store, &on_nothing).await, Posted::NotWaiting, "a suspension that {run:?} has not");
         assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
     }
-    // A suspension that was there, and whose call was given up with the run.
+    // The suspension existed, and its call was given up with the run.
     let lease = claim(&*store, "waits").await;
     let waits = approval(&*store, "waits", "c0").await;
     let mut gone = played.last();
@@ -133,7 +133,7 @@ pub(super) async fn decisions_are_mail_in_their_order(bench: &dyn Bench) {
     put_waiting(&*store, "r1", 12).await;
     let mut posted = Vec::new();
     for number in [7, 2, 11, 0, 10, 1] {
-        // Neither ids nor times nor calls are in the order in which they come.
+        // The order of arrival differs from that of ids, times and calls.
         let mut one = yes(&*store, "r1", &format!("c{number}"), &format!("d{}", 50 - number)).await;
         one.decided_at_ms = NOW + (number * 7 % 5);
         assert_eq!(post(&*store, &one).await, Posted::Accepted, "a decision on c{number}");

@@ -1,4 +1,4 @@
-//! Short ways to put things into a store, to look at them, and to say what was expected.
+//! Helpers that fill a store, read it, and report the expected result.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::store::{
     RunInfo, RunQuery, RunStore, StoreError, TraceRow, left,
 };
 
-/// A lease that no behaviour lives to see the end of.
+/// The end of a lease that outlasts each behaviour.
 pub(super) const LONG: u64 = NOW + 1_000_000_000;
-/// Enough for all.
+/// A limit that no list exceeds.
 pub(super) const ALL: usize = 10_000;
 
-/// `Ok`, or a panic that says what was done.
+/// Returns the value, or panics with a description of the operation.
 pub(super) trait Must<T> {
     fn must(self, what: impl fmt::Display) -> T;
 }
@@ -43,7 +43,7 @@ impl<T> Must<T> for Option<T> {
     }
 }
 
-/// Panics when it is not refused like this.
+/// Panics unless the result is this error.
 macro_rules! refused {
     ($what:expr, $got:expr, $expected:pat $(if $guard:expr)?) => {
         match $got {
@@ -64,7 +64,7 @@ pub(super) async fn create(store: &dyn RunStore, run: &str) {
     store.create(&new).await.must(format_args!("create {run:?}"));
 }
 
-/// A wish for a run, at that time of the bench's clock.
+/// Creates a claim on a run, at that time of the bench's clock.
 pub(super) fn of(
     bench: &dyn Bench,
     run: impl Into<String>,
@@ -75,24 +75,24 @@ pub(super) fn of(
     Claim { run: Some(run.into()), ..of_any(bench, holder, now, until) }
 }
 
-/// A wish for any run that can go on, at that time of the bench's clock.
+/// Creates a claim on any run that can continue, at that time of the bench's clock.
 pub(super) fn of_any(bench: &dyn Bench, holder: impl Into<String>, now: u64, until: u64) -> Claim {
     bench.clock().set(now);
     Claim::any(holder, span(bench, until))
 }
 
-/// How long it is until then, by the bench's clock.
+/// Returns the duration until that time, by the bench's clock.
 pub(super) fn span(bench: &dyn Bench, until: u64) -> Duration {
     left(bench.clock().now_ms(), until)
 }
 
-/// Claims a run by name, for long.
+/// Claims a run by name, with a long lease.
 pub(super) async fn claim(store: &dyn RunStore, run: &str) -> Lease {
     let claimed = store.claim(&Claim::of(run, "the suite", left(NOW, LONG))).await;
     claimed.must(format_args!("claim {run:?}")).must(format_args!("claim {run:?}"))
 }
 
-/// Claims whatever can go on, for long.
+/// Claims any run that can continue, with a long lease.
 pub(super) async fn claim_any(bench: &dyn Bench, store: &dyn RunStore, now_ms: u64) -> Option<Lease> {
     store.claim(&of_any(bench, "the suite", now_ms, LONG)).await.must("claim any")
 }
@@ -102,13 +102,13 @@ pub(super) async fn release(store: &dyn RunStore, lease: &Lease) {
     store.release(lease, &crate::store::Release::clean()).await.must(format_args!("release {lease:?}"));
 }
 
-/// Commits.
+/// Makes a commit.
 pub(super) async fn commit(store: &dyn RunStore, lease: &Lease, commit: &Commit) {
     let what = format!("commit {} of {:?}", commit.version, lease.run);
     store.commit(lease, commit).await.must(what);
 }
 
-/// Creates a run, claims it and commits all of its commits.
+/// Creates a run, claims it and makes all of its commits.
 pub(super) async fn put(store: &dyn RunStore, played: &Played) -> Lease {
     let run = played.state().id();
     create(store, run).await;
@@ -119,7 +119,7 @@ pub(super) async fn put(store: &dyn RunStore, played: &Played) -> Lease {
     lease
 }
 
-/// Creates a run that waits for so many decisions, and gives it back.
+/// Creates a run that waits for that number of decisions, and gives it back.
 pub(super) async fn put_waiting(store: &dyn RunStore, run: &str, calls: usize) -> Played {
     let played = Played::new(run, &[questions(calls)]).await;
     let lease = put(store, &played).await;
@@ -135,13 +135,13 @@ pub(super) async fn put_done(store: &dyn RunStore, run: &str) -> Played {
     played
 }
 
-/// What is stored of a run.
+/// Loads a run.
 pub(super) async fn load(store: &dyn RunStore, run: &str) -> Loaded {
     store.load(run).await.must(format_args!("load {run:?}"))
 }
 
-/// A stored run that was brought back as types and stored again: its messages are in the order in which models read them,
-/// whatever the order in which they came.
+/// Restores a stored run and stores it again. Its messages are then in the order of the model requests, regardless of
+/// the order of their arrival.
 #[track_caller]
 pub(super) fn restored(stored: Option<&StoredRun>) -> StoredRun {
     let stored = stored.must("a run that was committed");
@@ -149,44 +149,44 @@ pub(super) fn restored(stored: Option<&StoredRun>) -> StoredRun {
     at_rest(&state)
 }
 
-/// A run of the suite, at rest.
+/// Returns the stored form of a run of the suite.
 pub(super) fn at_rest(state: &RunState) -> StoredRun {
     StoredRun::of(state).unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
 }
 
-/// The run as it is stored, brought back, is this one.
+/// Checks that the stored run equals this one after a restore.
 pub(super) async fn assert_stored(store: &dyn RunStore, expected: &RunState, when: &str) {
     let loaded = load(store, expected.id()).await;
     let (got, expected) = (restored(loaded.stored.as_ref()), at_rest(expected));
     assert!(got == expected, "the run {when}: got\n{}\nexpected\n{}", got.to_json(), expected.to_json());
 }
 
-/// What came in for a run.
+/// Returns the pending input of a run.
 pub(super) async fn mail(store: &dyn RunStore, run: &str) -> PendingSignals {
     store.pending_signals(run).await.must(format_args!("mail of {run:?}"))
 }
 
-/// The whole trace of a run.
+/// Returns the whole trace of a run.
 pub(super) async fn trace(store: &dyn RunStore, run: &str) -> Vec<TraceRow> {
     store.trace(run, 0, ALL).await.must(format_args!("trace of {run:?}"))
 }
 
-/// All events of a run.
+/// Returns all events of a run.
 pub(super) async fn events(store: &dyn RunStore, run: &str) -> Vec<EventRow> {
     store.events(run, 0, ALL).await.must(format_args!("events of {run:?}"))
 }
 
-/// The calls that wait.
+/// Returns the waiting calls.
 pub(super) async fn approvals(store: &dyn RunStore, about: ApprovalFilter) -> Vec<Approval> {
     store.approvals(&ApprovalQuery::new(about, ALL)).await.must("approvals")
 }
 
-/// All runs.
+/// Returns all runs.
 pub(super) async fn runs(store: &dyn RunStore) -> Vec<RunInfo> {
     store.runs(&RunQuery::all(ALL)).await.must("runs")
 }
 
-/// All that a store says of a run.
+/// All data of a run in a store.
 #[derive(Debug, PartialEq)]
 pub(super) struct Everything {
     loaded: Loaded,
@@ -197,7 +197,7 @@ pub(super) struct Everything {
     listed: Option<RunInfo>,
 }
 
-/// All that a store says of a run.
+/// Reads all data of a run in a store.
 pub(super) async fn everything(store: &dyn RunStore, run: &str) -> Everything {
     Everything {
         loaded: load(store, run).await,
@@ -209,14 +209,14 @@ pub(super) async fn everything(store: &dyn RunStore, run: &str) -> Everything {
     }
 }
 
-/// The call of that name, which waits.
+/// Returns the waiting call with that name.
 pub(super) async fn approval(store: &dyn RunStore, run: &str, call: &str) -> Approval {
     let found = approvals(store, ApprovalFilter::Run(run.to_owned())).await;
     let found = found.into_iter().find(|approval| approval.call == call);
     found.must(format_args!("a call {call:?} of {run:?} that waits"))
 }
 
-/// A decision on a call that waits.
+/// Creates a decision about a waiting call.
 pub(super) fn decision(approval: &Approval, id: &str, action: DecisionAction) -> Decision {
     let mut decision = Decision::new(id, &*approval.suspension.id, action);
     decision.run_id.clone_from(&approval.run);
@@ -226,12 +226,12 @@ pub(super) fn decision(approval: &Approval, id: &str, action: DecisionAction) ->
     decision
 }
 
-/// A decision that lets that call go on.
+/// Creates a decision that resumes the call.
 pub(super) async fn yes(store: &dyn RunStore, run: &str, call: &str, id: &str) -> Decision {
     decision(&approval(store, run, call).await, id, DecisionAction::Resume)
 }
 
-/// A handle, from a bench that gives as many as one likes.
+/// Returns another handle of the bench.
 pub(super) async fn handle(bench: &dyn Bench) -> std::sync::Arc<dyn RunStore> {
     bench.store().await
 }

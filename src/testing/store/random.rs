@@ -1,5 +1,5 @@
-//! Random decisions on a run whose calls ask several times and several people, held against a rule that shares no code with the
-//! stores and their board.
+//! Random decisions about a run with repeated questions and several approvers. The replies are compared with a
+//! reference table that shares no code with the stores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,12 @@ use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{ApprovalFilter, Lease, RunStore, StoreError, decide};
 use crate::testing::replies::{NAMES, Question, Table};
 
-/// The calls by name and by the model's id, and how many people must approve each: `pay` by its gate, `ask` by its question.
+/// The calls by name and by the model's id, with the number of approvers that each needs: `pay` by its gate, `ask` by
+/// its question.
 const CALLS: [(&str, &str, usize); 5] =
     [("a", "a", 2), ("b", "b", 1), ("c", "c", 1), ("d", "d", 1), ("a#2", "a", 2)];
 
-/// A generator of numbers that are the same each time.
+/// A deterministic generator of random numbers.
 struct Draw(u64);
 
 impl Draw {
@@ -36,7 +37,7 @@ impl Draw {
     }
 }
 
-/// A run that its driver may lose at any commit, and the people that decide about its calls.
+/// A run whose driver may die at any commit, and the approvers of its calls.
 struct Play<'a> {
     bench: &'a dyn Bench,
     store: &'a dyn RunStore,
@@ -45,7 +46,7 @@ struct Play<'a> {
     draw: Draw,
     played: Played,
     lease: Lease,
-    /// The time at which the next driver may take the run over: the lease before is over then.
+    /// The time of the next claim. The current lease has expired then.
     claimed_at: u64,
     table: Table,
     now_ms: u64,
@@ -61,7 +62,7 @@ impl Play<'_> {
         self.table.listed(calls, open.iter().map(Question::from), self.now_ms);
     }
 
-    /// One of all that a person may send: most of it is refused.
+    /// Returns a random decision. Most of them are refused.
     fn any(&mut self) -> Incoming {
         let mut probes = self.table.probes(&format!("{}-", self.sent));
         let actors = ["ann", "Ann", "ben", "eve", "zoe"];
@@ -73,7 +74,7 @@ impl Play<'_> {
             );
         }
         let mut any = self.draw.one(&probes);
-        // A whole call is given up seldom, or nothing is left to approve.
+        // Cancellations are rare; otherwise no call would be left to approve.
         if any.action == Cancel && self.draw.below(4) > 0 {
             any.action = Resume;
         }
@@ -95,12 +96,12 @@ impl Play<'_> {
         *self.met.entry(told).or_default() += 1;
     }
 
-    /// One decision, or several at once.
+    /// Sends one decision, or several concurrently.
     async fn decide(&mut self) {
         self.list().await;
         let mut together = vec![self.any()];
         if self.draw.below(4) == 0 {
-            // Several people answer one question, one of them twice.
+            // Several approvers answer one question, one of them twice.
             let other = Incoming { decision_id: format!("{}!", self.sent), ..together[0].clone() };
             together.push(other.clone().by("hal"));
             together.push(together[0].clone());
@@ -112,7 +113,7 @@ impl Play<'_> {
         let told: Vec<_> = join_all(all).await.into_iter().map(|told| told.must("decide").name()).collect();
         for (incoming, _) in together.iter().zip(&told).filter(|(_, told)| **told == "accepted") {
             self.is(incoming, before.reply(incoming, self.now_ms, &Texts), &["accepted"]);
-            // It panics where another one was accepted on that question.
+            // Panics if another decision on the question was accepted.
             self.table.accepted(incoming);
         }
         let after = self.table.clone();
@@ -135,8 +136,8 @@ impl Play<'_> {
         self.claimed_at += LONG;
     }
 
-    /// The driver commits these. Now and then it dies before or behind a commit, and another one, that waited for its lease, makes the
-    /// rest.
+    /// Makes these commits. Sometimes the driver dies before or after a commit, and another one claims the run after
+    /// the lease and makes the rest.
     async fn commits(&mut self, new: std::ops::Range<usize>) {
         for number in new {
             let one = self.played.commit(number + 1);

@@ -1,4 +1,4 @@
-//! Commits that are refused leave everything as it was.
+//! Refused commits change nothing.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::agent::keys::Scope;
 use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{Commit, Posted, StoreError, TraceRow, ValueRow};
 
-/// A commit with a bit of everything.
+/// Adds values and a trace event to a commit.
 fn laden(mut commit: Commit, trace: u64) -> Commit {
     let value = |scope, key: &str, json: Option<&str>| ValueRow {
         scope,
@@ -74,7 +74,7 @@ pub(super) async fn a_commit_with_another_decision_than_the_first_is_refused(ben
     let (first, second) = (decision(&waits, "d1", Cancel), decision(&waits, "d2", Resume));
     assert_eq!(store.post(&first).await.must("post d1"), Posted::Accepted, "the first decision");
 
-    // The loop had taken another one from somebody in its own process.
+    // The loop had taken another decision from its own process.
     let lease = claim(&*store, "r1").await;
     let mut new = played.resume(&[second]).await.map(|place| place + 1);
     let with_decision = loop {

@@ -1,4 +1,4 @@
-//! Runs that are taken away.
+//! Removal of runs.
 
 use super::Bench;
 use super::played::Played;
@@ -80,7 +80,7 @@ pub(super) async fn the_id_of_a_removed_run_is_not_given_again(bench: &dyn Bench
         refused!("create r1 again", again, StoreError::Taken { run } if run == "r1");
         refused!("load r1", store.load("r1").await, StoreError::NoRun { .. });
     }
-    // What was meant for it reaches no other run.
+    // Late operations for the removed run reach no other run.
     let late = ann.post(&decision).await;
     assert!(!matches!(late, Ok(crate::store::Posted::Accepted)), "a late decision: {late:?}");
     refused!(

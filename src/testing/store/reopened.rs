@@ -1,4 +1,4 @@
-//! What was acknowledged is there for whoever opens the store anew.
+//! Durability: acknowledged data is there after the store is opened again.
 
 use std::task::{Context, Poll};
 
@@ -14,7 +14,7 @@ use crate::agent::keys::Scope;
 use crate::store::{NewRun, Release, StoreError, ValueRow};
 
 pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {
-    // Each operation by a handle that is dropped behind it; what it did is looked at by another.
+    // Each operation uses a handle that is dropped after it. Another handle reads the result.
     let mut played = Played::new("r1", &[one("a", "note", json!({ "run": 1 })), questions(2)]).await;
     let new = NewRun::new("r1", json!({ "a": 1 }), NOW).titled("tidy up");
     bench.store().await.create(&new).await.must("create");
@@ -82,14 +82,14 @@ pub(super) async fn an_operation_that_was_dropped_was_made_whole_or_not_at_all(b
             }
         }
         drop(commit_one);
-        // A dropped one may be made behind the back of who dropped it, but is not made by half, and not twice.
+        // A dropped commit may still be made, but not partially, and not twice.
         let mut again = one.clone();
         again.again = true;
         commit(&*store, &lease, &again).await;
         let loaded = load(&*store, "r1").await;
         assert_eq!(loaded.stored, stored.next(), "commit {}, given again", one.version);
     }
-    // One that is given again and dropped is not made behind one that holds more.
+    // A dropped repetition is not made after a later repetition with more rows.
     let mut last = played.last();
     last.again = true;
     for number in 0..20 {

@@ -1,4 +1,4 @@
-//! A store in memory that keeps each commit, to be made again elsewhere.
+//! A store in memory that keeps each commit, so that it can be made in another store.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use crate::clock::Clock;
 use crate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
 
-/// A store in memory that keeps each commit: runs of any agent, driven as ever, whose commits are then given to another
-/// store. Only drivers make commits; for runs of a script, [`Played`](super::Played) is a driver already.
+/// A store in memory that keeps each commit. It records the runs of any agent under any driver, and its commits can
+/// be made in another store. Only drivers make commits; for scripted runs, [`Played`](super::Played) is a driver
+/// already.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,7 +28,7 @@ use crate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, Stor
 /// }
 /// assert!(taped.commits("r1").iter().eq(played.commits()));
 ///
-/// // One that is refused is not kept.
+/// A refused commit is not kept.
 /// let refused = taped.commit(&lease, &taped.commits("r1")[0]).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Version { got: 1, .. }));
 /// assert_eq!(taped.commits("r1").len(), played.commits().len());
@@ -38,24 +39,24 @@ use crate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, Stor
 #[derive(Debug, Default)]
 pub struct Taped {
     store: MemoryStore,
-    /// By run and version. Held for the time of one look, never over an await.
+    /// By run and version. Locked briefly, never across an await.
     kept: Mutex<BTreeMap<String, BTreeMap<u64, Commit>>>,
 }
 
 impl Taped {
-    /// An empty store, by that clock.
+    /// Creates an empty store with that clock.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
         Taped { store: MemoryStore::with_clock(clock), kept: Mutex::default() }
     }
 
-    /// The commits of a run, in order: those that were made, each once. One that was given
-    /// [again](Commit::again) is in the place of the first. None of a run that is not there, or was removed.
+    /// Returns the commits of a run, in order and each once. A [repeated](Commit::again) commit replaces the first
+    /// try. Empty for a run that does not exist or was removed.
     pub fn commits(&self, run: &str) -> Vec<Commit> {
         self.kept().get(run).into_iter().flat_map(BTreeMap::values).cloned().collect()
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<String, BTreeMap<u64, Commit>>> {
-        // Nothing panics while it is held but a bug; what is there is whole all the same.
+        // Only a bug panics under the lock. The data is consistent even then.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

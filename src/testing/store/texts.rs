@@ -1,4 +1,4 @@
-//! Texts that people and models give: whatever they are, they come back as they were.
+//! Texts from users and models: any text is returned unchanged.
 
 use serde_json::json;
 
@@ -97,7 +97,7 @@ pub(super) async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
     }
 }
 
-/// All characters that JSON has to write in another way, NUL among them.
+/// All characters that JSON must escape, including NUL.
 const ESCAPED: &str =
     "\u{0}\u{1}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{1f}\"\\/\u{7f}\u{80}\u{2028}\u{2029}\u{fffd}\u{ffff}\u{10ffff}";
 
@@ -133,7 +133,7 @@ pub(super) async fn json_may_hold_any_character(bench: &dyn Bench) {
 
 pub(super) async fn names_from_a_model_may_hold_any_character(bench: &dyn Bench) {
     let store = bench.store().await;
-    // Nobody can keep a model from giving such an id, and a run must not end because of it.
+    // A model may choose such an id, and a run must not end because of it.
     let calls = [("a\u{0}b", "ask"), ("\u{0}", "ask"), ("a", "ask"), (ESCAPED, "ask")];
     let calls = calls.map(|(id, tool)| (id.to_owned(), tool, json!({ "of": id })));
     let mut played = Played::new("r1", &[turn(calls)]).await;

@@ -1,4 +1,4 @@
-//! Threads of runs, and messages for runs that wait.
+//! Threads of runs, and messages for waiting runs.
 
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -39,7 +39,7 @@ pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Ben
     let script = [super::world::questions(2), one("a", "note", json!({ "run": 1, "thread": "kept" }))];
     let mut first = Played::new("r1", &script).await;
     let lease = super::puts::put(&*store, &first).await;
-    // Results are stored in the order in which they come, which is not that of their calls.
+    // Results are stored in the order of their arrival, which differs from that of their calls.
     for call in ["c1", "c0"] {
         let decision = yes(&*store, "r1", call, &format!("d-{call}")).await;
         for new in first.resume(&[decision]).await {
@@ -119,7 +119,7 @@ pub(super) async fn a_thread_goes_on_from_its_last_run(bench: &dyn Bench) {
     let created = store.create(&NewRun::new("t", json!(null), NOW)).await;
     refused!("a run with the id of a thread", created, StoreError::Taken { run } if run == "t");
 
-    // A run without a place is the first of its own thread.
+    // A run without a position is the first of its own thread.
     put_done(&*store, "r5").await;
     assert_eq!(last(&*store, "r5").await.as_deref(), Some("r5"), "the last run of a thread of its own");
     follow(&*store, "r6", "r5", Some("r5")).await.must("create r6 behind r5");

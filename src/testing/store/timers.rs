@@ -1,4 +1,4 @@
-//! Suspensions that lapse.
+//! Expiry of suspensions.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::agent::{Incoming, Reply, Unchecked};
 use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{Posted, RunStore, Timer, decide, expire};
 
-/// A run that waits; each of its calls lapses so many milliseconds after [`NOW`].
+/// Creates a waiting run. Each of its calls expires that number of milliseconds after [`NOW`].
 async fn put_lapsing(store: &dyn RunStore, run: &str, after: &[u64]) -> Played {
     let calls = after.iter().enumerate();
     let calls = calls.map(|(n, after)| (format!("c{n}"), "ask", json!({ "expires": NOW + after })));
@@ -84,7 +84,7 @@ pub(super) async fn what_lapsed_first_stays_lapsed(bench: &dyn Bench) {
     let told = decide(&*store, &incoming, NOW + 9, &Unchecked).await;
     assert_eq!(told.must("decide"), Reply::Expired, "who decides by a clock that is behind is told so");
 
-    // It is a decision like any other: the run can go on, and takes it.
+    // The expiry is a decision like any other: the run can continue, and takes it.
     let taken = mail(&*store, "r1").await.decisions;
     assert_eq!((taken.len(), taken[0].action), (1, Cancel), "the call is given up");
     let lease = claim_any(bench, &*store, NOW + 10).await.must("a run whose call has lapsed");

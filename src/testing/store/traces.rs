@@ -1,4 +1,4 @@
-//! The events of a run.
+//! The trace of a run.
 
 use serde_json::json;
 
@@ -57,7 +57,7 @@ pub(super) async fn events_that_are_given_again_are_there_once(bench: &dyn Bench
     let played = Played::new("r1", &[one("a", "say", json!(1))]).await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
-    // Numbers grow, and need not follow each other.
+    // Numbers increase, and may have gaps.
     let row = |seq: u64| TraceRow { seq, json: format!("{{\"seq\":{seq}}}") };
     let mut first = played.commit(1);
     first.trace = vec![row(3), row(10)];

@@ -1,4 +1,4 @@
-//! Runs that are not there, and news that do not come.
+//! Unknown runs, and waits without a notification.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub(super) async fn news_are_waited_for_no_longer_than_patience(bench: &dyn Benc
     news.unwrap_or_else(|_| panic!("news within 30 ms did not return within {long:?}")).must("news");
 }
 
-/// A store that hears no news at all may be right, too: it gives no other mark.
+/// A store without notifications passes as well: it returns no other cursor.
 pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
     const PATIENCE: Duration = Duration::from_secs(5);
     let store = bench.store().await;
@@ -89,8 +89,8 @@ pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
     );
 }
 
-/// A worker that tries again each time that there are news would never rest. What came before may be heard late, so one time of
-/// several at which nothing is heard says it.
+/// A worker that retries on each notification would never rest. Earlier input may be notified late, so one quiet
+/// attempt out of several is enough.
 pub(super) async fn what_was_refused_is_no_news(bench: &dyn Bench) {
     const TIMES: usize = 5;
     const QUIET: Duration = Duration::from_millis(250);

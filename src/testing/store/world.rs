@@ -1,4 +1,4 @@
-//! What the suite drives runs with: a model with a script, three tools, a clock that stands still.
+//! The agents of the suite: a scripted model, four tools, a clock that stands still.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::tool_result::ToolResult;
 use crate::trace::Recorder;
 use crate::turn::{CallRequest, Extra, Turn};
 
-/// When nothing else is said.
+/// The default time.
 pub(super) const NOW: u64 = 1_000_000;
 
-/// It is always the same time.
+/// A clock that stands still.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Still(pub(super) u64);
 
@@ -32,7 +32,7 @@ impl Clock for Still {
     }
 }
 
-/// Answers step by step; `done` once the script is over.
+/// A model that answers from a script, and then with `done`.
 #[derive(Clone)]
 struct Script(Arc<[Turn]>);
 
@@ -56,8 +56,9 @@ impl Model for Script {
 const OF_RUN: &str = "noted";
 const OF_THREAD: &str = "shared";
 
-/// `say` gives back its arguments. `ask` waits for a decision first, until `expires`, for a `schema` and of `distinct` actors if it says so.
-/// `pay` gives back its arguments once two people approved it. `note` keeps the values `run` and `thread` where it is given, and removes those that are null.
+/// A tool of the suite. `say` returns its arguments. `ask` waits for a decision first, with the optional arguments
+/// `expires`, `schema` and `distinct`. `pay` returns its arguments after two approvals. `note` stores its arguments
+/// `run` and `thread` as values, and removes those that are null.
 struct Does {
     spec: ToolSpec,
     does: fn(&mut ToolContext) -> ToolResult,
@@ -104,17 +105,17 @@ fn note(cx: &mut ToolContext) -> ToolResult {
     ToolResult::Success(json!("noted"))
 }
 
-/// An agent with that script, which waits as long as any call waits.
+/// Creates an agent with that script. It waits while any call waits.
 pub(super) fn agent(script: &[Turn]) -> Agent {
     in_mode(ExecutionMode::Parallel, script)
 }
 
-/// An agent with that script, which goes on as long as any call of a round has a result.
+/// Creates an agent with that script. It continues while any call of a round has a result.
 pub(super) fn hasty(script: &[Turn]) -> Agent {
     built(ExecutionMode::Parallel, script, SuspensionPolicy::ContinueWhenAny)
 }
 
-/// An agent with that script and that mode.
+/// Creates an agent with that script and that mode.
 pub(super) fn in_mode(mode: ExecutionMode, script: &[Turn]) -> Agent {
     built(mode, script, SuspensionPolicy::WaitForAll)
 }
@@ -135,8 +136,8 @@ fn built(mode: ExecutionMode, script: &[Turn], policy: SuspensionPolicy) -> Agen
     agent.build().unwrap_or_else(|error| panic!("the suite's agent: {error}"))
 }
 
-/// Drives a run until it waits or is over, by the loop whose answers come in pieces or by the plain one. Decisions are there from the
-/// beginning.
+/// Drives a run until it waits or is over. With `in_pieces` the loop streams its answers. The decisions are posted
+/// before the start.
 pub(super) async fn drive(
     (agent, in_pieces): (&Agent, bool),
     state: &mut RunState,
@@ -157,7 +158,7 @@ pub(super) async fn drive(
     driven.unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
 }
 
-/// A decision of the store, for the loop.
+/// Converts a decision of the store for the loop.
 fn incoming(decision: &Decision) -> Incoming {
     let mut incoming = Incoming::new(&*decision.decision_id, &*decision.call, decision.action);
     incoming.run_id = Some(decision.run_id.clone());
@@ -170,18 +171,18 @@ fn incoming(decision: &Decision) -> Incoming {
     incoming
 }
 
-/// An answer that asks for these calls: id, tool, arguments.
+/// Creates an answer that requests these calls: id, tool, arguments.
 pub(super) fn turn(calls: impl IntoIterator<Item = (String, &'static str, Value)>) -> Turn {
     let calls = calls.into_iter().map(|(id, tool, arguments)| CallRequest::new(id, tool, arguments));
     Turn { text: "let me see".to_owned(), calls: calls.collect(), ..Turn::default() }
 }
 
-/// An answer that asks for one call.
+/// Creates an answer that requests one call.
 pub(super) fn one(id: &str, tool: &'static str, arguments: Value) -> Turn {
     turn([(id.to_owned(), tool, arguments)])
 }
 
-/// An answer that asks `calls` times for a decision: `c0`, `c1`, …
+/// Creates an answer with `calls` questions: `c0`, `c1`, …
 pub(super) fn questions(calls: usize) -> Turn {
     turn((0..calls).map(|number| (format!("c{number}"), "ask", json!({ "for": number }))))
 }
