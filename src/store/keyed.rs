@@ -26,6 +26,8 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// is unique among all runs with that id.
 ///
 /// # Limits
+/// The tags do not detect or prevent changes of these kinds:
+///
 /// - **An older version that is restored**, of a run or of one of its rows, and a deleted row. A program that must
 ///   detect this stores the numbers of its commits elsewhere.
 /// - **A removed run** with a reused id: its rows fit the new run. A store uses no id twice

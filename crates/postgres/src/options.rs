@@ -16,9 +16,9 @@ use crate::time::Ticking;
 
 /// The address of a server and the settings of its connections.
 ///
-/// The options are parsed from a connection string of either form: `postgres://user@host/database?…` or `host=…
-/// user=…`. Its parameters are those of libpq that the client supports, and `sslmode` and `sslrootcert`. Prefer to
-/// keep a password in a file; this crate never prints it.
+/// The options are parsed from a connection string of either form: `postgres://user@host/database?…` or
+/// `host=… user=…`. Its parameters are those of libpq that the client supports, and `sslmode` and `sslrootcert`.
+/// Prefer to keep a password in a file; this crate never prints it.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
     pub(crate) config: Config,

@@ -131,7 +131,7 @@ impl Layout {
         self.root.join("locks")
     }
 
-    /// The folder with an empty file for each removed run.
+    /// The folder with a note for each removed run and each message: an empty file for a removed run.
     fn removed(&self) -> PathBuf {
         self.root.join("removed")
     }

@@ -33,21 +33,21 @@ use layout::Layout;
 use passed::Passed;
 use unlinked::Unlinked;
 
-/// A store of runs in a folder: one folder a run, with files that a person can read.
+/// A store of runs in a folder: one folder for each run, with files that a person can read.
 ///
 /// ```text
-/// <store>/store.json                     says that this is a store, and its format
-/// <store>/boots                          the boots of the machine that had it, the last one at the end
-/// <store>/removed/<run>                  an empty file for each run that was removed: its id is not given again
-/// <store>/locks/<run>.lock               held for the time of one operation
-/// <store>/runs/<run>/state.json          the authority: what is small and new with each commit
-/// <store>/runs/<run>/spec.json           what the run was created with
+/// <store>/store.json                     identifies the folder as a store, with its format
+/// <store>/boots                          the boots of the machine that used it, the last one at the end
+/// <store>/removed/<run>                  a note for each used id: of a removed run, or of a message
+/// <store>/locks/<run>.lock               held for the duration of one operation
+/// <store>/runs/<run>/state.json          the authority: the small data that each commit replaces
+/// <store>/runs/<run>/spec.json           the specification of the run
 /// <store>/runs/<run>/messages.jsonl      its messages
-/// <store>/runs/<run>/calls.jsonl         its calls that are settled; those that are open are in the state
-/// <store>/runs/<run>/decisions.jsonl     the decisions that were taken; those that wait are in the state
-/// <store>/runs/<run>/trace.jsonl         its trace, for whatever reads traces
+/// <store>/runs/<run>/calls.jsonl         its settled calls; the state has the open ones
+/// <store>/runs/<run>/decisions.jsonl     the decisions that it took; the state has the pending ones
+/// <store>/runs/<run>/trace.jsonl         its trace, for any reader of traces
 /// <store>/runs/<run>/events.jsonl        its events
-/// <store>/runs/<run>/state.json.removed  the state of a run that was removed, until all of it is gone
+/// <store>/runs/<run>/state.json.removed  the state of a removed run, until all its files are deleted
 /// ```
 ///
 /// A commit replaces `state.json`. The new file contains the new lines, so one file and one name are synced. Lines

@@ -142,7 +142,7 @@ impl Inner {
             self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
             return Err(taken());
         }
-        // An older version of this program left the second without the first.
+        // An older version of this program left a removed state without a note of its id.
         if self.is_noted(&new.id)? || self.is_removed(&place) {
             return Err(taken());
         }

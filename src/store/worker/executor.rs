@@ -31,7 +31,7 @@ pub trait Executor: Send + Sync {
     /// Receives an error of the store, in three cases:
     ///
     /// - The store cannot be reached. The worker continues to try. Reported once, and again when the reason changes.
-    /// - A run cannot be read. The worker continues with the others. Reported once a run.
+    /// - A run cannot be read. The worker continues with the others. Each run is reported once.
     /// - A run could not be given back. It can be claimed once its lease expires.
     fn on_store_error(&self, _error: &StoreError) {}
 

@@ -158,7 +158,7 @@ impl Worker {
     /// memory. Such a run would end one worker after another, and block all other runs. A run that is set aside is
     /// claimed and given back with a retry delay, and is not driven. A release that resets its lost claims
     /// ([`Release::pardoned`](crate::store::Release::pardoned)) enables it again. A cancellation ends it without its
-    /// agent.
+    /// agent, unless the load of the run ends a process once more.
     ///
     /// A process that ends has leases on other runs too. Of the runs with lost claims a worker drives one at a time,
     /// so that the next end has one possible cause. A completed step resets the lost claims of a run.

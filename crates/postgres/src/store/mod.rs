@@ -80,8 +80,8 @@ impl PostgresStore {
     }
 
     /// Notifies all listeners of new input, after the input is durable. A notification within the transaction would
-    /// make such transactions wait for the syncs of others. If a notification is lost, listeners find the input by
-    /// polling.
+    /// make such transactions wait for the syncs of others. If a notification is lost, other processes
+    /// find the input when they next read the store.
     async fn tell(&self) {
         let told = self.connections.rows(&self.sql.tell, &[&self.options.channel(), &""]).await;
         drop(told);
