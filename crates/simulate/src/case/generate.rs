@@ -431,7 +431,7 @@ fn contradict(rng: &mut Rng, case: &mut Case) {
     if let Some(answer) = random(rng, &mut case.answers) {
         for call in &mut answer.calls {
             if let Some(last) = call.executions.last_mut() {
-                last.writes = Writes::Inconsistency;
+                last.writes = Writes::Contradiction;
             }
         }
     }

@@ -163,7 +163,7 @@ pub enum Writes {
     /// A key of the step, with a value that the other calls of the step write too.
     Step,
     /// The key of the step, with another value.
-    Inconsistency,
+    Contradiction,
 }
 
 /// The outcome of an execution.

@@ -45,7 +45,7 @@ impl Judge for Values<'_> {
                     self.own.entry(format!("own/{key}")).or_default().push(json!(nth + 1));
                 }
                 Writes::Step => self.step = self.step.max(Some(key.step)),
-                Writes::Inconsistency => self.conflicts = true,
+                Writes::Contradiction => self.conflicts = true,
             }
         }
     }

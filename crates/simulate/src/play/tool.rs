@@ -100,7 +100,7 @@ impl Tool for Scripted {
             Writes::Nothing => Ok(()),
             Writes::Own => cx.set(&own_key(key), &(nth as u64 + 1)),
             Writes::Step => cx.set(&STEP, &u64::from(key.step)),
-            Writes::Inconsistency => cx.set(&STEP, &u64::from(1_000 + key.ordinal)),
+            Writes::Contradiction => cx.set(&STEP, &u64::from(1_000 + key.ordinal)),
         };
         if let Err(error) = written {
             world.wrong(format!("{call} could not write: {error}"));

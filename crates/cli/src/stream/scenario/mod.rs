@@ -47,7 +47,7 @@ pub(crate) struct Scenario {
     /// Evaluate the rules only after each of that many tokens, and at the end.
     #[serde(default)]
     pub(crate) guardrails_every: Option<u32>,
-    /// ObserverFactory for drift.
+    /// Watch for drift.
     #[serde(default)]
     pub(crate) drift: Option<Drift>,
     /// Does a stream without any output fail? Default: yes.

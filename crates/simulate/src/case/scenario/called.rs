@@ -92,7 +92,7 @@ fn behaviour(call: &Called<'_>, nth: u64, execution: &Execution) -> Behaviour {
         Writes::Nothing => Vec::new(),
         Writes::Own => vec![patch(format!("own/{key}"), Scope::Thread, nth + 1)],
         Writes::Step => step(u64::from(key.step)),
-        Writes::Inconsistency => step(u64::from(1_000 + key.ordinal)),
+        Writes::Contradiction => step(u64::from(1_000 + key.ordinal)),
     };
     Behaviour { takes_ms: execution.delay_ms, progress: progress.collect(), patches, gives }
 }
