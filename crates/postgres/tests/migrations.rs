@@ -3,7 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use runstate::store::{Claim, NewRun, RunData, RunLists, RunQuery, RunQueue, StoreError};
+use runstate::decision::{Decision, DecisionAction};
+use runstate::run::RunStatus;
+use runstate::store::{
+    ApprovalFilter, ApprovalQuery, Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, StoreError,
+};
+use runstate::testing::store::Played;
+use runstate::turn::{CallRequest, Turn};
 use runstate_postgres::PostgresStore;
 
 use crate::cluster::{self, Place, soon};
@@ -141,6 +147,49 @@ async fn tables_of_version_1_are_migrated_with_what_is_in_them() {
     assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");
     let versions = format!("SELECT max(version) FROM \"{}\".runstate_schema", place.schema);
     assert_eq!(place.client().await.query_one(&versions, &[]).await.unwrap().get::<_, i32>(0), 9);
+}
+
+/// A database as the version before left it: this one added a function alone.
+#[tokio::test]
+async fn waiting_run_of_the_version_before_continues() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let asks =
+        Turn { calls: vec![CallRequest::new("c0", "ask", serde_json::Value::Null)], ..Turn::default() };
+    let mut played = Played::new("r1", &[asks]).await;
+    let store = place.store().await;
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "before", Duration::ZERO)).await.unwrap().unwrap();
+    for commit in played.commits() {
+        store.commit(&lease, commit).await.unwrap();
+    }
+    let before = store.load("r1").await.unwrap();
+    drop(store);
+    let schema = format!("\"{}\"", place.schema);
+    let back = format!(
+        "DELETE FROM {schema}.runstate_schema WHERE version = 9; DROP FUNCTION {schema}.commit_and_release"
+    );
+    place.client().await.batch_execute(&back).await.unwrap();
+
+    let store = place.store().await;
+    let mut loaded = store.load("r1").await.unwrap();
+    loaded.info.holder.clone_from(&before.info.holder);
+    assert_eq!(loaded, before, "the run of the version before");
+    let open = store.approvals(&ApprovalQuery::new(ApprovalFilter::All, 10)).await.unwrap();
+    let mut yes = Decision::new("d0", &*open[0].suspension.id, DecisionAction::Resume);
+    (yes.run_id, yes.call) = ("r1".to_owned(), open[0].call.clone());
+    assert_eq!(store.post(&yes).await.unwrap(), Posted::Accepted);
+    let lease = store.claim(&Claim::any("now", Duration::from_secs(60))).await.unwrap().unwrap();
+    let made = played.resume(&[yes]).await;
+    for number in made.clone() {
+        let commit = played.commits().nth(number).unwrap();
+        match number + 1 == made.end {
+            true => store.commit_and_release(&lease, commit).await.unwrap(),
+            false => store.commit(&lease, commit).await.unwrap(),
+        }
+    }
+    let after = store.load("r1").await.unwrap().info;
+    assert_eq!((after.status, after.holder), (RunStatus::Done, None));
 }
 
 /// Of very many rows that is so; here somebody else holds it up.
