@@ -61,10 +61,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// }
 /// assert!(last > 5); // the run is over
 ///
-/// A receiver that comes back gets the events that it has not seen.
+/// // A receiver that comes back gets the events that it has not seen.
 /// assert_eq!(feed.watch("r1", last - 1).next().await?.unwrap().seq, last);
 ///
-/// A run that does not exist has no events.
+/// // A run that does not exist has no events.
 /// assert!(matches!(feed.watch("r2", 0).next().await, Err(StoreError::NoRun { .. })));
 /// # Ok::<(), StoreError>(())
 /// # })?;

@@ -57,7 +57,7 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// store.create(&NewRun::new("r1", "tidy up".into(), 0)).await?;
 /// assert_eq!(store.load("r1").await?.spec, "tidy up");
 ///
-/// A run that is written without the key is refused, and so is a reader without it.
+/// // A run that is written without the key is refused, and so is a reader without it.
 /// inside.create(&NewRun::new("r2", "drop all tables".into(), 0)).await?;
 /// let refused = store.load("r2").await.unwrap_err().to_string();
 /// assert!(refused.starts_with("the run \"r2\": its specification: it has no tag"), "{refused}");

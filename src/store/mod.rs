@@ -333,7 +333,7 @@ pub trait RunQueue: RunData + RunLists {
     /// store.commit_and_release(&lease, commit).await?;
     /// assert_eq!(store.load("r1").await?.info.holder, None);
     ///
-    /// Another process claims the run: the commit is refused from then on.
+    /// // Another process claims the run: the commit is refused from then on.
     /// store.claim(&Claim::of("r1", "you", hour)).await?;
     /// let refused = store.commit_and_release(&lease, commit).await.unwrap_err();
     /// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
@@ -375,7 +375,7 @@ pub trait RunQueue: RunData + RunLists {
     /// let long = Duration::from_secs(3_600);
     /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
     ///
-    /// Two tasks have seen nothing yet: each is notified immediately, and later only of new input.
+    /// // Two tasks have seen nothing yet: each is notified immediately, and later only of new input.
     /// let began = tokio::time::Instant::now();
     /// let (one, other) = (store.changed_since(0, long).await?, store.changed_since(0, long).await?);
     /// assert!(began.elapsed().is_zero());
@@ -419,7 +419,7 @@ pub trait RunQueue: RunData + RunLists {
     /// let changes = store.changes(&ChangeCursor::default(), hour).await?;
     /// assert_eq!(changes.runs, [("r1".to_owned(), 1)]);
     ///
-    /// No commit is made within the hour: no run is listed.
+    /// // No commit is made within the hour: no run is listed.
     /// assert_eq!(store.changes(&changes.cursor, hour).await?.runs, []);
     /// # Ok::<(), runstate::store::StoreError>(())
     /// # })?;

@@ -88,7 +88,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// let term = LeaseTerm::from_now(Duration::from_secs(30), &clock);
 /// let lease = store.claim(&Claim::of("r1", "me", term.length())).await?.unwrap();
 ///
-/// Runs concurrently with the driver of the run.
+/// // Runs concurrently with the driver of the run.
 /// let kept = renew_loop(&store, &lease, term, &clock);
 /// tokio::time::timeout(Duration::from_secs(3_600), kept).await.unwrap_err();
 /// let refused = store.claim(&Claim::of("r1", "you", term.length())).await.unwrap_err();

@@ -180,7 +180,7 @@ pub enum Sent {
 /// assert_eq!(send(&store, "chat", &hello, false, begin).await?, began);
 /// assert_eq!(send(&store, "chat", &hello, false, begin).await?, Sent::Duplicate);
 ///
-/// The first run is not over.
+/// // The first run is not over.
 /// let more = UserMessage::new("m2", "more", 1);
 /// let refused = send(&store, "chat", &more, true, begin).await?;
 /// assert_eq!(refused, Sent::Busy { run: "run-of-m1".to_owned(), status: RunStatus::Running });

@@ -52,7 +52,7 @@ use crate::decision::Decision;
 /// # runtime.block_on(async {
 /// let limited = Limited { store: MemoryStore::default(), messages: 0, refused: AtomicU64::new(0) };
 /// let store: &dyn RunStore = &limited;
-/// All other operations go to the inner store.
+/// // All other operations go to the inner store.
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
 /// let lease = store.claim(&Claim::of("r1", "me", Duration::from_secs(1))).await?.unwrap();
 ///

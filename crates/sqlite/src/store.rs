@@ -58,13 +58,13 @@ use crate::{connect, read, schema, time, write};
 /// let lease = store.claim(&Claim::of("r1", "me", minute)).await?.unwrap();
 /// drop(store);
 ///
-/// Another process, later: all data is there, and the lease is still valid.
+/// // Another process, later: all data is there, and the lease is still valid.
 /// let store = SqliteStore::open(&path)?;
 /// let refused = store.claim(&Claim::of("r1", "you", minute)).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Held { left, .. } if left <= minute));
 /// store.renew(&lease, minute).await?;
 ///
-/// A file of another program is refused.
+/// // A file of another program is refused.
 /// let notes = path.with_extension("txt");
 /// std::fs::write(&notes, "remember the milk\n".repeat(100)).map_err(StoreError::failed)?;
 /// let refused = SqliteStore::open(&notes).unwrap_err();

@@ -23,7 +23,7 @@ use crate::checkpoint::Due;
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{
-///     Agent, FileCommitter, InferenceRequest, Input, Io, Model, ModelStream, RunState, read_run, run_loop,
+///     Agent, FileCommitter, InferenceRequest, Input, RunHandles, Model, ModelStream, RunState, read_run, run_loop,
 /// };
 ///
 /// struct Brief;
@@ -41,7 +41,7 @@ use crate::checkpoint::Due;
 /// let agent = Agent::builder(Brief).build()?;
 /// let mut state = RunState::new("r1");
 /// let mut file = FileCommitter::create(&path)?;
-/// run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut file)).await?;
+/// run_loop(&agent, &mut state, Input::message("hi"), RunHandles::new().committer(&mut file)).await?;
 /// drop(file);
 /// assert_eq!(read_run(&path)?.restore()?.steps(), 1);
 ///

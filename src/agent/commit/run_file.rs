@@ -19,7 +19,7 @@ use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
 /// use runstate::agent::{
-///     Agent, FileCommitter, InferenceRequest, Input, Io, Model, ModelStream, RunFile, RunState, read_run, run_loop,
+///     Agent, FileCommitter, InferenceRequest, Input, RunHandles, Model, ModelStream, RunFile, RunState, read_run, run_loop,
 /// };
 ///
 /// # struct Brief;
@@ -35,7 +35,7 @@ use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
 /// # let agent = Agent::builder(Brief).build()?;
 /// let keyed = RunFile::from(&path).keyed(format!("k1 {}", "ab".repeat(32)).parse()?);
 /// let mut file = FileCommitter::create(keyed.clone())?;
-/// run_loop(&agent, &mut RunState::new("r1"), Input::message("hi"), Io::new().committer(&mut file)).await?;
+/// run_loop(&agent, &mut RunState::new("r1"), Input::message("hi"), RunHandles::new().committer(&mut file)).await?;
 /// drop(file);
 /// assert_eq!(read_run(keyed.clone())?.status(), "Done");
 ///

@@ -92,12 +92,12 @@ use unlinked::Unlinked;
 /// let store = FileStore::open(&folder)?;
 /// store.create(&NewRun::new("r1", serde_json::json!({ "model": "m" }), 0)).await?;
 ///
-/// Another process, or this one after a crash, finds the run.
+/// // Another process, or this one after a crash, finds the run.
 /// let store = FileStore::open(&folder)?;
 /// assert_eq!(store.load("r1").await?.spec["model"], "m");
 /// assert_eq!(store.claim(&Claim::any("me", Duration::from_secs(30))).await?.unwrap().fence, 1);
 ///
-/// A folder with other contents is refused.
+/// // A folder with other contents is refused.
 /// let refused = FileStore::open(folder.join("runs")).unwrap_err();
 /// assert!(refused.to_string().contains("name the folder of a store, or one that is empty or not there"), "{refused}");
 /// # std::fs::remove_dir_all(&folder).ok();

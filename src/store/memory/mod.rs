@@ -42,14 +42,14 @@ use runs::Runs;
 /// let lease = store.claim(&Claim::of("r1", "me", second)).await?.unwrap();
 /// assert_eq!(lease.fence, 1);
 ///
-/// Until the lease expires, no other holder can claim the run.
+/// // Until the lease expires, no other holder can claim the run.
 /// clock.set(999);
 /// let refused = store.claim(&Claim::of("r1", "you", second)).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Held { left, .. } if left == Duration::from_millis(1)));
 /// clock.set(1_000);
 /// assert_eq!(store.claim(&Claim::any("you", second)).await?.unwrap().fence, 2);
 ///
-/// From then on the older lease is refused.
+/// // From then on the older lease is refused.
 /// let refused = store.renew(&lease, second).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
 /// # Ok::<(), StoreError>(())

@@ -143,14 +143,14 @@ impl JobSpec {
     /// # commit.run.snapshot = older.to_json();
     /// # store.commit(&lease, &commit).await?;
     /// # store.release(&lease, &Release::clean()).await?;
-    /// Version 0 was ended while it drove the run r1. This version continues the run.
+    /// // Version 0 was ended while it drove the run r1. This version continues the run.
     /// let worker = Worker::new(Arc::clone(&store), "worker-1");
     /// # let worker = worker.clock(clock);
     /// worker.run_ready(&Program(&[])).await?;
     /// let problem = store.load("r1").await?.info.problem.unwrap();
     /// assert!(problem.contains("run was stored under version 0, this is version 1: register a migration from 0"));
     ///
-    /// The run is retried after the retry delay.
+    /// // The run is retried after the retry delay.
     /// # tokio::time::advance(Duration::from_secs(31)).await;
     /// worker.run_ready(&Program(&[SAYS_CAUSE])).await?;
     /// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);

@@ -60,7 +60,7 @@ use rounds::Until;
 /// #[async_trait]
 /// impl Executor for Greeters {
 ///     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
-/// The job of a run follows from its specification.
+/// // The job of a run follows from its specification.
 ///         let message = run.spec["message"].as_str().ok_or_else(|| ExecutorError::new("it has no message"))?;
 ///         let agent = Agent::builder(Polite).build().map_err(ExecutorError::new)?;
 ///         Ok(JobSpec::new(agent, message))
@@ -76,7 +76,7 @@ use rounds::Until;
 /// Worker::new(Arc::clone(&store), "worker-1").run_ready(&Greeters).await?;
 /// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);
 ///
-/// The entry of a run that cannot be driven has the reason. The run is retried later.
+/// // The entry of a run that cannot be driven has the reason. The run is retried later.
 /// let r2 = store.load("r2").await?.info;
 /// assert_eq!(r2.problem.as_deref(), Some("it has no message"));
 /// # Ok::<(), runstate::store::StoreError>(())

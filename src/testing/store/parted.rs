@@ -51,7 +51,7 @@ pub enum Part {
 ///     }
 ///
 ///     async fn lease(&self, run: &str) -> Result<Lease, StoreError> {
-/// Ends the previous lease.
+/// // Ends the previous lease.
 ///         if let Some(holder) = self.0.load(run).await?.info.holder {
 ///             self.0.renew(&Lease::new(run, holder.fence), Duration::ZERO).await?;
 ///         }
@@ -72,7 +72,7 @@ pub enum Part {
 /// # runtime.block_on(async {
 /// assert_eq!(check_part(Part::Data, bench).await, []);
 ///
-/// The bench has no lists: behaviours of that part fail.
+/// // The bench has no lists: behaviours of that part fail.
 /// let (name, message) = &check_part(Part::Lists, bench).await[0];
 /// assert_eq!(name, "a_thread_is_removed_from_its_end");
 /// assert!(message.contains("the store of this bench has no lists"));

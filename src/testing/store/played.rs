@@ -70,7 +70,7 @@ impl StateCommitter for Tape {
 /// }
 /// assert_eq!(store.load("r1").await?.info.waiting, 1);
 ///
-/// Each commit is accepted once.
+/// // Each commit is accepted once.
 /// let refused = store.commit(&lease, played.commits().next().unwrap()).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Version { got: 1, .. }));
 /// # Ok::<(), StoreError>(())

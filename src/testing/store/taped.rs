@@ -28,7 +28,7 @@ use crate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, Stor
 /// }
 /// assert!(taped.commits("r1").iter().eq(played.commits()));
 ///
-/// A refused commit is not kept.
+/// // A refused commit is not kept.
 /// let refused = taped.commit(&lease, &taped.commits("r1")[0]).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Version { got: 1, .. }));
 /// assert_eq!(taped.commits("r1").len(), played.commits().len());
