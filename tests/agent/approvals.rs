@@ -78,7 +78,7 @@ async fn a_denied_call_never_executes_and_the_model_reads_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn decisions_that_came_during_the_round_are_replayed_behind_it_in_the_same_activation() {
+async fn decisions_during_a_round_are_replayed_in_the_same_activation() {
     // The third executes while the other two wait.
     let calls = [timed("call_1", "write", 0), timed("call_2", "write", 0), timed("call_3", "slow", 20)];
     let mut world = World::of([asks(calls)]);

@@ -140,7 +140,7 @@ async fn cancelled(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_can_be_cancelled_at_each_of_its_awaits_and_ends_at_that_instant() {
+async fn run_cancelled_at_any_await_ends_at_that_instant() {
     for (mode, stream, when_suspended) in [
         (ExecutionMode::Sequential, false, WhenSuspended::Park),
         (ExecutionMode::Sequential, true, WhenSuspended::WaitInPlace),

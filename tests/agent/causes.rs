@@ -17,7 +17,7 @@ fn cause(state: &RunState) -> CancelCause {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denial_an_expiry_and_a_superseded_call_have_causes_of_their_own() {
+async fn denied_expired_and_superseded_calls_have_distinct_causes() {
     for (tool, expected) in [
         ("write", CancelCause::Denied),
         ("lapsing", CancelCause::Expired),

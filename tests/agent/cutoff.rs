@@ -29,7 +29,7 @@ async fn died_behind_a_decision(turns: &[&[(&str, &str)]], at: usize) -> (World,
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_called_back_waits_again_unless_the_model_has_something_to_read() {
+async fn resumed_run_waits_again_unless_the_model_has_new_input() {
     let in_its_round: &[&[_]] = &[&[("a", "write")]];
     let behind_an_answer: &[&[_]] = &[&[("a", "write"), ("r", "read")]];
     for turns in [in_its_round, behind_an_answer] {
@@ -53,7 +53,7 @@ async fn a_run_that_was_called_back_waits_again_unless_the_model_has_something_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_round_that_was_cut_off_waits_if_all_of_it_waits_and_goes_on_if_not() {
+async fn interrupted_round_waits_only_if_all_its_calls_wait() {
     for (calls, waits) in
         [(&[("a", "write"), ("b", "write")][..], true), (&[("a", "write"), ("r", "read")][..], false)]
     {

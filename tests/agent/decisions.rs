@@ -64,7 +64,7 @@ async fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_the_answer_does_not_keep_the_answer_from_being_found() {
+async fn mismatched_decisions_do_not_block_the_matching_one() {
     let mut world = World::new(&[&[("a", "write")]]);
     let mut state = world.state();
     world.start(&mut state).await;
@@ -78,7 +78,7 @@ async fn what_is_not_the_answer_does_not_keep_the_answer_from_being_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_counts_until_its_suspension_lapses_and_not_at_that_time() {
+async fn decision_counts_before_its_suspension_expires_not_at_expiry() {
     for (at_ms, named) in [(999, false), (999, true), (1_000, false), (1_000, true), (5_000, true)] {
         let mut world = World::new(&[&[("a", "lapsing")]]);
         let mut state = world.state();
@@ -137,7 +137,7 @@ async fn a_decision_on_a_call_that_does_not_wait_yet_is_unknown() {
 
 /// A decision that is posted in the name of the runtime gives a call up once its time is over, and does nothing else.
 #[tokio::test(start_paused = true)]
-async fn the_name_of_the_runtime_approves_nothing_and_gives_up_nothing_early() {
+async fn runtime_decision_cannot_approve_or_expire_a_call_early() {
     let lapse = "expiry:r1/a/1:soon";
     for (tool, id, action, at_ms, expected) in [
         ("lapsing", lapse, Resume, 0, "a Suspended"),

@@ -46,7 +46,7 @@ fn skip(trace: &mut Vec<Value>, lifecycle: &str, from: (&str, &str), to: (&str, 
 }
 
 #[test]
-fn a_trace_with_a_skipped_step_violates_and_the_check_says_what_was_legal() {
+fn trace_with_a_skipped_step_violates_and_lists_legal_steps() {
     let whole = trace();
     assert_eq!(checked(&whole).verdict, Verdict::Conforms);
     let mut said = String::new();

@@ -33,7 +33,7 @@ async fn died_while_noting() -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_must_not_run_twice_is_in_doubt_and_a_person_is_asked() {
+async fn interrupted_once_only_call_is_in_doubt_and_asks_a_person() {
     let mut world = died_while_noting().await;
     let mut state = world.restored();
     let outcome = world.resume(&mut state).await;
@@ -93,7 +93,7 @@ async fn a_call_in_doubt_is_given_up_when_a_person_says_so() {
 
 /// Else nobody who looks at the run would learn of it any more.
 #[tokio::test(start_paused = true)]
-async fn of_a_call_in_doubt_whose_run_is_cancelled_it_is_said_that_it_was() {
+async fn cancelled_run_reports_its_call_in_doubt() {
     const SAID: &str = "b: error: the run ended: cancelled; the run was interrupted while its tool may have been executing: what \
                         it did is not known";
     for is_asked_about in [false, true] {
@@ -130,7 +130,7 @@ async fn a_doubt_whose_answer_is_not_kept_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_may_run_twice_is_repeated_with_the_same_idempotency_key() {
+async fn repeatable_call_reruns_with_the_same_idempotency_key() {
     // Dies at the commit of the round: of the two calls nothing is known but that they were asked for.
     let mut world = World::new(&[&[("a", "read"), ("b", "read")]]);
     dies_at_start(&mut world, 2).await;
@@ -158,7 +158,7 @@ async fn died_in_the_replay(tool: &str, result: serde_json::Value) -> (World, Ru
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replay_that_may_run_twice_is_repeated_with_the_same_idempotency_key() {
+async fn repeatable_replay_reruns_with_the_same_idempotency_key() {
     let (mut world, mut state) = died_in_the_replay("ask", json!(null)).await;
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.done(), ["r1/a/1", "r1/a/2", "r1/a/2"]);
@@ -190,7 +190,7 @@ async fn a_replay_whose_result_is_the_decision_is_never_in_doubt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replay_in_doubt_goes_on_with_the_arguments_that_the_decision_gave() {
+async fn replay_in_doubt_keeps_the_arguments_of_the_decision() {
     let (mut world, mut state) = died_in_the_replay("ask_arguments", json!({ "for": "one file only" })).await;
     assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
     // What is decided about are those arguments: an answer to the question before was given.
@@ -240,7 +240,7 @@ async fn an_interrupted_run_does_not_take_more_steps_than_it_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupted_run_does_not_execute_what_stands_behind_a_call_that_asked() {
+async fn interrupted_run_leaves_calls_after_a_suspended_one_new() {
     let mut world = World::new(&[&[("a", "ask"), ("b", "read")]]);
     dies_at_start(&mut world, 3).await;
     let mut state = world.restored();
@@ -250,7 +250,7 @@ async fn an_interrupted_run_does_not_execute_what_stands_behind_a_call_that_aske
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_died_before_its_last_answer_ended_it_ends_naturally() {
+async fn run_interrupted_after_its_last_answer_ends_naturally() {
     let mut world = World::new(&[]);
     dies_at_start(&mut world, 2).await;
     let mut state = world.restored();

@@ -44,7 +44,7 @@ fn assert_numbered(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_was_cut_off_in_its_last_commit_is_committed_and_told_by_the_next_loop() {
+async fn dropped_wait_commit_is_made_and_emitted_by_the_next_loop() {
     let mut world = waits_for_a();
     let mut state = world.state();
     dropped_in(&mut world, &mut state, LAST, Input::message("tidy up")).await;
@@ -64,7 +64,7 @@ async fn a_wait_that_was_cut_off_in_its_last_commit_is_committed_and_told_by_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_was_cut_off_in_its_last_commit_is_committed_before_what_the_user_writes() {
+async fn dropped_wait_commit_is_made_before_the_next_user_message() {
     let mut world = waits_for_a();
     let mut state = world.state();
     dropped_in(&mut world, &mut state, LAST, Input::message("tidy up")).await;
@@ -74,7 +74,7 @@ async fn a_wait_that_was_cut_off_in_its_last_commit_is_committed_before_what_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_wait_whose_commit_failed_is_committed_by_the_same_again() {
+async fn failed_commit_of_a_cancelled_wait_succeeds_on_retry() {
     for same in ["run_loop", "cancel_run"] {
         let mut world = waits_for_a();
         let mut state = world.state();
@@ -104,7 +104,7 @@ async fn a_cancelled_wait_whose_commit_failed_is_committed_by_the_same_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_wait_that_was_cut_off_in_its_commit_is_committed_by_the_next_loop() {
+async fn dropped_commit_of_a_cancelled_wait_is_made_by_the_next_loop() {
     let mut world = waits_for_a();
     let mut state = world.state();
     world.start(&mut state).await;
@@ -116,7 +116,7 @@ async fn a_cancelled_wait_that_was_cut_off_in_its_commit_is_committed_by_the_nex
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_that_is_committed_again_is_told_and_its_numbers_are_used_once() {
+async fn retried_end_commit_is_emitted_and_uses_its_numbers_once() {
     let mut world = waits_for_a();
     (world.kept.fail_at, world.kept.fail_on) = (Some(LAST), true);
     let mut state = world.state();
@@ -141,7 +141,7 @@ async fn an_end_that_is_committed_again_is_told_and_its_numbers_are_used_once() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_that_nobody_committed_again_is_committed_by_the_next_loop() {
+async fn uncommitted_end_without_retry_is_committed_by_the_next_loop() {
     let mut world = waits_for_a();
     (world.kept.fail_at, world.kept.fail_on) = (Some(LAST), true);
     let mut state = world.state();
@@ -162,7 +162,7 @@ fn write_at(world: &World, at_ms: u64) -> tokio::task::JoinHandle<bool> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_while_tools_execute_is_refused_though_the_run_waits_later() {
+async fn message_while_tools_execute_is_refused_despite_a_later_wait() {
     let mut world = World::of([asks([timed("a", "slow", 20), timed("b", "write", 0)])]);
     world.when_suspended = WhenSuspended::WaitInPlace;
     let written = write_at(&world, 1);
@@ -174,7 +174,7 @@ async fn what_is_written_while_tools_execute_is_refused_though_the_run_waits_lat
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_in_the_last_step_of_a_run_is_refused_when_the_run_is_over() {
+async fn message_in_the_last_step_is_refused_when_the_run_ends() {
     let mut world = World::of([asks([timed("a", "slow", 20)])]);
     let written = write_at(&world, 1);
     let mut state = world.state();

@@ -66,7 +66,7 @@ async fn a_model_that_panics_when_it_is_asked_ends_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_whose_arguments_are_no_json_fails_and_the_model_reads_why() {
+async fn call_with_non_json_arguments_fails_and_the_model_sees_why() {
     let mut world = World::with(vec![vec![
         Bit::Call(0, "a".into(), "read".into()),
         Bit::Arguments(0, "{\"path\": ".into()),
@@ -97,7 +97,7 @@ async fn decide_all(world: &mut World, state: &mut RunState) -> Outcome {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_commit_that_fails_ends_the_run_with_an_error_and_what_was_committed_stays() {
+async fn failed_commit_ends_the_run_and_keeps_earlier_commits() {
     for (mode, stream) in [
         (ExecutionMode::Sequential, false),
         (ExecutionMode::Parallel, false),
@@ -173,7 +173,7 @@ async fn a_tool_that_could_not_be_marked_as_started_does_not_execute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_that_could_not_be_committed_is_handed_back_and_committed_again() {
+async fn uncommitted_end_is_handed_back_and_committed_by_retry() {
     for calls in [&[][..], &[("a", "write")]] {
         let mut world = World::new(&[calls]);
         let ends = 2 + calls.len();

@@ -143,7 +143,7 @@ async fn a_last_line_that_was_cut_off_is_removed_and_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn a_last_line_that_is_whole_and_damaged_is_refused_and_not_removed() {
+async fn damaged_complete_last_line_is_refused_and_not_removed() {
     let folder = Folder::new();
     waiting(&folder).await;
     let whole = fs::read(folder.run()).unwrap();
@@ -171,7 +171,7 @@ async fn a_last_line_that_is_whole_and_damaged_is_refused_and_not_removed() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_damaged_is_refused_with_its_number_and_nothing_is_removed() {
+async fn damaged_line_is_refused_by_number_and_nothing_is_removed() {
     let folder = Folder::new();
     waiting(&folder).await;
     let whole = fs::read_to_string(folder.run()).unwrap();

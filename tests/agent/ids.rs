@@ -8,7 +8,7 @@ use runstate::termination::TerminationReason;
 use super::parts::{World, statuses};
 
 #[tokio::test(start_paused = true)]
-async fn the_second_of_two_calls_with_one_id_is_refused_and_the_first_is_unaffected() {
+async fn duplicate_call_id_is_refused_and_the_first_call_proceeds() {
     let mut world = World::new(&[&[("call_1", "read"), ("call_1", "note"), ("call_2", "read")]]);
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
@@ -22,7 +22,7 @@ async fn the_second_of_two_calls_with_one_id_is_refused_and_the_first_is_unaffec
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_that_comes_back_is_another_call_which_an_old_decision_never_approves() {
+async fn old_decision_never_approves_a_new_call_with_a_reused_id() {
     let mut world = World::new(&[&[("call_1", "write")], &[("call_1", "write")]]);
     let mut state = world.state();
     world.start(&mut state).await;
@@ -75,7 +75,7 @@ async fn an_id_that_looks_like_another_life_does_not_take_its_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_always_gives_the_same_suspension_id_can_be_answered_each_time() {
+async fn tool_reusing_a_suspension_id_can_be_answered_each_time() {
     let mut world = World::new(&[&[("a", "careless")], &[("b", "careless")]]);
     let mut state = world.state();
     world.start(&mut state).await;

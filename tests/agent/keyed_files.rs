@@ -44,7 +44,7 @@ async fn a_run_goes_on_from_its_file_under_a_newer_key() {
 }
 
 #[tokio::test]
-async fn a_line_that_a_holder_of_the_key_did_not_write_there_is_refused() {
+async fn run_file_line_not_written_by_the_key_holder_is_refused() {
     let folder = Folder::new();
     waiting_in(keyed(&folder, "k1")).await;
     let text = fs::read_to_string(folder.run()).unwrap();

@@ -11,7 +11,7 @@ fn ask_in_the_middle() -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_calls_behind_one_that_asks_stay_new_and_run_after_the_resume() {
+async fn calls_after_a_suspended_call_stay_new_until_the_resume() {
     for action in [Resume, Cancel] {
         let mut world = ask_in_the_middle();
         let mut state = world.state();
@@ -32,7 +32,7 @@ async fn the_calls_behind_one_that_asks_stay_new_and_run_after_the_resume() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_calls_behind_one_that_asks_run_when_its_decision_comes_in_place() {
+async fn calls_after_a_suspended_call_run_when_decided_in_place() {
     let mut world = ask_in_the_middle();
     world.when_suspended = WhenSuspended::WaitInPlace;
     world.put_patiently(&[("b", Resume)]);

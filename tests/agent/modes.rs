@@ -47,7 +47,7 @@ async fn a_decision_that_is_passed_on_replaces_the_arguments() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replay_may_ask_again_and_each_asking_is_a_suspension_of_its_own() {
+async fn replay_may_suspend_again_with_a_new_suspension() {
     for (tool, ids) in [
         ("ask_twice", ["r1/call_1/1:ask_r1_call_1_1", "r1/call_1/2:ask_r1_call_1_2"]),
         ("write_twice", ["r1/call_1/1", "r1/call_1/2"]),

@@ -37,7 +37,7 @@ fn on(state: &RunState, id: &str, call: &str, actor: &str) -> Incoming {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_needs_an_approval_executes_once_it_is_given_and_never_where_it_is_denied() {
+async fn tool_needing_approval_runs_once_approved_never_if_denied() {
     for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
         let mut world = with_pay(Approval::always(), &[&[("a", 1), ("b", 1)]]);
         world.mode = mode;
@@ -144,7 +144,7 @@ async fn what_an_approved_tool_asks_itself_needs_no_second_approval() {
 
 /// Two people approve one amount, and one of them alone would have another one paid.
 #[tokio::test(start_paused = true)]
-async fn arguments_that_a_decision_replaces_are_not_those_that_were_approved() {
+async fn arguments_replaced_by_a_decision_do_not_count_as_approved() {
     let approvals = || {
         let small = Approval::when(|arguments| arguments["ms"] != json!(0));
         Approvals::new().tool("ask_arguments", small.by(2))
@@ -169,7 +169,7 @@ async fn arguments_that_a_decision_replaces_are_not_those_that_were_approved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_approval_for_the_most_people_decides_where_several_are_about_a_tool() {
+async fn approval_by_the_most_people_wins_if_several_match_a_tool() {
     let mut world = with_pay(Approval::always(), &[&[("a", 1)]]);
     let two = Approvals::new().tool("pay", Approval::always().by(2)).tool("read", Approval::always());
     world.plugins.push(Arc::new(two));

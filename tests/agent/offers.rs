@@ -95,7 +95,7 @@ async fn a_later_step_withholds_nothing_from_an_earlier_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_offer_is_stored_with_its_step_and_by_no_step_that_offers_the_same() {
+async fn tool_offer_is_stored_only_by_the_step_that_changes_it() {
     let mut world = world(&[2, 3], &[&[("a", "read")], &[("b", "read")], &[("c", "read")], &[("d", "read")]]);
     let mut state = world.state();
     world.start(&mut state).await;

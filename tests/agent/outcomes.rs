@@ -41,7 +41,7 @@ async fn a_call_succeeds_and_the_next_step_reads_its_output() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_must_not_run_twice_is_marked_as_started_before_it_executes() {
+async fn once_only_tool_is_marked_started_before_it_executes() {
     let (world, status, _) = one_call("note").await;
     assert_eq!(status, "call_1 Succeeded");
     assert_eq!(world.kept.triggers()[1..4], [AssistantTurnCommitted, CallsStarted, ToolResultsCommitted]);
@@ -84,7 +84,7 @@ async fn a_panic_of_a_tool_fails_its_call_and_the_loop_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_tool_fails_its_call_without_executing_and_the_model_reads_which_there_are() {
+async fn unknown_tool_call_fails_and_the_model_sees_the_tool_list() {
     let (world, status, read) = one_call("format_disk").await;
     assert_eq!(status, "call_1 Failed");
     assert!(

@@ -67,7 +67,7 @@ async fn an_answer_that_a_plugin_refuses_was_paid_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_dropped_inference_used_counts_for_the_budget_of_the_next() {
+async fn usage_of_a_dropped_inference_counts_toward_the_budget() {
     let answer = vec![Bit::Usage(60), Bit::Sleep(10), Bit::Call(0, "a".into(), "read".into()), Bit::Finish];
     let mut world = World::with(vec![answer; 3]);
     world.stop = vec![StopConditionSpec::TokenBudget { max_total: 120 }];

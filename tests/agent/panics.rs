@@ -168,7 +168,7 @@ impl EventSink for Fragile {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_sink_that_panics_is_told_nothing_more_and_the_run_goes_on() {
+async fn panicking_event_sink_gets_no_more_events_and_run_continues() {
     for streams in [false, true] {
         let world = World::new(&[&[("a", "read")]]);
         let (agent, sink) = (world.agent(), Fragile(0.into()));

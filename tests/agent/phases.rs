@@ -64,7 +64,7 @@ async fn each_phase_comes_once_where_it_is_due() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_parks_has_its_start_and_its_end_in_each_activation() {
+async fn parked_run_has_run_start_and_run_end_in_each_activation() {
     let (mut world, diary) = with(&[&[("a", "write"), ("b", "fixed"), ("c", "nowhere")]], Acts::new("diary"));
     let mut state = world.state();
     world.start(&mut state).await;
@@ -98,7 +98,7 @@ async fn a_run_that_parks_has_its_start_and_its_end_in_each_activation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_request_is_as_the_plugins_want_it_and_the_thread_as_it_was() {
+async fn plugins_edit_the_request_but_not_the_stored_thread() {
     let edit = Acts::new("edit").request(|request| {
         request.system = Some(format!("be brief in step {}", request.step).into());
         request.set_parameter("temperature", 0.5);
@@ -312,7 +312,7 @@ async fn what_a_plugin_keeps_the_next_one_sees() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plugin_that_fails_or_panics_ends_the_run_with_an_error_that_is_committed() {
+async fn plugin_failure_or_panic_ends_the_run_with_a_committed_error() {
     for faulty_in in Phase::ALL {
         for panics in [false, true] {
             let faulty = Acts::new("faulty").act(move |phase, _| {

@@ -72,7 +72,7 @@ async fn a_decision_before_its_question_is_unknown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_while_the_model_speaks_is_unknown_before_its_call_is_there() {
+async fn decision_before_its_call_is_streamed_is_unknown() {
     for (mode, stream, _) in every_way() {
         let mut world = World::with(vec![
             vec![
@@ -311,7 +311,7 @@ async fn a_run_that_is_over_answers_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_is_for_the_question_that_was_shown_and_for_no_other() {
+async fn decision_applies_only_to_the_question_digest_shown() {
     let mut world = world(&[("a", "write")]);
     let mut state = world.state();
     world.start(&mut state).await;
@@ -447,7 +447,7 @@ async fn who_decided_and_why_is_stored_and_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_that_do_not_fit_a_tools_schema_fail_the_call_and_those_of_a_decision_too() {
+async fn schema_mismatch_of_call_or_decision_arguments_fails_the_call() {
     let spec = || once("typed").with_schema(json!({ "type": "object" }));
     let mut world = World::of([asks([
         CallRequest::new("a", "typed", json!([1])),

@@ -39,7 +39,7 @@ fn six_steps(mode: ExecutionMode) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_concurrent_mode_a_replay_starts_at_its_decisions_instant_beside_running_calls() {
+async fn concurrent_replay_starts_at_its_decision_beside_other_calls() {
     let mut world = six_steps(ExecutionMode::Concurrent);
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
@@ -64,7 +64,7 @@ async fn in_concurrent_mode_a_replay_starts_at_its_decisions_instant_beside_runn
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_other_modes_a_replay_waits_for_the_round_unless_the_run_is_a_stream() {
+async fn non_concurrent_replay_waits_for_the_round_unless_streaming() {
     for (mode, stream, starts) in [
         (ExecutionMode::Sequential, false, 1_000),
         (ExecutionMode::Parallel, false, 1_000),
@@ -82,7 +82,7 @@ async fn in_the_other_modes_a_replay_waits_for_the_round_unless_the_run_is_a_str
 }
 
 #[tokio::test(start_paused = true)]
-async fn decisions_that_come_together_are_replayed_one_by_one_but_in_concurrent_mode() {
+async fn simultaneous_decisions_replay_serially_unless_concurrent() {
     for (mode, second) in
         [(ExecutionMode::Sequential, 300), (ExecutionMode::Parallel, 300), (ExecutionMode::Concurrent, 200)]
     {
@@ -146,7 +146,7 @@ async fn a_call_that_asks_holds_up_those_behind_it_in_sequence_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_tools_that_must_not_run_twice_are_marked_in_one_commit_where_they_start_at_once() {
+async fn once_only_tools_started_together_are_marked_in_one_commit() {
     use runstate::checkpoint::Trigger::CallsStarted;
     for (mode, commits) in
         [(ExecutionMode::Sequential, 2), (ExecutionMode::Parallel, 1), (ExecutionMode::Concurrent, 1)]
@@ -190,7 +190,7 @@ async fn the_model_goes_on_with_some_results_or_waits_for_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_all_calls_of_a_round_wait_there_is_nothing_to_go_on_with() {
+async fn round_with_all_calls_waiting_suspends_the_run() {
     let mut world = World::new(&[&[("a", "write"), ("b", "write")]]);
     world.policy = SuspensionPolicy::ContinueWhenAny;
     let mut state = world.state();
@@ -215,7 +215,7 @@ async fn a_call_that_asks_anew_at_the_start_is_waited_for() {
 
 /// One asks again and another is given up, so that as much was asked as before.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_asks_anew_is_waited_for_where_another_was_answered() {
+async fn call_that_asks_again_still_waits_when_another_is_denied() {
     let mut world = World::new(&[&[("a", "write_twice"), ("b", "write"), ("c", "read")]]);
     world.policy = SuspensionPolicy::ContinueWhenAny;
     let mut state = world.state();
@@ -314,7 +314,7 @@ async fn a_suspension_that_lapses_ends_its_wait_at_that_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_writes_to_a_run_that_waits_in_place_supersedes_its_calls() {
+async fn user_message_to_a_run_waiting_in_place_supersedes_its_calls() {
     let mut world = World::new(&[&[("a", "write"), ("b", "read")]]);
     world.when_suspended = WhenSuspended::WaitInPlace;
     let handle = world.handle.clone();

@@ -95,7 +95,7 @@ async fn the_list_of_messages_is_not_copied_for_a_step() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_kept_does_not_change_and_shares_its_messages() {
+async fn kept_request_does_not_change_and_shares_its_messages() {
     let mut world = World::new(&[&[("a", "read")], &[("b", "read")]]);
     world.script.keep();
     let mut state = world.state();

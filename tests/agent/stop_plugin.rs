@@ -144,7 +144,7 @@ async fn a_plugin_that_panics_where_it_is_asked_ends_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupted_run_is_not_stopped_by_what_another_run_said_before_it() {
+async fn interrupted_run_is_not_stopped_by_an_earlier_runs_output() {
     let stop =
         || vec![Spec::ContentMatch { pattern: "DONE".into() }, Spec::StopOnTool { tool_name: "note".into() }];
     let said = |text: &str| Turn { text: text.into(), ..Turn::default() };

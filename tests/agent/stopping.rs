@@ -40,7 +40,7 @@ fn blocks_at(tool: &'static str, is_replayed: bool) -> Acts {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_comes_while_a_round_is_to_be_the_last_is_not_taken() {
+async fn decision_during_the_last_round_is_not_taken() {
     let blocked = TerminationReason::Blocked("no more".into());
     for (mode, stream) in LOOPS {
         for (plugin, reason, b) in [
@@ -61,7 +61,7 @@ async fn a_decision_that_comes_while_a_round_is_to_be_the_last_is_not_taken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_decided_with_a_call_that_blocks_the_run_is_not_replayed() {
+async fn decisions_beside_a_call_that_blocks_the_run_do_not_replay() {
     for (mode, stream) in LOOPS {
         let mut world = World::new(&[&[("a", "write"), ("b", "write_twice"), ("c", "revoked")]]);
         (world.mode, world.stream) = (mode, stream);
@@ -83,7 +83,7 @@ async fn what_was_decided_with_a_call_that_blocks_the_run_is_not_replayed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_decision_that_called_a_run_back_is_not_replayed_where_its_start_ends_it() {
+async fn waking_decision_is_not_replayed_if_run_start_ends_the_run() {
     let mut world = World::new(&[&[("a", "write")]]);
     world.plugins.push(Arc::new(ends(Phase::RunStart, 2)));
     let mut state = world.state();
@@ -96,7 +96,7 @@ async fn the_decision_that_called_a_run_back_is_not_replayed_where_its_start_end
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_calls_that_were_left_execute_behind_a_gate_that_blocks_the_run() {
+async fn remaining_calls_do_not_execute_after_a_blocking_gate() {
     let mut world = World::new(&[&[("q", "ask"), ("a", "write"), ("b", "note")]]);
     world.plugins.push(Arc::new(blocks_at("write", true)));
     let mut state = world.state();

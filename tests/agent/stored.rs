@@ -108,7 +108,7 @@ fn a_damaged_place_is_an_error_that_says_where() {
 }
 
 #[test]
-fn a_damaged_place_that_is_sealed_anew_gives_what_is_stored_or_an_error() {
+fn damage_with_a_recomputed_checksum_restores_as_is_or_fails() {
     let whole: Value = serde_json::from_str(&waiting()).unwrap();
     let (mut read, mut refused) = (0, 0);
     for (what, value) in damaged(&whole) {
@@ -299,7 +299,7 @@ fn any_bytes_that_are_no_stored_run_are_an_error() {
 }
 
 #[test]
-fn any_change_of_any_byte_of_a_small_run_is_an_error_or_no_change() {
+fn any_changed_byte_of_a_small_run_is_an_error_or_no_change() {
     let whole = StoredRun::of(&RunState::new("r1")).unwrap();
     let json = whole.to_json();
     for at in 0..json.len() {

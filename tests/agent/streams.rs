@@ -115,7 +115,7 @@ async fn events_are_numbered_without_a_gap_over_all_activations() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_is_the_last_event_of_an_activation_and_says_what_is_waited_for() {
+async fn activation_ends_with_run_finished_and_its_waiting_calls() {
     let mut world = World::new(&[&[("a", "write")]]);
     let mut state = world.state();
     world.start(&mut state).await;
@@ -134,7 +134,7 @@ async fn the_end_is_the_last_event_of_an_activation_and_says_what_is_waited_for(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_comes_while_the_model_speaks_is_taken_in_at_once_by_a_stream_alone() {
+async fn decision_during_model_output_is_taken_early_only_in_streams() {
     for (stream, resumed) in [(true, 300), (false, 1_000)] {
         let mut world = World::with(vec![
             bits(&asks([timed("a", "approved", 50), timed("b", "slow", 0)])),
@@ -167,7 +167,7 @@ async fn a_decision_that_comes_while_the_model_speaks_is_taken_in_at_once_by_a_s
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_taken_in_behind_the_replays_that_began_beside_it() {
+async fn answer_is_committed_after_replays_that_began_beside_it() {
     let mut world = World::with(vec![
         bits(&asks([timed("a", "approved", 5_000), timed("b", "slow", 0)])),
         vec![Bit::Sleep(100), Bit::Text("done".into()), Bit::Finish],
@@ -183,7 +183,7 @@ async fn an_answer_is_taken_in_behind_the_replays_that_began_beside_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_resolved_in_the_window_is_not_announced_as_pending_again() {
+async fn call_resolved_during_a_round_is_not_announced_again() {
     let mut world = World::of([asks([timed("a", "approved", 10), timed("b", "slow", 100)])]);
     world.stream = true;
     world.send_at(50, Incoming::new("d-a", "a", Resume));

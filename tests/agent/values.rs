@@ -69,7 +69,7 @@ async fn what_a_call_keeps_shows_once_its_round_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_calls_that_contradict_each_other_end_the_run_and_nothing_of_them_is_kept() {
+async fn conflicting_calls_end_the_run_and_keep_no_values() {
     for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
         let mut world = world(&[("a", "keep", 7), ("b", "keep", 8)]);
         world.mode = mode;
@@ -90,7 +90,7 @@ async fn two_calls_that_contradict_each_other_end_the_run_and_nothing_of_them_is
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_must_not_run_twice_contradict_each_other_in_sequence_too() {
+async fn once_only_calls_conflict_in_sequential_mode_too() {
     let mut world = world(&[("a", "keep_once", 7), ("b", "keep_once", 8)]);
     let mut state = world.state();
     let TerminationReason::Error(said) = world.start(&mut state).await.reason else { panic!() };
@@ -103,7 +103,7 @@ async fn calls_that_must_not_run_twice_contradict_each_other_in_sequence_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_failed_call_kept_is_dropped_and_what_one_kept_that_asks_is_not() {
+async fn failed_call_drops_its_values_and_a_suspended_call_keeps_them() {
     for (tool, kept) in [("keep_and_fail", None), ("keep_and_ask", Some(json!(7)))] {
         let mut world = world(&[("a", tool, 7)]);
         let mut state = world.state();
@@ -203,7 +203,7 @@ async fn what_is_kept_for_the_thread_outlives_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_on_a_thread_of_earlier_runs_is_stored_with_what_it_goes_on_from() {
+async fn run_on_an_earlier_thread_is_stored_with_that_thread() {
     let mut first = World::new(&[&[("a", "read")]]);
     first.tools.push(tool(&first.ledger, repeatable("remember"), |cx| {
         Box::pin(async move {
@@ -295,7 +295,7 @@ fn assert_written(state: &RunState, what: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_wrote_is_with_its_result_in_every_commit_and_after_every_drop() {
+async fn call_values_stay_with_their_result_in_commits_and_drops() {
     for (mode, stream) in [
         (ExecutionMode::Sequential, false),
         (ExecutionMode::Parallel, true),

@@ -97,7 +97,7 @@ fn it_is_asked_for_every_value_with_its_place() {
 }
 
 #[test]
-fn of_a_suspension_words_and_parameters_are_hidden_and_the_rest_is_kept() {
+fn redactor_hides_only_message_and_parameters_of_suspensions() {
     let see = |answer: Value| {
         let answering = Answering::new(answer);
         let seen = Redactor::new(answering.clone()).suspension("pay", "call_1", &suspension());

@@ -111,7 +111,7 @@ fn a_second_reconnect_ends_the_first_receiver() {
 }
 
 #[test]
-fn a_waiting_receiver_is_woken_by_events_by_its_successor_and_by_the_end() {
+fn waiting_receiver_wakes_on_events_successor_and_end() {
     let sink = keeping(8);
     let woken = Arc::new(Woken::default());
     let mut first = sink.reconnect(None);
