@@ -80,7 +80,7 @@ async fn drained(drain: CancellationToken, working: Working) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_workers_an_hour_apart_share_runs_and_put_no_call_in_doubt() {
+async fn workers_an_hour_apart_share_runs_without_calls_in_doubt() {
     let world = World::new();
     for run in 0..8 {
         let steps = json!([

@@ -121,7 +121,7 @@ async fn approval(world: &World, run: &str) -> Decision {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_comes_between_a_look_and_a_wait_is_taken_at_once_though_another_run_hears_of_it() {
+async fn decision_between_poll_and_wait_is_taken_immediately() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("busy", json!([[call("b", "once", json!({ "ms": 3_600_000 }))]])).await;
@@ -144,7 +144,7 @@ async fn a_decision_that_comes_between_a_look_and_a_wait_is_taken_at_once_though
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_comes_when_nothing_could_go_on_is_taken_and_no_problem() {
+async fn decision_while_releasing_a_run_is_taken_without_a_problem() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", asking(0)).await;
@@ -214,7 +214,7 @@ async fn more_decisions_than_are_on_their_way_at_once_are_all_taken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wish_to_cancel_is_heard_behind_more_decisions_than_are_on_their_way_at_once() {
+async fn cancellation_is_seen_behind_a_backlog_of_decisions() {
     let (world, working) = many_decided_beside_one_that_executes().await;
     assert!(world.store.cancel("r", "not wanted").await.unwrap());
     tokio::time::timeout(Duration::from_secs(2), working).await.unwrap().unwrap().unwrap();
@@ -259,7 +259,7 @@ async fn a_decision_after_a_lapse_is_told_that_it_is_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelled_before_it_begins_while_it_waits_and_while_it_executes() {
+async fn cancellation_works_before_start_while_waiting_and_executing() {
     // Not begun.
     let world = World::new();
     world.create("r", asking(0)).await;

@@ -54,7 +54,7 @@ async fn commits_whose_answers_are_lost_are_made_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_stays_away_loses_the_run_to_whoever_finds_it_back() {
+async fn run_is_lost_in_a_long_store_outage_and_claimed_afterwards() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", two_steps()).await;

@@ -61,7 +61,7 @@ async fn who_slept_and_whose_run_nobody_took_goes_on_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_executes_beyond_a_lease_whose_renewal_is_not_answered() {
+async fn no_call_executes_past_a_lease_with_unanswered_renewal() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", json!([[call("a", "once", json!({ "ms": 300_000 }))]])).await;
@@ -126,7 +126,7 @@ async fn a_run_does_not_change_hands_while_it_is_loaded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_slept_and_whose_store_does_not_answer_lets_go_within_a_third_of_its_lease() {
+async fn slept_worker_without_store_answer_stops_in_a_third_of_lease() {
     let store = Faulty::new();
     let (world, clock, working) = sleepy_on(World::by(store.machine.clone(), store.clone())).await;
     *store.silent.lock().unwrap() = true;

@@ -20,7 +20,7 @@ async fn that_ask(runs: usize) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_would_wait_in_place_is_parked_and_goes_on_once_it_is_decided() {
+async fn run_waiting_in_place_is_parked_and_resumes_once_decided() {
     let world = that_ask(1).await;
     let worker = world.worker("w");
     let worked = tokio::time::timeout(Duration::from_secs(60), worker.run_ready(&*world.host)).await;

@@ -34,7 +34,7 @@ async fn two_workers_share_the_runs_and_each_is_driven_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_that_was_paused_finds_its_run_taken_and_writes_nothing() {
+async fn paused_worker_finds_its_run_taken_and_writes_nothing() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     let steps = json!([[call("a", "again", json!({ "ms": 50_000 }))], [call("b", "once", json!({}))]]);
@@ -61,7 +61,7 @@ async fn a_worker_that_was_paused_finds_its_run_taken_and_writes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_killed_workers_run_goes_on_elsewhere_and_what_must_not_run_twice_is_asked_about() {
+async fn run_of_a_killed_worker_moves_on_with_its_call_in_doubt() {
     let world = World::new();
     world.create("r", json!([[call("a", "once", json!({ "ms": 5_000 }))]])).await;
     {
@@ -85,7 +85,7 @@ async fn a_killed_workers_run_goes_on_elsewhere_and_what_must_not_run_twice_is_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drained_worker_stops_where_nothing_executes_and_another_goes_on() {
+async fn drained_worker_stops_between_calls_and_another_continues() {
     let world = World::new();
     let steps = json!([
         [call("a", "once", json!({ "ms": 4_000 })), call("b", "once", json!({ "ms": 9_000 }))],

@@ -130,7 +130,7 @@ async fn a_run_does_not_change_hands_while_another_is_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_heard_at_once_that_a_worker_is_to_stop_while_many_calls_lapse() {
+async fn worker_stop_is_heard_promptly_while_many_calls_expire() {
     let store = Faulty::new();
     let world = many_that_wait(&store).await;
     *store.post.lock().unwrap() = Duration::from_millis(10);
@@ -152,7 +152,7 @@ async fn it_is_heard_at_once_that_a_worker_is_to_stop_while_many_calls_lapse() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_can_go_on_is_driven_to_its_end_though_the_store_is_busy_or_fails() {
+async fn ready_runs_finish_despite_a_busy_or_failing_store() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     for run in ["r1", "r2"] {
@@ -172,7 +172,7 @@ async fn what_can_go_on_is_driven_to_its_end_though_the_store_is_busy_or_fails()
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_that_are_driven_are_given_back_before_a_store_that_fails_is_told() {
+async fn driven_runs_are_released_before_a_store_failure_returns() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     let long = json!([[call("a", "once", json!({ "ms": 9_000 }))], [call("b", "once", json!({}))]]);
