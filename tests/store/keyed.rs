@@ -410,7 +410,7 @@ async fn without_the_key_a_run_is_neither_read_nor_decided() {
 }
 
 #[tokio::test]
-async fn a_key_is_replaced_and_the_old_one_is_removed_when_nothing_is_left_under_it() {
+async fn replaced_key_is_removed_once_no_entry_is_tagged_with_it() {
     let world = world().await;
     let (old, new) = (format!("k1 {}", "ab".repeat(32)), format!("k2 {}", "cd".repeat(32)));
     let under = |lines: &[&String]| {
@@ -469,7 +469,7 @@ async fn a_question_that_another_name_finds_is_refused() {
 }
 
 #[tokio::test]
-async fn a_cancellation_by_another_key_is_refused_and_leaves_the_run_as_it_is() {
+async fn cancellation_by_another_key_is_refused_without_change() {
     let world = world().await;
     let other: Keyring = format!("k2 {}", "cd".repeat(32)).parse().unwrap();
     let stranger = Keyed::new(world.open.clone(), other);

@@ -112,7 +112,7 @@ async fn damaged(runs: &[(&str, usize)]) -> FileStore {
 }
 
 #[tokio::test]
-async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
+async fn full_page_of_inexpirable_calls_blocks_no_other_expiry() {
     let many = [("a", 6), ("b", 7), ("c", 9), ("d", 10)];
     for (limit, runs) in [(100, &[("bad", 100)][..]), (10, &[("bad", 32)]), (10, &many)] {
         let store = damaged(runs).await;
@@ -132,7 +132,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
 
 /// A page that they fill but for one call leaves room for more than one.
 #[tokio::test]
-async fn beside_calls_that_cannot_be_given_up_as_many_are_as_without_them() {
+async fn inexpirable_calls_do_not_reduce_the_expiries_of_others() {
     let store = damaged(&[("bad", 9)]).await;
     park(&store, "good", 25, 60).await;
     at(70);

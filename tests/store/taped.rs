@@ -39,7 +39,7 @@ async fn what_it_kept_makes_the_same_run_in_another_store() {
 }
 
 #[tokio::test]
-async fn a_commit_that_is_given_again_is_kept_once_and_one_that_is_refused_is_not() {
+async fn repeated_commit_is_kept_once_and_a_refused_one_never() {
     let taped = Taped::with_clock(clock());
     let (lease, played) = (begun(&taped, "r1").await, asking("r1").await);
     let first = played.commits().next().unwrap();

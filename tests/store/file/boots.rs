@@ -29,7 +29,7 @@ async fn create(store: &FileStore, run: &str) {
 }
 
 #[tokio::test]
-async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_so() {
+async fn reboot_ends_file_store_leases_but_not_set_aside_runs() {
     let disk = SimDisk::new();
     let store = open(&disk, machine("b1", 900_000, 0));
     for run in ["held", "endless", "off", "aside"] {
@@ -73,7 +73,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
 }
 
 #[tokio::test]
-async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
+async fn file_store_question_expires_by_date_after_a_reboot() {
     let disk = SimDisk::new();
     // The clock of the driver is an hour ahead; it asks for 70 ms.
     let store = open(&disk, machine("b1", 5_000, 0));

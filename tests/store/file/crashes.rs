@@ -103,7 +103,7 @@ fn assert_logs_are_whole(disk: &SimDisk, story: &Story) {
 }
 
 #[tokio::test]
-async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
+async fn crash_during_removal_leaves_the_run_whole_or_removed() {
     let story = Story::long().await;
     let before = SimDisk::new();
     let mut known = Known::default();

@@ -72,7 +72,7 @@ async fn a_log_has_64_mib_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_commit_that_ends_a_run_leaves_a_log_of_65_mib_and_no_more() {
+async fn commit_that_ends_a_run_leaves_a_log_of_at_most_65_mib() {
     let store = on(&SimDisk::new());
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
     let played = Played::new("r1", &[]).await;

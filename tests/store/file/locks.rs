@@ -191,7 +191,7 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
 }
 
 #[tokio::test]
-async fn a_lock_is_waited_for_and_one_that_was_waited_for_in_vain_is_not_again() {
+async fn lock_is_waited_for_but_not_again_after_a_timeout() {
     let disk = SimDisk::new();
     create(&on(&disk), "r1", 1).await;
     let shared = Shared::of(&disk, "r1");
@@ -250,7 +250,7 @@ fn an_operation_that_is_dropped_waits_for_no_lock() {
 }
 
 #[tokio::test]
-async fn the_calls_of_a_run_whose_lock_somebody_keeps_hold_up_no_others() {
+async fn run_with_a_held_lock_does_not_delay_expiry_of_others() {
     let disk = SimDisk::new();
     for run in ["kept", "r2"] {
         park(&on(&disk), run).await;

@@ -51,7 +51,7 @@ async fn a_run_that_has_lost_its_state_is_not_created_anew() {
 /// A removal whose rest cannot be taken away, because a person has put a folder there, is in the way of no other run, and what is
 /// left is never taken for a run that has lost its state.
 #[tokio::test]
-async fn what_cannot_be_taken_away_of_a_removed_run_is_in_the_way_of_none() {
+async fn unremovable_rest_of_a_removed_run_blocks_no_other_run() {
     let (_, disk, _) = lived().await;
     let folder = on(&disk).folder_of("r1");
     disk.create_folder(&folder.join("notes")).unwrap();

@@ -13,7 +13,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_folder_that_is_made_is_for_its_user_alone_and_one_that_is_there_keeps_its_modes() {
+fn new_folder_is_private_and_an_existing_one_keeps_its_mode() {
     let above = Folder::new();
     let root = above.join("runs");
     FileStore::open(&root).unwrap();

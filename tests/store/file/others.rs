@@ -79,7 +79,7 @@ async fn filled() -> (SimDisk, FileStore, PathBuf) {
 }
 
 #[tokio::test]
-async fn a_state_that_cannot_be_read_is_told_and_the_other_runs_are_listed() {
+async fn unreadable_state_is_reported_and_other_runs_are_listed() {
     let (disk, store, r2) = filled().await;
     let state = r2.join("state.json");
     let whole = disk.read(&state, u64::MAX).unwrap();

@@ -92,7 +92,7 @@ async fn played() -> Played {
 }
 
 #[test]
-fn of_processes_that_open_and_create_and_claim_each_run_is_made_and_claimed_once() {
+fn each_run_is_created_and_claimed_by_only_one_process() {
     let folder = Folder::new();
     let mut expected: Vec<_> = (0..20).map(|number| format!("r{number}")).collect();
     expected.sort();
