@@ -79,7 +79,7 @@ impl runstate::stream::Callbacks for AbortAt {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c5_after_an_abort_by_a_callback_nothing_is_opened_and_no_error_says_that_it_goes_on() {
+async fn c5_abort_in_a_callback_opens_nothing_and_promises_no_retry() {
     let script = || {
         vec![
             then(tokens("one two "), &[Step::Throw(ErrorKind::Network)]),

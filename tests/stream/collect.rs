@@ -189,7 +189,7 @@ async fn other_failures_are_the_sessions_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_collection_that_is_dropped_goes_on_and_one_that_is_late_reads_what_is_there() {
+async fn dropped_collection_continues_and_a_late_one_reads_the_value() {
     let attempts = vec![then(tokens("no "), &[Step::Wait(50)]), then(tokens(GOOD), &[Step::Wait(50)])];
     let mut session = session(attempts).callbacks(Notes::default()).build();
     let mut dropped = 0;

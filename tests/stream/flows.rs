@@ -239,7 +239,7 @@ async fn timestamps() {
 
 /// A call of a minute, in pieces that come every twenty seconds, is no silence; and thoughts are no answer.
 #[tokio::test(start_paused = true)]
-async fn pieces_of_a_call_hold_off_the_limit_and_thoughts_are_no_output() {
+async fn tool_call_pieces_reset_the_timeout_thoughts_are_no_output() {
     let pieces =
         [Step::Alive, Step::Wait(20_000), Step::Alive, Step::Wait(20_000), Step::Alive, Step::Wait(20_000)];
     let call =

@@ -285,7 +285,7 @@ async fn a_run_that_is_dropped_goes_on_with_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cut_stream_is_a_network_failure_where_it_must_say_that_it_is_whole() {
+async fn cut_stream_is_a_network_error_if_completion_is_required() {
     let script = vec![tokens("half"), then(tokens("whole"), &[Step::Complete])];
     assert_eq!(drive(session(script.clone())).await.text, "half");
     let whole = drive(session(script).require_complete().retry(policy())).await;

@@ -134,7 +134,7 @@ async fn c3_a_violation_falls_back_when_its_retries_are_spent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c4_fallback_start_calls_on_fallback_then_on_start_then_on_resume() {
+async fn c4_fallback_calls_on_fallback_then_on_start_then_on_resume() {
     let seen = Seen::default();
     let session = on(&seen, vec![then(tokens("one two "), &[Step::Throw(ErrorKind::Internal)])])
         .fallback(scripted(&seen, vec![tokens("three")]))
@@ -308,7 +308,7 @@ async fn c14_order_within_a_failed_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c16_each_rule_is_told_of_at_the_end_and_only_violations_before() {
+async fn c16_rules_report_at_the_end_and_violations_before() {
     let warns = Custom::new("warns")
         .while_streaming(|delta, _| (delta == "b ").then(|| Violation::warning("warns", "a b")));
     let whole = drive(session(vec![tokens("a b c")]).guardrail(no("never")).guardrail(warns)).await;

@@ -121,7 +121,7 @@ async fn the_requests_token_aborts_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_what_makes_the_session_or_looks_at_it_ends_the_run_or_nothing() {
+async fn session_factory_panic_ends_the_run_and_ended_panic_does_not() {
     let broken = SessionModel::<()>::new(|_| panic!("no session"));
     let agent = Agent::builder(broken).build().unwrap();
     let mut state = RunState::new("r1");
