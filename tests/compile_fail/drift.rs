@@ -77,7 +77,7 @@ fn a_diagram_with_windows_line_ends_compiles() {
 }
 
 #[test]
-fn a_diagram_may_have_comments_a_direction_and_other_white_space() {
+fn diagram_may_have_comments_direction_and_other_whitespace() {
     assert_compiles(
         "drift/plain",
         &[

@@ -18,7 +18,7 @@ fn every_kind_of_change_has_a_line() {
 }
 
 #[test]
-fn a_removed_state_breaks_an_added_edge_wants_review_a_label_informs() {
+fn removed_state_breaks_new_edge_needs_review_label_informs() {
     let severity =
         |old: &str, new: &str| diff(&graph(old), &graph(new)).first().map(|change| change.severity());
     assert_eq!(severity("A\nB", "A"), Some(Severity::Breaking));

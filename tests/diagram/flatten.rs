@@ -31,7 +31,7 @@ fn a_plain_diagram_stays_as_it_is() {
 }
 
 #[test]
-fn a_completion_leaves_from_the_inner_ends_and_a_label_from_everywhere() {
+fn completion_leaves_from_inner_ends_and_labels_from_all_states() {
     let body =
         "[*] --> C\nstate C {\n[*] --> A\nA --> B\nB --> [*] : ok\n}\nC --> D\nC --> E : stop\nE --> [*]";
     let graph = graph(body);

@@ -24,7 +24,7 @@ fn transitions_keep_source_order_labels_and_places() {
 }
 
 #[test]
-fn spans_survive_carriage_returns_comments_directives_and_front_matter() {
+fn spans_survive_crlf_comments_directives_and_front_matter() {
     let source = "---\r\ntitle: Runs\r\n---\r\n%%{init: {\"theme\": \"dark\"}}%%\r\n%% a remark\r\nstateDiagram-v2\r\n\
                   A --> B: é\r\n%% another\r\nB --> C: last %% here\r\n";
     let diagram = parse(source).unwrap();

@@ -75,7 +75,7 @@ fn both_searches_find_the_same() {
 }
 
 #[test]
-fn a_start_that_breaks_the_invariant_is_a_counterexample_without_steps() {
+fn start_breaking_the_invariant_is_a_zero_step_counterexample() {
     let error = Product::new().with("door", AnyDoor::GRAPH).explore(|_, _, _| true, |_| false).unwrap_err();
     assert_eq!(error.to_string(), "the invariant breaks after 0 steps:\n     door Open\n");
     assert_eq!(error.counterexample().unwrap().end().to_string(), "door Open");

@@ -344,7 +344,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn an_event_is_accepted_if_a_way_is_drawn_and_each_arrow_of_it_is_counted(
+    fn event_is_accepted_if_a_path_is_drawn_and_its_edges_counted(
         drawing in drawing(),
         steps in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(EVENTS)), 0..30),
     ) {

@@ -84,7 +84,7 @@ fn an_empty_coverage_takes_on_what_is_merged_into_it() {
 }
 
 #[test]
-fn a_lifecycle_that_is_asked_for_is_covered_even_when_it_did_not_occur() {
+fn requested_lifecycle_without_events_is_in_the_coverage() {
     assert_eq!(covered(&[]).iter().count(), 0);
     let coverage = check(&[], &book().only("parcel")).coverage;
     assert_eq!(coverage.percent(), 0.0);

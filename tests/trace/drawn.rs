@@ -304,7 +304,7 @@ fn a_source_that_ends_inside_of_a_statement_is_drawn_anew() {
 }
 
 #[test]
-fn a_diagram_without_marks_lets_instances_begin_and_stop_anywhere() {
+fn diagram_without_marks_allows_any_start_and_end_state() {
     let source = "stateDiagram-v2\nA --> B\nB --> A";
     let events = [event(1, "a", "create", None, "B"), event(2, "a", "back", Some("B"), "A")];
     assert_eq!(held(&events, source).verdict, Verdict::Conforms);
@@ -416,7 +416,7 @@ fn name() -> impl Strategy<Value = String> {
 proptest! {
     /// The drawing is read by our own parser, which agrees with Mermaid.
     #[test]
-    fn whatever_the_names_the_drawing_is_a_diagram_of_as_many_states_and_edges(
+    fn any_names_draw_a_diagram_with_all_states_and_edges(
         names in prop::collection::btree_set(name(), 1..6),
         edges in prop::collection::vec((any::<prop::sample::Index>(), prop::option::of(name()), any::<prop::sample::Index>()), 0..8),
         walk in prop::collection::vec(any::<prop::sample::Index>(), 0..6),

@@ -103,7 +103,7 @@ fn bad_lines_are_named_with_their_place() {
 }
 
 #[test]
-fn a_cut_last_line_is_an_error_of_its_own_and_the_lines_before_are_read() {
+fn cut_last_line_is_its_own_error_after_the_lines_before() {
     for end in 1..LINE.len() {
         let text = format!("{LINE}\n{}", &LINE[..end]);
         let mut reader = JsonlReader::new(text.as_bytes());

@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn calls_that_are_interleaved_are_judged_like_calls_one_after_the_other(events in walks()) {
+    fn interleaved_calls_are_judged_like_sequential_calls(events in walks()) {
         let mut sorted = events.clone();
         sorted.sort_by_key(|event| event.instance.clone());
         for (seq, event) in (1..).zip(&mut sorted) {

@@ -34,7 +34,7 @@ fn typed_and_dynamic_moves_are_recorded_and_refusals_are_not() {
 }
 
 #[test]
-fn a_restored_machine_goes_on_with_the_numbers_of_its_earlier_trace() {
+fn restored_machine_continues_its_earlier_trace_numbers() {
     let first = Recorder::new("r1");
     let parcel = AnyParcel::new(Label::observed(first.observer("p1")));
     let mut parcel = parcel.apply(Send.into()).unwrap();
@@ -125,7 +125,7 @@ fn threads_share_one_order() {
 }
 
 #[test]
-fn beyond_its_capacity_a_recorder_loses_nothing_and_keeps_the_order() {
+fn recorder_beyond_capacity_loses_nothing_and_keeps_order() {
     for capacity in [0, 1, 2, 3, 16] {
         let recorder = Recorder::builder("r1").capacity(capacity).build();
         let mut sent = Parcel::new(Label::observed(recorder.observer("p1"))).send(Send);

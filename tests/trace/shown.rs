@@ -291,7 +291,7 @@ fn junit_fails_where_the_check_does() {
 }
 
 #[test]
-fn without_being_asked_for_completeness_junit_lets_a_short_trace_pass() {
+fn junit_passes_a_short_trace_unless_completeness_is_asked() {
     let mut junit = Junit::new();
     junit.trace("short.jsonl", &check(&journey()[..3], &book()));
     assert!(!junit.to_string().contains("<failure"));
