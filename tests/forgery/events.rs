@@ -76,7 +76,7 @@ fn the_edges_of_another_graph_are_not_told() {
 }
 
 #[test]
-fn a_graph_by_hand_does_not_speak_under_the_name_of_a_documented_lifecycle() {
+fn handmade_graph_does_not_emit_as_a_documented_lifecycle() {
     let recorder = Recorder::new("r1");
     let mut record = watched(&recorder);
     build::created(&mut record, &OWN, &TELEPORT);
@@ -163,7 +163,7 @@ impl Record for Spy {
 }
 
 #[test]
-fn the_observer_of_another_machine_tells_of_no_transition_of_that_one() {
+fn observer_of_another_machine_emits_no_foreign_transition() {
     let recorder = Recorder::new("r1");
     let mut call = watched(&recorder);
     let observer = call.observer().cloned().unwrap();

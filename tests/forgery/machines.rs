@@ -68,7 +68,7 @@ const UNPROVEN: &str = "Liar is no machine of runstate/tool_call: only a type th
                         generated is stored under that identity";
 
 #[test]
-fn no_snapshot_is_taken_of_a_machine_by_hand_that_names_the_graph_of_another() {
+fn snapshot_of_a_handmade_machine_with_a_foreign_graph_fails() {
     let error = Snapshot::of(&Liar(new_call())).unwrap_err();
     assert!(matches!(error, SnapshotError::Unproven { .. }));
     assert!(error.to_string().ends_with(UNPROVEN), "{error}");
@@ -102,7 +102,7 @@ fn nor_does_it_come_back_as_a_machine_of_that_lifecycle() {
 
 /// A lifecycle of one's own keeps the record of a documented one, to take it out in an `Enter`.
 #[test]
-fn the_record_of_a_documented_lifecycle_is_read_for_that_lifecycle_alone() {
+fn record_of_a_documented_lifecycle_restores_only_into_it() {
     let run = Run::new(RunRecord::new("r1"));
     let thief = thief::AnyThief::new(FlowRecord::new(&run, 0));
     let text = Snapshot::of(&thief).unwrap().to_json();
@@ -116,7 +116,7 @@ fn the_record_of_a_documented_lifecycle_is_read_for_that_lifecycle_alone() {
 }
 
 #[test]
-fn a_snapshot_in_memory_comes_back_into_the_lifecycle_that_it_was_taken_of() {
+fn in_memory_snapshot_restores_only_into_its_own_lifecycle() {
     let paid = twin::AnyDoor::new(twin::House::new(7)).apply(twin::Close.into()).unwrap();
     let locked = paid.apply(twin::Lock.into()).unwrap();
     let taken = Snapshot::of(&locked).unwrap();
@@ -183,7 +183,7 @@ impl<const IS_BARE: bool> Persist for Impostor<IS_BARE> {
 }
 
 #[test]
-fn the_identity_of_a_documented_lifecycle_is_stored_for_that_lifecycle_alone() {
+fn documented_identity_is_stored_only_for_its_own_lifecycle() {
     let full = Snapshot::of(&Impostor::<false>(twin::House::new(1))).unwrap_err();
     let bare = Snapshot::of(&Impostor::<true>(twin::House::new(1))).unwrap_err();
     for error in [full, bare] {
@@ -217,7 +217,7 @@ impl Persist for Sheep {
 }
 
 #[test]
-fn a_bundle_lists_no_graph_under_the_identity_of_a_documented_lifecycle() {
+fn bundle_rejects_a_foreign_graph_under_a_documented_identity() {
     static OTHER: Graph = impostor(&["evil/y"]);
     let sheep = || Sheep(twin::House::new(1));
     for listed in [&FULL, &BARE] {

@@ -138,7 +138,7 @@ fn any_later_panic_leaves_a_loss_that_has_a_type() {
 
 /// A guard is to give one answer to one question. One that does not costs the machine, and the loss has a type.
 #[test]
-fn a_guard_that_panics_when_the_transition_asks_it_again_loses_the_machine() {
+fn guard_panic_on_the_second_check_loses_the_machine() {
     let mut slot = slot(Place::GuardAgain);
     assert_eq!(light(&mut slot).as_deref(), Some("in the guard, again"));
     assert_eq!(slot.try_get().unwrap_err().status(), "Whole");

@@ -54,7 +54,7 @@ fn an_output_has_what_its_status_needs() {
 }
 
 #[test]
-fn a_governor_without_reviewers_or_with_two_tools_of_a_name_is_none() {
+fn governor_without_reviewers_or_with_duplicate_tools_fails() {
     let world = World::new(Script::default());
     let made = |parts: Parts| {
         let (disk, clock) = (Arc::new(world.disk.clone()), world.clock.clone());

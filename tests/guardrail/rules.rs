@@ -58,7 +58,7 @@ fn what_is_only_reported_passes() {
 }
 
 #[test]
-fn a_checkpoint_is_held_against_the_rules_before_it_is_gone_on_from() {
+fn checkpoint_is_checked_against_rules_before_continuation() {
     let mut rules = rules();
     assert!(rules.resume("[1, ").is_empty(), "an open bracket may still be closed");
     assert!(rules.streaming("2]", "[1, 2]").is_empty());

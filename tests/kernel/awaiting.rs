@@ -105,7 +105,7 @@ fn a_slot_keeps_its_machine_when_the_event_is_refused() {
 }
 
 #[test]
-fn a_slot_moves_on_with_typed_code_and_hands_out_what_that_found() {
+fn slot_steps_by_typed_code_and_returns_its_result() {
     let mut slot = Slot::new(AnyDoor::new(House::new(7)));
     let was = slot.step(|door| match door {
         AnyDoor::Open(door) => (door.close(Close).into(), "open"),
@@ -153,7 +153,7 @@ async fn one_day(mut at: AnyDoor, mut visitors: u32) -> (House, u32) {
 }
 
 #[test]
-fn a_typed_local_goes_round_a_loop_of_awaits_and_can_change_threads() {
+fn typed_local_survives_an_await_loop_and_changes_threads() {
     let locked = Door::new(House::new(7)).close(Close).lock(Lock { key: 7 }).unwrap();
     let day = one_day(locked.into(), 2);
     assert_send(&day);

@@ -35,7 +35,7 @@ fn a_dynamic_machine_is_handed_back_by_a_guard_too() {
 }
 
 #[test]
-fn a_refusal_without_an_edge_keeps_the_values_and_says_what_is_accepted() {
+fn refusal_without_an_edge_keeps_values_and_lists_accepted() {
     let door = Door::new(House::new(7)).close(Close).lock(Lock { key: 7 }).unwrap();
     let refused = AnyDoor::from(door).apply(Lock { key: 8 }.into()).unwrap_err();
     insta::assert_snapshot!(refused, @"door in state LOCKED_UP refuses 'lock'; it accepts 'unlock'");

@@ -61,7 +61,7 @@ fn declared(graph: &Graph) -> Vec<String> {
 }
 
 #[test]
-fn each_documented_diagram_is_read_as_the_graph_that_it_witnesses() {
+fn each_documented_diagram_parses_as_its_declared_graph() {
     let mut files = BTreeSet::new();
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/lifecycles")).unwrap() {
         let path = entry.unwrap().path();
@@ -221,7 +221,7 @@ const WORDS: [&str; 38] = [
 ];
 
 #[test]
-fn a_name_that_means_something_to_mermaid_is_refused_or_means_the_name() {
+fn mermaid_keyword_as_a_name_is_refused_or_kept_literal() {
     let mut refused = Vec::new();
     for word in WORDS {
         for word in [word.to_owned(), word.to_uppercase(), word[..1].to_uppercase() + &word[1..]] {

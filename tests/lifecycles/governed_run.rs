@@ -182,7 +182,7 @@ mod the_data_of {
     }
 
     #[test]
-    fn awaiting_approval_is_the_approval_and_the_progress_to_go_back_to() {
+    fn awaiting_approval_holds_the_approval_and_prior_progress() {
         let run = awaiting();
         assert_eq!(run.state().approval(), &approval());
         let before = half_way();

@@ -148,7 +148,7 @@ fn the_bad_ends_own_their_reasons() {
 }
 
 #[test]
-fn a_final_status_maps_to_a_run_status_and_the_branch_goes_there() {
+fn final_status_maps_to_the_run_status_of_its_branch() {
     let rows = [
         (RunOutcome::Ready { tx_requests: tx_requests() }, FinalStatus::Ready, "READY", "AWAITING_APPROVAL"),
         (RunOutcome::NeedsInput { questions: vec![] }, FinalStatus::NeedsInput, "NEEDS_INPUT", "PAUSED"),

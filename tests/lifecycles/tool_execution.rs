@@ -75,7 +75,7 @@ pub(crate) fn event(_: &AnyToolExecution, name: &str) -> ToolExecutionEvent {
 }
 
 #[test]
-fn before_tool_execute_owns_nothing_beside_what_is_to_be_executed() {
+fn before_tool_execute_owns_only_the_call_to_execute() {
     let execution = gate();
     assert_eq!((execution.record().call(), execution.record().tool()), ("call_1", "delete_file"));
     assert_eq!(execution.record().effect(), Effect::Once, "of a tool nothing is known until it is said");
@@ -83,7 +83,7 @@ fn before_tool_execute_owns_nothing_beside_what_is_to_be_executed() {
 }
 
 #[test]
-fn a_tool_that_must_not_run_twice_waits_for_the_proof_that_it_was_begun() {
+fn once_only_tool_waits_for_proof_of_its_start() {
     let rejected = gate().allow(Allow::execution()).unwrap_err();
     assert_eq!(
         rejected.error.to_string(),

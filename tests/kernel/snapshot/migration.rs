@@ -141,7 +141,7 @@ fn a_graph_that_only_grew_strands_no_snapshot() {
 }
 
 #[test]
-fn a_graph_that_grew_may_grow_again_and_change_its_form_afterwards() {
+fn grown_graph_may_grow_again_and_then_change_its_form() {
     const TO_VERSION_3: Migration =
         Migration::step("keys are numbers", 2, NO_WAY_OUT, |stored| Ok(Stored { version: 3, ..stored }));
     let migrations = [Migration::only_grew(NO_LOCK).to(NO_WAY_OUT), TO_VERSION_3];

@@ -61,7 +61,7 @@ fn a_field_that_is_there_twice_is_named() {
 }
 
 #[test]
-fn a_record_without_a_form_in_json_is_refused_when_it_is_written() {
+fn record_without_a_json_form_is_refused_at_write_time() {
     mod unwritable {
         use std::collections::BTreeMap;
 

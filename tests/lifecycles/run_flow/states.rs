@@ -133,7 +133,7 @@ fn terminate_owns_the_reason() {
 }
 
 #[test]
-fn natural_end_owns_the_calls_of_earlier_answers_that_still_wait() {
+fn natural_end_owns_waiting_calls_of_earlier_answers() {
     let flow = reach::natural_end();
     assert_eq!((flow.calls().len(), stored::state(&flow)), (0, json!({})));
     let flow = reach::natural_end_while_waiting();
