@@ -254,7 +254,7 @@ async fn an_answer_has_its_limits_of_time() {
 
 /// A session over a server that first cannot, then is cut, and then goes on: the consumer has one whole text.
 #[tokio::test]
-async fn a_session_retries_what_a_cut_connection_leaves_and_goes_on_from_its_checkpoint() {
+async fn session_retries_a_cut_connection_from_its_checkpoint() {
     let busy = send("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0.01\r\nContent-Length: 0\r\n\r\n");
     let server = Server::start(vec![
         vec![busy],

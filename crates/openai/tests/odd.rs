@@ -38,7 +38,7 @@ async fn what_follows_the_first_reason_belongs_to_the_answer() {
 
 /// Where a reason came with a piece, or before one, it does not say that the answer is whole.
 #[tokio::test]
-async fn an_answer_whose_reason_came_early_is_not_whole_when_it_is_cut() {
+async fn answer_cut_after_an_early_finish_reason_is_incomplete() {
     let early = || events_head_of(with_reason(&text("one "), "stop"));
     let half = text("two");
     let half = half.split_at(half.len() / 2).0.to_owned();
@@ -219,7 +219,7 @@ async fn run(script: String) -> (RunState, Option<String>) {
 }
 
 #[tokio::test]
-async fn without_a_session_a_cut_answer_fails_the_run_and_one_without_a_reason_does_not() {
+async fn length_cut_fails_a_sessionless_run_missing_reason_does_not() {
     let (state, error) = run(text("fi") + &finish("length") + DONE).await;
     let told = format!("{error:?} {:?}", state.run());
     assert!(told.contains("cut at its limit on length"), "{told}");

@@ -67,7 +67,7 @@ impl Tool for Read {
 }
 
 #[tokio::test]
-async fn unreadable_arguments_and_doubled_ids_fail_their_calls_and_not_the_run() {
+async fn bad_arguments_and_duplicate_ids_fail_calls_not_the_run() {
     let calls =
         |pieces: &str| send(crate::server::chunk(&format!("{{\"delta\":{{\"tool_calls\":[{pieces}]}}}}")));
     let server = Server::start(vec![

@@ -218,7 +218,7 @@ async fn blocks_of_thinking_are_sent_back_as_they_came() {
 }
 
 #[tokio::test]
-async fn thinking_parts_of_a_content_are_reasoning_and_texts_are_output() {
+async fn thinking_parts_are_reasoning_and_text_parts_are_output() {
     for (name, script) in [("streamed", streamed_parts()), ("whole", whole(&json!({ "content": parts() })))] {
         let events = events_of(script).await;
         assert_eq!(thoughts(&events), "I must read. Then I see.", "{name}");

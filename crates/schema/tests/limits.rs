@@ -249,7 +249,7 @@ fn what_is_compiled_has_a_limit() {
 
 /// Each resource refers to two others, and each way over them is compiled.
 #[test]
-fn resources_that_refer_to_one_another_are_taken_while_they_are_few() {
+fn mutually_referring_resources_are_accepted_only_when_few() {
     let ring = |count: usize, by: &str| {
         let other = |index: usize| json!({ "$ref": format!("{by}{}", index % count) });
         let resource = |index: usize| {
