@@ -169,7 +169,7 @@ fn what_is_no_trace_is_bad_input() {
 
 /// Each command that reads a file names the one that may be meant.
 #[test]
-fn a_file_that_is_not_there_is_told_with_the_one_that_may_be_meant() {
+fn missing_file_error_suggests_the_closest_file_name() {
     let session = Session::new();
     session.write("trace.jsonl", "").write("flow.mmd", "stateDiagram-v2\n  A --> B\n");
     for (args, near) in [

@@ -66,7 +66,7 @@ fn what_lapsed_lapses_without_a_process_and_cannot_be_approved() {
 }
 
 #[test]
-fn an_approval_that_came_in_time_counts_however_late_it_is_taken() {
+fn approval_before_expiry_counts_when_taken_late() {
     let session = parked(&SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 60000, "));
     assert_eq!(say(&session, &["approve", "pay-1/p/1"]).code, Some(0));
     // As if two minutes had gone by before anybody drove the run.

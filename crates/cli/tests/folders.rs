@@ -60,7 +60,7 @@ impl Machines {
 }
 
 #[test]
-fn a_run_of_another_machine_does_not_go_on_in_the_folder_of_one_of_this() {
+fn run_of_another_machine_is_refused_a_local_runs_folder() {
     let machines = Machines::two();
     machines.say(SHARED, &["worker", "--once"], 1);
     let listed = machines.say(SHARED, &["runs"], 0);
@@ -79,7 +79,7 @@ fn a_run_of_another_machine_does_not_go_on_in_the_folder_of_one_of_this() {
 }
 
 #[test]
-fn a_run_of_another_machine_is_removed_without_the_folder_of_one_of_this() {
+fn prune_of_another_machines_run_keeps_a_local_runs_folder() {
     let machines = Machines::two();
     machines.change();
     machines.say(SHARED, &["worker", "--once"], 0);
@@ -121,7 +121,7 @@ fn a_folder_without_its_mark_is_not_worked_in() {
 
 /// One that works in no folder needs none.
 #[test]
-fn a_run_without_file_tools_goes_on_beside_the_folder_of_another() {
+fn run_without_file_tools_ignores_a_foreign_run_folder() {
     let session = Session::new();
     session.write("s.yaml", "name: bare\nmessage: go\nmodel:\n  - text: done\n");
     let place = ["--state-dir", "runs"];

@@ -56,7 +56,7 @@ fn a_decision_too_late_resume_expire_and_a_worker_give_it_up() {
 }
 
 #[test]
-fn what_only_reads_changes_nothing_and_shows_that_the_time_is_over() {
+fn read_commands_show_expiry_and_change_nothing() {
     let session = lapsed();
     for (args, shown) in [
         (&["approvals"] as &[&str], "lapses      its time is over: a worker gives the call up"),

@@ -217,7 +217,7 @@ impl Drop for Swapper {
 }
 
 #[test]
-fn a_folder_that_is_swapped_while_it_is_copied_brings_nothing_else() {
+fn folder_swapped_during_copy_brings_no_foreign_files() {
     let session = Session::new();
     session.write("s.yaml", FILES.replace("message:", "folder: template\nmessage:"));
     session.write("template/inner/a.txt", "a").write("secret/secret.txt", "secret");

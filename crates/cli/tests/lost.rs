@@ -71,7 +71,7 @@ fn a_run_that_may_be_there_keeps_its_folder_and_is_named() {
 }
 
 #[test]
-fn of_a_decision_that_was_not_answered_it_is_not_said_that_nothing_was_changed() {
+fn unanswered_decision_is_reported_with_unknown_outcome() {
     let Some(server) = server::shared() else { return };
     let ways = Ways::to(server, "reason that is lost", Loses::ForGood);
     ways.say(&ways.url, &["run", "--detach", "s.yaml"], 0);

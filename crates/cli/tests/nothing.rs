@@ -240,7 +240,7 @@ fn a_trace_without_its_diagram_is_told_of_the_option() {
 
 /// A line that is no event is one kind of trouble, in each kind of file.
 #[test]
-fn a_line_of_a_log_that_cannot_be_read_is_bad_input_wherever_it_stands() {
+fn unreadable_log_line_is_bad_input_at_any_position() {
     let session = shop();
     let line = |state: &str| format!("{{\"run_id\":\"RUN-A-20260131-120000\",\"state\":\"{state}\"}}");
     let good = [line("INIT"), line("PLANNING")];

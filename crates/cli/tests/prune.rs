@@ -7,7 +7,7 @@ use std::fs;
 use crate::session::Session;
 
 #[test]
-fn a_run_whose_files_the_system_refuses_is_left_and_older_ones_are_removed() {
+fn prune_skips_a_run_with_unreadable_files_and_removes_others() {
     let session = Session::new();
     session.write("done.yaml", "name: done\nmessage: go\nmodel:\n  - text: done\n");
     let place = ["--store", "file:kept", "--state-dir", "runs"];

@@ -347,7 +347,7 @@ fn suspensions_of_names_that_cannot_be_seen_are_told_apart() {
 
 /// The list of what waits is made of columns. A decision on what they show counts for nothing if the machine asked something else.
 #[test]
-fn a_decision_on_a_question_that_was_edited_in_the_store_executes_nothing() {
+fn decision_on_a_question_edited_in_the_store_runs_nothing() {
     let session = Session::new();
     asks(&session, "  - ask: {tool: pay}\n");
     session.run(&["run", "pay.yaml", "--state-dir", "s"]);

@@ -24,7 +24,7 @@ fn does(session: &Session, args: &[&str], code: i32) -> Said {
 }
 
 #[test]
-fn a_store_behind_what_was_done_is_not_driven_until_it_is_accepted() {
+fn restored_older_store_is_not_driven_until_accepted() {
     let session = Session::new();
     session.write("s.yaml", SCENARIO);
     let does = |args: &[&str], code| does(&session, args, code);

@@ -54,7 +54,7 @@ fn runs_are_listed_in_pages() {
 
 /// A run's name is that of whoever made it.
 #[test]
-fn approvals_of_runs_with_slashes_in_their_names_are_listed_in_pages() {
+fn approvals_of_runs_with_slashes_in_ids_are_paged() {
     let session = Session::new();
     session.write("waits.yaml", WAITS);
     for _ in 0..4 {
@@ -176,7 +176,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
 }
 
 #[test]
-fn a_run_that_cannot_be_read_or_that_somebody_has_is_not_removed() {
+fn prune_skips_unreadable_and_leased_runs() {
     let session = Session::new();
     session.write("done.yaml", DONE);
     for _ in 0..3 {

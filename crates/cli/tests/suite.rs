@@ -6,7 +6,7 @@ use crate::session::{ROOT, Session, assert_shown};
 const GREETING: &str = "name: greeting\nmessage: hello\nmodel:\n  - text: hello to you\n";
 
 #[test]
-fn the_scenarios_of_the_repository_are_as_expected_and_cover_every_edge_of_the_runtime() {
+fn repository_scenarios_pass_and_cover_every_transition() {
     let session = Session::new();
     let scenarios = Path::new(ROOT).join("scenarios").display().to_string();
     let said = session.run(&["test", &scenarios, "--coverage", "--min-coverage", "100"]);
@@ -22,7 +22,7 @@ fn the_scenarios_of_the_repository_are_as_expected_and_cover_every_edge_of_the_r
 }
 
 #[test]
-fn each_flow_and_each_decision_of_stream_sessions_has_a_scenario() {
+fn every_stream_flow_and_decision_has_a_scenario() {
     let folder = Path::new(ROOT).join("scenarios/streams");
     let names: Vec<String> =
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -112,7 +112,7 @@ fn the_schema_is_json() {
 }
 
 #[test]
-fn a_step_that_never_came_about_fails_its_scenario_and_is_not_accepted() {
+fn scenario_step_that_never_occurs_fails_and_is_not_accepted() {
     let session = Session::new();
     fs::create_dir(session.path("s")).unwrap();
     let late = format!("{GREETING}outside:\n  - {{when: {{at_ms: 5000}}, do: cancel}}\n");

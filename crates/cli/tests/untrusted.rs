@@ -428,7 +428,7 @@ fn no_form_of_an_address_tells_a_password() {
 
 /// Each output is looked at for the secret and for the key.
 #[test]
-fn an_argument_that_may_be_a_secret_is_shown_nowhere_and_the_name_of_a_file_is() {
+fn possible_secret_arguments_are_masked_but_file_names_shown() {
     let session = Session::new();
     let key = format!("2026-11 {KEY}");
     let secrets = [
@@ -658,7 +658,7 @@ fn a_path_of_sqlite_is_no_uri() {
 /// Text of a scenario of others, of a diagram and of a trace, in each form in which the command shows it. The outputs of all tests are
 /// scanned for characters that move or change a terminal's text; here they have some.
 #[test]
-fn streams_diagrams_and_traces_of_others_are_shown_with_their_odd_characters_escaped() {
+fn odd_characters_of_streams_diagrams_and_traces_are_escaped() {
     let session = Session::new();
     let odd = "a\u{9b}31mb\u{202e}c\u{200b}";
     session.write(

@@ -66,7 +66,7 @@ fn a_worker_that_ends_tries_a_run_that_cannot_be_driven_once() {
 }
 
 #[test]
-fn a_run_whose_folder_is_elsewhere_waits_for_its_machine_only_if_it_needs_it() {
+fn run_with_its_folder_elsewhere_waits_only_if_it_needs_it() {
     let session = Session::new();
     detached(&session, SLOW);
     detached(
@@ -88,7 +88,7 @@ fn a_run_whose_folder_is_elsewhere_waits_for_its_machine_only_if_it_needs_it() {
 
 /// As it is behind two workers that ended with the run in hand.
 #[test]
-fn a_run_that_ended_its_workers_is_set_aside_until_it_is_given_back() {
+fn run_that_ended_its_workers_is_set_aside_until_resumed() {
     let session = Session::new();
     detached(&session, SLOW);
     detached(&session, "name: fine\nmessage: go\nmodel:\n  - text: done\n");

@@ -21,7 +21,7 @@ pub(crate) async fn until_waiting(client: &Client, schema: &str, count: i64) {
 
 /// A removal that was not committed yet when the creation began counts.
 #[tokio::test]
-async fn a_run_that_waits_for_the_removal_of_another_does_not_get_its_id() {
+async fn creation_during_a_pending_removal_does_not_reuse_the_run_id() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store = place.store().await;
@@ -40,7 +40,7 @@ async fn a_run_that_waits_for_the_removal_of_another_does_not_get_its_id() {
 }
 
 #[tokio::test]
-async fn a_run_whose_creation_nobody_waits_for_is_not_there_behind_its_removal() {
+async fn abandoned_creation_does_not_survive_a_later_removal() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store = place.store().await;

@@ -9,7 +9,7 @@ use crate::cluster::{self, Place};
 use crate::runs::{decision, waiting};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_sixteen_clients_that_decide_two_hundred_calls_one_is_accepted_for_each() {
+async fn concurrent_deciders_get_one_accepted_decision_per_call() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store = place.store().await;

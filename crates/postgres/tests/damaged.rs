@@ -26,7 +26,7 @@ async fn runs(store: &dyn RunStore, size: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_row_that_cannot_be_read_hides_no_other_and_leaves_pages_whole() {
+async fn unreadable_run_row_hides_no_other_and_keeps_pages_full() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store: Arc<dyn RunStore> = Arc::new(place.store().await);
@@ -64,7 +64,7 @@ async fn a_row_that_cannot_be_read_hides_no_other_and_leaves_pages_whole() {
 }
 
 #[tokio::test]
-async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
+async fn unreadable_approval_hides_no_other_and_blocks_no_expiry() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store: Arc<dyn RunStore> = Arc::new(place.store().await);
@@ -206,7 +206,7 @@ async fn asked(store: &dyn RunStore) {
 
 /// Each column of a run in turn has each hostile value that its constraints take, and then without them.
 #[tokio::test]
-async fn a_hostile_value_in_any_column_ends_no_reader_and_hides_no_other_run() {
+async fn hostile_column_value_breaks_no_reader_and_hides_no_other_run() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store: Arc<dyn RunStore> = Arc::new(place.store().await);

@@ -156,7 +156,7 @@ async fn each_commit_is_synced_once_whatever_the_server_is_set_to() {
 
 /// What comes in for runs is durable as well before it is acknowledged.
 #[tokio::test]
-async fn what_comes_in_is_synced_once_each_whatever_the_server_is_set_to() {
+async fn incoming_changes_sync_once_each_despite_server_settings() {
     let settings = ["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"];
     let Some(server) = cluster::own(&settings) else { return };
     let url = server.url("postgres");

@@ -18,7 +18,7 @@ fn noise(seed: u64) -> String {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_and_nothing_that_was_acknowledged_is_lost() {
+async fn full_disk_is_reported_and_acknowledged_data_is_kept() {
     let Some(server) = for_tests(Setup::new().small_disk()) else { return };
     let url = server.url("postgres");
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();

@@ -73,7 +73,7 @@ async fn of_two_who_commit_at_once_the_one_with_the_last_lease_does() {
 }
 
 #[tokio::test]
-async fn a_commit_whose_answer_was_lost_is_given_again_and_is_there_once() {
+async fn commit_retried_after_a_lost_answer_is_stored_once() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let direct = place.store().await;

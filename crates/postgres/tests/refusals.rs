@@ -60,7 +60,7 @@ async fn what_another_transaction_undid_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_patience() {
+async fn unresponsive_server_is_waited_for_only_within_patience() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let direct = place.store().await;

@@ -87,7 +87,7 @@ fn aliases_of_aliases_are_refused() {
 }
 
 #[test]
-fn a_question_lapses_after_ten_to_the_fifteen_milliseconds_at_most() {
+fn question_expiry_is_limited_to_1e15_milliseconds() {
     let read = |ms: u64| {
         Scenario::parse(&format!(
             "name: s\nmessage: go\ntools: {{pay: {{}}}}\nplugins: [{{ask: {{tool: pay, ticket: {{message: pay, expires_after_ms: {ms}}}}}}}]\nmodel: [{{text: done}}]\n"

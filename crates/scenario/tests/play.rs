@@ -123,7 +123,7 @@ fn a_tool_that_may_run_twice_does_after_a_crash() {
 }
 
 #[test]
-fn a_redactor_hides_the_values_of_calls_from_those_who_listen_and_from_nobody_else() {
+fn redactor_hides_call_values_from_event_listeners_only() {
     let secret = "name: x\nmessage: y\nredact: true\napprove: [t]\n\
         tools: {t: {does: [{takes_ms: 1, progress: [{at_ms: 0, value: secret}], gives: {success: secret}}]}}\n\
         model: [{calls: [{id: a, tool: t, arguments: {key: secret}}]}, {text: z}]\n\

@@ -43,7 +43,7 @@ fn accepted(played: &Played) -> Vec<String> {
 }
 
 #[test]
-fn each_question_has_its_reply_and_each_decision_waits_for_the_one_before() {
+fn each_question_gets_its_reply_and_decisions_wait_in_order() {
     let played = played(ASKS_TWICE);
     assert_eq!(accepted(&played), ["10 asks/c1/1/yes", "27 asks/c1/2/yes"]);
     assert_eq!(played.effects.len(), 2);

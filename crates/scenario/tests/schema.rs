@@ -29,7 +29,7 @@ fn the_published_schema_is_that_of_the_types() {
 }
 
 #[test]
-fn each_scenario_of_the_repository_fits_the_schema_and_survives_a_round_trip() {
+fn repository_scenarios_fit_the_schema_and_round_trip() {
     let (schema, schemas) = (schema(), JsonSchemas::new());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut seen = 0;

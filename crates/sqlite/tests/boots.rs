@@ -31,7 +31,7 @@ async fn info(store: &Arc<dyn RunStore>, run: &str) -> RunInfo {
 }
 
 #[tokio::test]
-async fn the_clock_of_the_machine_may_be_set_and_no_lease_is_shorter_or_longer() {
+async fn setting_the_machine_clock_does_not_change_lease_length() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     create(&open(&path, "b1", 5_000, 1_000_000), "r1").await;
@@ -49,7 +49,7 @@ async fn the_clock_of_the_machine_may_be_set_and_no_lease_is_shorter_or_longer()
 }
 
 #[tokio::test]
-async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_so() {
+async fn reboot_ends_leases_and_delays_but_not_set_aside_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let store = open(&path, "b1", 900_000, 1_000_000);
@@ -87,7 +87,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
 }
 
 #[tokio::test]
-async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
+async fn question_expires_by_duration_or_after_a_reboot_by_date() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     // The clock of the driver is an hour ahead of the one of the store's machine; 60 s are asked for, or a date.

@@ -185,7 +185,7 @@ fn lock(path: &Path) -> Connection {
 }
 
 #[tokio::test]
-async fn a_file_that_another_process_writes_is_unavailable_and_free_later() {
+async fn file_locked_by_another_process_is_unavailable_until_freed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let options = Options::default().busy_timeout(Duration::from_millis(20));

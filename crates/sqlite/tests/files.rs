@@ -231,7 +231,7 @@ async fn a_row_that_somebody_changed_is_named() {
 /// The file, and what SQLite puts beside it.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_is_made_is_for_its_user_alone_and_one_that_is_there_keeps_its_modes() {
+async fn new_file_is_private_and_an_existing_one_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt;
     for (there, expected) in [(None, 0o600), (Some(0o640), 0o640)] {
         let folder = tempfile::tempdir().unwrap();
@@ -599,7 +599,7 @@ const ENDLESS: &str =
     "SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)";
 
 #[test]
-fn a_schema_with_what_another_program_would_have_executed_is_refused() {
+fn schema_with_foreign_executable_objects_is_refused() {
     for (hostile, told) in [
         (&*format!("CREATE TRIGGER x AFTER UPDATE ON runs BEGIN {ENDLESS}; END"), "has the trigger \"x\""),
         (&*format!("DROP TABLE news; CREATE VIEW news AS {ENDLESS}"), "lacks the table \"news\""),

@@ -153,7 +153,7 @@ async fn conforms(store: &Arc<dyn RunStore>) {
 }
 
 #[tokio::test]
-async fn a_run_that_an_older_version_parked_goes_on_by_registered_migrations() {
+async fn parked_run_of_an_older_version_resumes_by_migration() {
     let folder = tempfile::tempdir().unwrap();
     let store = parked(&folder.path().join("runs.db")).await;
     assert_eq!(approve_all(&store).await, 2);
@@ -169,7 +169,7 @@ async fn a_run_that_an_older_version_parked_goes_on_by_registered_migrations() {
 }
 
 #[tokio::test]
-async fn without_a_migration_it_is_refused_with_what_to_do_and_not_touched() {
+async fn unmigrated_run_is_refused_with_advice_and_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let store = parked(&folder.path().join("runs.db")).await;
     assert_eq!(approve_all(&store).await, 2);
@@ -223,7 +223,7 @@ async fn without_a_migration_it_is_refused_with_what_to_do_and_not_touched() {
 
 /// A store may hold both versions for as long as a call waits.
 #[tokio::test]
-async fn a_call_that_does_not_move_stays_as_it_was_written_and_is_migrated_each_time() {
+async fn unmoved_call_keeps_its_version_and_migrates_on_each_load() {
     let folder = tempfile::tempdir().unwrap();
     let store = parked(&folder.path().join("runs.db")).await;
     let program = Program { of_runs: &[RUNS], of_calls: &[CALLS] };

@@ -387,7 +387,7 @@ mod tests {
 
     /// A digest is kept once no later change can have the same time.
     #[test]
-    fn a_change_is_settled_after_the_step_of_the_times_of_its_file_system() {
+    fn file_change_settles_after_the_filesystem_timestamp_step() {
         let now = i64::try_from(unix_ms()).unwrap();
         let of = |ms: i64, digits: i64| {
             let changed = (now - ms) * 1_000_000 + digits;

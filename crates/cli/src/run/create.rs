@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_another_machine_took_at_the_last_moment_is_not_ours() {
+    fn run_number_taken_by_another_machine_is_not_claimed() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("pay.yaml");
         std::fs::write(&path, "name: pay\nmessage: go\nmodel: [{text: done}]\n").unwrap();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_new_to_a_store_finds_a_number_behind_very_many() {
+    fn new_machine_finds_the_next_run_number_in_few_lookups() {
         const RUNS: u64 = 10_000;
         let place = tempfile::tempdir().unwrap();
         let counted = Arc::new(Counted::default());

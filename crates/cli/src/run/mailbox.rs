@@ -146,7 +146,7 @@ model:
 
     /// The poll beside a run may be faster than the poll at its rest.
     #[tokio::test]
-    async fn what_the_other_look_brought_is_there_until_the_run_has_taken_it() {
+    async fn mailbox_reports_delivered_signals_until_the_run_takes_them() {
         let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
         store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
         let lease = store.claim(&Claim::of("r", "me", Duration::MAX)).await.unwrap().unwrap();
@@ -215,7 +215,7 @@ model:
     }
 
     #[tokio::test]
-    async fn a_wish_to_cancel_is_there_though_the_other_look_has_brought_it() {
+    async fn mailbox_reports_a_cancellation_on_every_look() {
         let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
         store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
         let scenario = Scenario::parse(ASKS).unwrap();

@@ -149,7 +149,7 @@ fn a_process_is_of_a_run_by_device_and_inode() {
 /// A tool takes the socket of its supervisor, gives it to a process that cannot be found, and ends the supervisor: no answer comes, and no
 /// end of the socket. The command goes on all the same.
 #[test]
-fn a_tool_that_holds_the_socket_of_its_supervisor_holds_nothing_up() {
+fn tool_holding_the_supervisor_socket_does_not_block_the_run() {
     let session = Session::new();
     let script = r#"
 import ctypes, os, time
@@ -313,7 +313,7 @@ fn a_killed_run_with_another_plan_is_halted_by_a_command() {
 
 /// Another thing in the place of a lock or of a shared folder is set aside, and stops neither this run nor the next one.
 #[test]
-fn what_a_tool_puts_in_the_place_of_locks_and_folders_is_set_aside() {
+fn locks_and_folders_replaced_by_a_tool_are_set_aside() {
     let center = "../../command-center";
     for (name, other) in [
         (format!("{center}/lock"), "mkdir"),

@@ -6,7 +6,7 @@ use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, run
 use crate::session::{ROOT, Session};
 
 #[test]
-fn the_example_is_built_tested_and_deployed_once_somebody_approved() {
+fn example_is_built_tested_and_deployed_after_approval() {
     let session = Session::new();
     let example = format!("{ROOT}/examples/tiny-crate.yaml");
     let waiting = governed(&session, &["run", &example, "--json"]);

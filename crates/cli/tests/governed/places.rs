@@ -607,7 +607,7 @@ fn a_run_that_is_over_keeps_no_folder() {
 
 /// A command is approved for a folder by its name. A tool before it may not choose another one.
 #[test]
-fn a_folder_in_it_that_a_tool_replaced_by_a_link_is_not_worked_in() {
+fn tool_does_not_run_in_a_folder_replaced_by_a_symlink() {
     let session = Session::new();
     fs::create_dir(session.path("victim")).unwrap();
     session.write("victim/mine.txt", "kept").write("site/out/index.html", "x");

@@ -32,7 +32,7 @@ fn the_command_line_overrules_the_scenario() {
 }
 
 #[test]
-fn an_id_that_names_several_calls_is_refused_with_the_candidates() {
+fn ambiguous_call_id_is_refused_with_its_candidates() {
     let session = Session::new();
     session.write(
         "s.yaml",

@@ -139,7 +139,7 @@ fn an_interrupt_while_somebody_is_asked_cancels_the_run() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_while_somebody_is_asked_ends_the_process_though_the_end_is_not_committed() {
+fn interrupt_at_a_prompt_exits_though_the_end_is_uncommitted() {
     let session = Session::new();
     let (asking, stdin, mut stderr) = asking(&session);
     // As another process does that believes that this one is gone.
@@ -169,7 +169,7 @@ outside:
 ";
 
 #[test]
-fn a_crash_of_a_scenario_ends_the_process_and_the_run_is_resumed() {
+fn scenario_crash_ends_the_process_and_the_run_resumes() {
     let session = Session::new();
     session.write("s.yaml", CRASHING);
     let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
