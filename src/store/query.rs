@@ -57,7 +57,7 @@ pub struct RunInfo {
     pub title: String,
     /// The status. `Running` also before the run has begun.
     pub status: RunStatus,
-    /// The reason for the end of the last activation, as text; none before the first end.
+    /// The reason for the end or the wait, as text; none while the run is running.
     pub reason: Option<String>,
     /// The number of commits: 0 before the run has begun.
     pub version: u64,
@@ -126,7 +126,7 @@ impl RunInfo {
     }
 
     /// Returns whether the run may be claimed without its name. `has_mail` is true if a decision or a message is
-    /// pending.
+    /// pending. A requested cancellation makes a waiting run claimable too.
     pub(super) fn can_go_on(&self, has_mail: bool) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.left.is_zero())
             && self.not_before.is_none()

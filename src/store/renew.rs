@@ -131,7 +131,7 @@ async fn renewed(
             biased;
             renewed = store.renew(lease, next.length()) => match renewed {
                 Ok(()) => return Ok(next),
-                // The lease is still valid, and a retry may be in time.
+                // No other claim is known, so a retry may still renew the lease.
                 Err(error @ StoreError::Unavailable(_)) => away = Some(error),
                 Err(error) => return Err(error),
             },

@@ -65,8 +65,8 @@ const MOST_RUNS: usize = 10_000;
 /// this function. A [`Wrapper`](super::Wrapper) that changes rows calls it too.
 ///
 /// # Errors
-/// The errors of the store. [`StoreError::Unusable`] if a row cannot be read, or a previous run is missing or not
-/// `Done`.
+/// The errors of the store. [`StoreError::Unusable`] if a row cannot be read, a previous run is missing or not
+/// `Done`, or the run has more than 10,000 previous runs, such as a circle of them.
 ///
 /// # Cancel safety
 /// The function changes nothing.

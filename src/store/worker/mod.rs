@@ -60,7 +60,7 @@ use rounds::Until;
 /// #[async_trait]
 /// impl Executor for Greeters {
 ///     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
-/// // The job of a run follows from its specification.
+///         // The job of a run follows from its specification.
 ///         let message = run.spec["message"].as_str().ok_or_else(|| ExecutorError::new("it has no message"))?;
 ///         let agent = Agent::builder(Polite).build().map_err(ExecutorError::new)?;
 ///         Ok(JobSpec::new(agent, message))

@@ -51,7 +51,7 @@ pub enum Part {
 ///     }
 ///
 ///     async fn lease(&self, run: &str) -> Result<Lease, StoreError> {
-/// // Ends the previous lease.
+///         // Ends the previous lease.
 ///         if let Some(holder) = self.0.load(run).await?.info.holder {
 ///             self.0.renew(&Lease::new(run, holder.fence), Duration::ZERO).await?;
 ///         }
