@@ -1,4 +1,4 @@
-//! How a session is aborted from outside.
+//! Aborts of a session from outside.
 
 use std::fmt;
 use std::future::Future;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use futures_util::task::AtomicWaker;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Aborts a session; any number of clones, from any thread, a callback of the session among them.
+/// Handle that aborts a session. Clones of it work from any thread, and from a callback of the session.
 ///
 /// An abort that comes after the session's end changes nothing.
 #[derive(Clone, Default)]
@@ -23,14 +23,14 @@ struct Shared {
 }
 
 impl AbortHandle {
-    /// Asks the session to stop. It does so when it is next polled, for which it is woken: ABORT_COMPLETED follows, and
-    /// no stream is opened any more (C5, C15).
+    /// Asks the session to stop. The call wakes the session's task. At its next poll the session emits
+    /// ABORT_COMPLETED, and it opens no further stream.
     pub fn abort(&self) {
         self.0.aborted.store(true, Ordering::Release);
         self.0.session.wake();
     }
 
-    /// Was it asked to?
+    /// Returns whether an abort was requested.
     pub fn is_aborted(&self) -> bool {
         self.0.aborted.load(Ordering::Acquire)
     }
@@ -42,7 +42,7 @@ impl fmt::Debug for AbortHandle {
     }
 }
 
-/// The session's side: the handle, and the token if there is one.
+/// The session's side of an abort: the handle, and the cancellation token if there is one.
 pub(super) struct AbortSignal {
     handle: AbortHandle,
     token: Option<(CancellationToken, Pin<Box<WaitForCancellationFutureOwned>>)>,
@@ -63,7 +63,7 @@ impl AbortSignal {
         self.handle.is_aborted() || self.token.as_ref().is_some_and(|(token, _)| token.is_cancelled())
     }
 
-    /// Sees to it that an abort wakes the task; true when there was one already.
+    /// Registers the task to be woken by an abort. Returns true if an abort was requested already.
     pub(super) fn register(&mut self, cx: &mut Context<'_>) -> bool {
         self.handle.0.session.register(cx.waker());
         let cancelled =

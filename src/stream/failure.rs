@@ -1,4 +1,4 @@
-//! Why an attempt failed, and why a session did.
+//! Failures of attempts and of sessions.
 
 use std::error::Error;
 use std::fmt;
@@ -10,42 +10,42 @@ use super::{Category, ErrorKind, SourceError, State};
 use crate::stream_session::{Attempt, ErrorCode, Output, StreamError};
 use crate::turn::FinishReason;
 
-/// Why an attempt failed: what an ERROR event says and `onError` is given.
+/// Failure of an attempt: the payload of an ERROR event and the argument of `onError`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Failure {
-    /// What to match on.
+    /// The code to match on.
     pub code: ErrorCode,
-    /// What kind of failure it was.
+    /// The kind of failure.
     pub kind: ErrorKind,
     /// The group of the kind; [`Category::Provider`] for an abort and for the end of all streams.
     pub category: Category,
-    /// What happened, for people.
+    /// The message, for people.
     pub message: String,
-    /// What made it happen, from the nearest cause to the first.
+    /// The messages of the error's sources, from the nearest to the first.
     pub causes: Vec<String>,
     /// The stream: 0 is the primary one.
     pub stream: u32,
     /// The attempt on it, from 1.
     pub attempt: u32,
-    /// Tokens that the session held at that moment.
+    /// Tokens that the session held when the attempt failed.
     pub token_count: u64,
-    /// Bytes of content that it held.
+    /// Bytes of content that the session held when the attempt failed.
     pub content_length: usize,
-    /// What the provider asked for by `Retry-After`, in milliseconds.
+    /// The wait that the provider asked for by `Retry-After`, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// The error itself, while the process lives in which it happened.
+    /// The error value. It exists only in the process in which the failure happened.
     #[serde(skip)]
     pub(super) cause: Cause,
 }
 
-/// A cause that was an error value; in records there is only what it said.
+/// A cause that was an error value. A record keeps only its messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cause(pub(super) Option<Arc<dyn Error + Send + Sync>>);
 
-/// What it said is compared beside it.
+/// All causes are equal: their messages are compared in `Failure::causes`.
 impl PartialEq for Cause {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -53,7 +53,7 @@ impl PartialEq for Cause {
 }
 
 impl Cause {
-    /// What it and its own causes say, from the nearest on.
+    /// Returns the messages of the error and of its sources, from the nearest to the first.
     pub(super) fn told(&self) -> Vec<String> {
         let mut told = Vec::new();
         let mut next = self.0.as_deref().map(|cause| cause as &(dyn Error + 'static));
@@ -65,7 +65,7 @@ impl Cause {
     }
 }
 
-/// What an aborted session fails with.
+/// Builds the error of an aborted session.
 pub(super) fn aborted() -> StreamError {
     StreamError::new(ErrorCode::StreamAborted, "the session was aborted")
 }
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// What a source reported; `any_token`: did the attempt give one?
+    /// Builds the failure that a source reported. `any_token` says whether the attempt gave a token.
     pub(super) fn of_source(error: SourceError, any_token: bool) -> Self {
         let wait = error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         let cause = Cause(error.cause());
@@ -100,7 +100,7 @@ impl Failure {
         }
     }
 
-    /// The same, of that attempt, which had that output.
+    /// Adds the position and the counts of `attempt`, which had `output`.
     pub(super) fn in_attempt(mut self, attempt: Attempt, output: &Output) -> Self {
         self.stream = attempt.stream();
         self.attempt = attempt.number();
@@ -109,7 +109,7 @@ impl Failure {
         self
     }
 
-    /// The end of a session that was aborted.
+    /// Builds the failure of an aborted session.
     pub(super) fn aborted(attempt: Attempt, output: &Output) -> Self {
         let error = aborted();
         Failure {
@@ -118,7 +118,7 @@ impl Failure {
         }
     }
 
-    /// The end of a session whose last stream failed with this.
+    /// Builds the end of a session from the failure of its last stream.
     pub(super) fn exhausted(self, streams: u32) -> Self {
         let message = format!("all {streams} streams failed, the last with {self}");
         let mut causes = vec![self.to_string()];
@@ -145,7 +145,7 @@ impl Error for Failure {
     }
 }
 
-/// Why a session ended without a whole output: its last failure, and all that it had by then.
+/// Error of a session that ended without a whole output: its last failure, and its state at that time.
 ///
 /// ```
 /// # use runstate::stream::{ErrorKind, Session, SourceError, StreamEvent};
@@ -167,20 +167,20 @@ impl Error for Failure {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionError {
-    /// What ended the session.
+    /// The failure that ended the session.
     pub failure: Failure,
-    /// What the session had: content, checkpoint, counts, and the failure of each attempt.
+    /// The state at the end: content, checkpoint, counts, and the failure of each attempt.
     pub state: Arc<State>,
 }
 
 impl SessionError {
-    /// What to match on.
+    /// Returns the code to match on.
     pub fn code(&self) -> ErrorCode {
         self.failure.code
     }
 
-    /// The text up to the last checkpoint, from which another session could go on; none where it is the beginning of an output that failed a
-    /// rule, or that a filter of the provider stopped.
+    /// Returns the text up to the last checkpoint, from which another session can continue. Returns `None` if
+    /// that text belongs to an output that failed a rule or that a filter of the provider stopped.
     pub fn checkpoint(&self) -> Option<&str> {
         let is_spoilt = self.failure.kind.category() == Category::Content
             || self.state.finish == Some(FinishReason::ContentFilter);

@@ -1,25 +1,28 @@
-//! The policy for each reason for which a model stops.
+//! Policies for the reasons for which a model stops.
 
 use super::checks::Failed;
 use super::{ErrorKind, Failure};
 use crate::stream_session::ErrorCode;
 use crate::turn::FinishReason;
 
-/// A policy for answers that end for a reason: see [`SessionBuilder::on_finish`](super::SessionBuilder::on_finish).
+/// Policy for answers that end for one reason. See
+/// [`SessionBuilder::on_finish`](super::SessionBuilder::on_finish).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OnFinish {
     /// The answer is whole.
     Accept,
-    /// The attempt failed. An answer that came to the limit on its length is not tried again on the same stream, which would cut it
-    /// again; one that a filter stopped is, from its beginning.
+    /// The attempt fails. An answer that reached its limit on length is not retried on this stream, because the
+    /// stream would cut it again. An answer that a filter stopped is retried from its beginning.
     Fail,
-    /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget. Where the answer has calls, none
-    /// of them is kept, and the next attempt goes on from the checkpoint before them, or begins anew: the last one may be cut. So it does where a
-    /// filter stopped the answer: a filter would stop the same text again.
+    /// The attempt fails, and the next attempt continues from all the text of this one. The continuation costs
+    /// one retry of the model's budget. An answer with calls loses all of them, because the last call may be
+    /// cut; the next attempt then continues from the checkpoint before the calls, or begins anew. An answer
+    /// that a filter stopped also loses its text after the last checkpoint, because a filter would stop that
+    /// text again.
     Continue,
 }
 
-/// The reasons that were set, and the defaults of all others.
+/// The policies that were set. Every other reason has its default.
 #[derive(Debug, Default)]
 pub(super) struct Finishes(Vec<(FinishReason, OnFinish)>);
 
@@ -40,7 +43,7 @@ impl Finishes {
     }
 }
 
-/// The failure of an attempt that ended for that reason.
+/// Builds the failure of an attempt that ended for `reason`.
 pub(super) fn failed(reason: &FinishReason, then: OnFinish) -> Failed {
     let message = match reason {
         FinishReason::Length => "the answer was cut at its limit on length".to_owned(),

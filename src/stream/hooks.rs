@@ -8,7 +8,8 @@ use super::drift::DriftKind;
 use super::guardrail::Violation;
 use super::{Callbacks, Event, Failure, State, TimeoutType};
 
-/// Callbacks made of closures, each of them optional. What each is given and when is said at [`Callbacks`].
+/// Callbacks made of closures, each of them optional. [`Callbacks`] documents the arguments and the time of
+/// each call.
 ///
 /// ```
 /// use runstate::stream::{Hooks, Session, SourceError, StreamEvent};
@@ -47,7 +48,7 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// No callback yet.
+    /// Creates hooks without a callback.
     pub fn new() -> Self {
         Hooks::default()
     }

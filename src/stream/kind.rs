@@ -1,4 +1,4 @@
-//! What kind of failure a source reports, and where that leads by default.
+//! Kinds of failure, and their default consequences.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stream_session::{ErrorCode, RetryKind};
 
-/// What went wrong with an attempt. A source says it; nothing is read out of a message (C11).
+/// Kind of failure of an attempt. The source states the kind; the session never parses a message.
 ///
 /// | kind | category | by default | budget |
 /// |---|---|---|---|
@@ -17,23 +17,23 @@ use crate::stream_session::{ErrorCode, RetryKind};
 /// | `Internal` | internal | next fallback | |
 /// | `Fatal` | fatal | ends the session | |
 ///
-/// What a kind leads to is the session's [`RetryTable`](super::RetryTable); which budget it draws from is not for choice
-/// (C10).
+/// The session's [`RetryTable`](super::RetryTable) sets the consequence of each kind. The budget of a kind is
+/// fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The connection failed, was refused or was cut.
     Network,
-    /// The provider cannot answer for the moment, for a reason that has no kind of its own.
+    /// The provider cannot answer at present, for a reason without a kind of its own.
     Transient,
-    /// The provider takes no more requests for a while.
+    /// The provider refuses requests for a while.
     RateLimit,
     /// The provider failed.
     ServerError,
-    /// No token in time.
+    /// No token arrived in time.
     Timeout,
-    /// The model gave what it must not give: a malformed event, a refusal of the provider's filter.
+    /// The model gave invalid output, such as a malformed event, or the provider's filter refused.
     Model,
     /// The output violates a guardrail.
     Guardrail,
@@ -41,9 +41,9 @@ pub enum ErrorKind {
     Drift,
     /// The stream ended without any output.
     ZeroOutput,
-    /// Another attempt cannot do better: wrong credentials, an invalid request.
+    /// Another attempt cannot succeed: the credentials are wrong, or the request is invalid.
     Fatal,
-    /// The fault is on this side: what opens or reads the stream panicked.
+    /// The fault is local: the code that opens or reads the stream panicked.
     Internal,
 }
 
@@ -63,7 +63,8 @@ impl ErrorKind {
         ErrorKind::Fatal,
     ];
 
-    /// The kind as it is written: `rate_limit`. It is the `reason` of `onRetry` and `onFallback`.
+    /// Returns the kind in its written form, such as `rate_limit`. This form is the `reason` of `onRetry` and
+    /// `onFallback`.
     pub const fn name(self) -> &'static str {
         match self {
             ErrorKind::Network => "network",
@@ -80,7 +81,7 @@ impl ErrorKind {
         }
     }
 
-    /// The group that the kind belongs to.
+    /// Returns the group of the kind.
     pub const fn category(self) -> Category {
         match self {
             ErrorKind::Network => Category::Network,
@@ -94,7 +95,8 @@ impl ErrorKind {
         }
     }
 
-    /// Which budget a retry after it draws from (C10): the model's own faults have one for each stream.
+    /// Returns the budget that pays for a retry after this kind. Faults of the model have a budget for each
+    /// stream.
     pub const fn budget(self) -> RetryKind {
         match self.category() {
             Category::Network => RetryKind::Network,
@@ -107,7 +109,8 @@ impl ErrorKind {
         }
     }
 
-    /// The code of a failure of this kind that a source reports. `any_token`: did the attempt give one?
+    /// Returns the code of a failure of this kind that a source reports. `any_token` says whether the attempt
+    /// gave a token.
     pub(super) const fn code(self, any_token: bool) -> ErrorCode {
         match self {
             ErrorKind::Network | ErrorKind::Transient | ErrorKind::RateLimit | ErrorKind::ServerError => {
@@ -129,22 +132,22 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// A group of kinds of failure, for metrics and for what to tell a user.
+/// A group of kinds of failure, for metrics and for messages to users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Category {
     /// The connection.
     Network,
-    /// The provider, for the moment.
+    /// The provider, temporarily.
     Transient,
     /// The model's stream.
     Model,
-    /// What the model wrote.
+    /// The content that the model wrote.
     Content,
-    /// This side.
+    /// The local side: the code that opens or reads streams.
     Internal,
-    /// Nothing helps.
+    /// A failure that no further attempt can mend.
     Fatal,
     /// The session as a whole: it was aborted, or all its streams failed.
     Provider,

@@ -1,23 +1,23 @@
-//! The driver of sessions with a model's stream (document 002): it tries again, falls back, goes on from checkpoints and
-//! aborts, in one order that is the same each time.
+//! The driver of a session with a model's stream: retries, fallbacks, checkpoints and aborts, in one fixed
+//! order.
 //!
-//! A [`Session`] leads the typed [`StreamSession`](crate::stream_session::StreamSession) through its states and does what they
-//! ask of the world: opens a stream, reads it, waits. It is polled and runs nothing behind its back, so that dropping it aborts
-//! it. What it tells are [`Event`]s, tokens and lifecycle in one order: to its [`Callbacks`], to its consumer, who polls it as a
-//! stream, and to its [`Recording`], which can be stored and replayed without the sources.
-//!
-//! | step of a failed attempt (C14) | event | callback |
+//! A [`Session`] leads the typed [`StreamSession`](crate::stream_session::StreamSession) through its states.
+//! For each state the session does the I/O that the state needs: it opens a stream, reads a stream, or waits.
+//! The session is polled and spawns no task, so that dropping it aborts it. Its output is [`Event`]s: tokens
+//! and lifecycle in one order. The session gives each event to its [`Callbacks`], to its consumer, which polls
+//! the session as a stream, and to its [`Recording`], which can be stored and replayed without the sources.
+//! | step of a failed attempt | event | callback |
 //! |---|---|---|
-//! | what was wrong | `TIMEOUT_TRIGGERED`, `GUARDRAIL_RULE_RESULT`, `DRIFT_DETECTED` | `on_timeout`, `on_violation`, `on_drift` |
-//! | what follows is decided, once for all kinds of failure | `RETRY_GIVE_UP`, `ERROR` | `on_error` |
-//! | the same stream again: the back-off | `RETRY_ATTEMPT`, then `ATTEMPT_START` | `on_retry`, then `on_start` |
+//! | the cause | `TIMEOUT_TRIGGERED`, `GUARDRAIL_RULE_RESULT`, `DRIFT_DETECTED` | `on_timeout`, `on_violation`, `on_drift` |
+//! | the decision on the next step, one for all kinds of failure | `RETRY_GIVE_UP`, `ERROR` | `on_error` |
+//! | a retry on this stream, after its backoff | `RETRY_ATTEMPT`, then `ATTEMPT_START` | `on_retry`, then `on_start` |
 //! | the next stream | `FALLBACK_START` | `on_fallback`, `on_start` |
-//! | from the last checkpoint, if there is one and it is valid | `RESUME_START`, `CONTINUATION_START` | `on_resume` |
-//! | what the consumer has beyond it is void (C9) | `CONTENT_RESET` | |
+//! | a continuation of the last checkpoint, if a valid one exists | `RESUME_START`, `CONTINUATION_START` | `on_resume` |
+//! | the text after the checkpoint becomes void for the consumer | `CONTENT_RESET` | |
 //!
 //! # Example
-//! The connection is cut in the middle. The session waits, opens the stream again and goes on; on a paused clock that takes no
-//! time.
+//! The connection breaks in the middle. The session waits, opens the stream again and continues. On a paused
+//! clock the wait takes no time.
 //!
 //! ```
 //! use runstate::stream::{Continuation, ErrorKind, Hooks, Opening, Session, SourceError, StreamEvent};
@@ -25,12 +25,12 @@
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 //! # runtime.block_on(async {
-//! // Anything that gives `Result<StreamEvent, E>` is a source. This one is cut when it is first read.
+//! Any stream of `Result<StreamEvent, E>` is a source. This source breaks on the first attempt.
 //! let open = async |opening: Opening| {
 //!     let cut = SourceError::new(ErrorKind::Network, "connection reset");
 //!     Ok::<_, SourceError>(futures_util::stream::iter(match opening.checkpoint {
 //!         None => vec![Ok(StreamEvent::token("The quick ")), Ok(StreamEvent::token("brown ")), Err(cut)],
-//!         // The model is told what it wrote, and says some of it again.
+//! The prompt shows the model its earlier text, and the model repeats some of it.
 //!         Some(_) => vec![Ok(StreamEvent::token("quick brown fox"))],
 //!     }))
 //! };
@@ -42,7 +42,7 @@
 //! let state = session.run().await?;
 //! assert_eq!((state.content.as_str(), state.attempts), ("The quick brown fox", 2));
 //!
-//! // Its record replays to the same end, without a source.
+//! The recording replays to an equal end, without a source.
 //! let replayed = session.recording().unwrap().replay(()).unwrap();
 //! assert_eq!(replayed.result, Some(Ok(state)));
 //! # Ok::<(), runstate::stream::SessionError>(())
@@ -51,8 +51,9 @@
 //! ```
 //!
 //! # Limits
-//! A session holds its content, and unless told otherwise its record, in memory. A callback runs on the session's task: what
-//! takes long belongs elsewhere. Timers need a tokio runtime with time; lengths of content are in bytes.
+//! A session holds its content in memory, and its record too unless recording is off. Callbacks run on the
+//! session's task, so long work belongs on another task. Timers need a tokio runtime with time. Lengths of
+//! content are in bytes.
 
 mod abort;
 mod builder;

@@ -1,4 +1,4 @@
-//! What a session has come to.
+//! The state of a session at its end.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,14 @@ use super::{ErrorKind, Failure, ToolCall};
 use crate::stream_session::{Attempt, Output, Retries};
 use crate::turn::{Extra, FinishReason};
 
-/// The whole state of a session at its end: what COMPLETE and `onComplete` carry (document 002, "Callback Signatures").
+/// The whole state of a session at its end. COMPLETE and `onComplete` carry it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct State {
-    /// The text: what a consumer has that follows the markers.
+    /// The text. It equals the text of a consumer that applies all markers.
     pub content: String,
-    /// The tokens that it came in.
+    /// Tokens of the content.
     pub token_count: u64,
     /// The last stream: 0 is the primary one.
     pub stream: u32,
@@ -27,35 +27,37 @@ pub struct State {
     pub model_retries: u32,
     /// Retries of every kind, on all streams.
     pub total_retries: u32,
-    /// The last checkpoint; none where it is the beginning of an output that failed a rule.
+    /// The last checkpoint; none if it belongs to an output that failed a rule or that a filter of the provider
+    /// stopped.
     pub checkpoint: Option<CheckpointMark>,
-    /// The checkpoint that the last attempt went on from.
+    /// The checkpoint that the last attempt continued from.
     pub resumed_from: Option<CheckpointMark>,
-    /// The tools that the kept output asks for.
+    /// The tool calls of the kept output.
     pub tool_calls: Vec<ToolCall>,
-    /// The provider's own data of the answer; none where the answer went on from a checkpoint, since it is of the whole answer.
+    /// The provider's own data of the answer. It is empty if the answer continued from a checkpoint, because
+    /// the data describes a whole answer.
     #[serde(default, skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,
     /// Parts of the kept output that are neither text nor tool calls.
     pub data_parts: u64,
-    /// Why the model stopped, if its stream told.
+    /// The reason for which the model stopped, if its stream gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
-    /// What rules found, in all attempts.
+    /// The violations that rules found, in all attempts.
     pub violations: Vec<Violation>,
-    /// Why attempts failed, in order.
+    /// The failures of attempts, in order.
     pub failures: Vec<Failure>,
-    /// When the session started, in milliseconds of its clock.
+    /// Start of the session, in milliseconds of its clock.
     pub started_at_ms: u64,
-    /// When its first token came.
+    /// Arrival of the first token, in milliseconds of the session's clock.
     pub first_token_at_ms: Option<u64>,
-    /// When its last one did.
+    /// Arrival of the last token, in milliseconds of the session's clock.
     pub last_token_at_ms: Option<u64>,
-    /// How long it took, in milliseconds.
+    /// Duration of the session, in milliseconds.
     pub duration_ms: u64,
 }
 
-/// A place in the content.
+/// A position in the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckpointMark {
@@ -65,9 +67,9 @@ pub struct CheckpointMark {
     pub content_length: usize,
 }
 
-/// What follows from the events alone; the rest of a [`State`] is the typed session's.
+/// The part of a [`State`] that the events alone determine. The typed session owns the rest.
 ///
-/// Live or in a replay, it is the same fold over the same events.
+/// A live session and a replay apply one function to their events, and reach equal values.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     attempts: u32,
@@ -76,16 +78,17 @@ pub(super) struct Ledger {
     extra: Extra,
     data_parts: u64,
     pub(super) finish: Option<FinishReason>,
-    /// How many tool calls and parts there were at the checkpoint.
+    /// Numbers of tool calls and of data parts at the checkpoint.
     at_checkpoint: (usize, u64),
     violations: Vec<Violation>,
-    /// Did the output of this attempt fail a rule, or did a filter of the provider stop it? An abort may keep that from being told as the attempt's failure.
+    /// Whether the output of this attempt failed a rule, or a filter of the provider stopped it. An abort may
+    /// prevent the report of this as the attempt's failure.
     pub(super) is_spoilt: bool,
     failures: Vec<Failure>,
     started_at_ms: u64,
     first_token_at_ms: Option<u64>,
     last_token_at_ms: Option<u64>,
-    /// When the last event was.
+    /// Time of the last event, in milliseconds of the session's clock.
     pub(super) at_ms: u64,
 }
 
@@ -148,23 +151,23 @@ impl Ledger {
         }
     }
 
-    /// Did calls come behind the last checkpoint?
+    /// Returns whether tool calls came after the last checkpoint.
     pub(super) fn has_new_calls(&self) -> bool {
         self.tool_calls.len() > self.at_checkpoint.0
     }
 
-    /// What the attempt gave beside its text.
+    /// Returns the facts of the output apart from its text.
     pub(super) fn facts(&self) -> OutputFacts {
         let tool_calls = u64::try_from(self.tool_calls.len()).unwrap_or(u64::MAX);
         OutputFacts::TEXT.with_tool_calls(tool_calls).with_data_parts(self.data_parts)
     }
 
-    /// What kind of failure the last one was.
+    /// Returns the kind of the last failure.
     pub(super) fn last_kind(&self) -> ErrorKind {
         self.failures.last().map_or(ErrorKind::Internal, |failure| failure.kind)
     }
 
-    /// The whole state, with what the typed session owns.
+    /// Builds the whole state, with the data that the typed session owns.
     pub(super) fn state(&self, attempt: Attempt, output: &Output, retries: Retries) -> State {
         State {
             content: output.content().to_owned(),

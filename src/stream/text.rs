@@ -1,8 +1,8 @@
-//! What a consumer has who puts tokens together.
+//! The text of a consumer that assembles tokens.
 
 use super::event::{Event, EventKind};
 
-/// The text of a consumer that follows the markers: at COMPLETE it is exactly the state's content (C9).
+/// The text of a consumer that applies all markers. At COMPLETE it equals the state's content.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -35,12 +35,12 @@ use super::event::{Event, EventKind};
 pub struct ConsumerText(String);
 
 impl ConsumerText {
-    /// Nothing yet.
+    /// Creates an empty text.
     pub fn new() -> Self {
         ConsumerText::default()
     }
 
-    /// Takes note of the session's next event.
+    /// Applies the session's next event.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Token { text } => self.0.push_str(text),
@@ -49,12 +49,12 @@ impl ConsumerText {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text.
+    /// Returns the text as an owned string.
     pub fn into_string(self) -> String {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Waiting for a token.
+//! The wait for a token.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,13 +8,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a session waits for its stream (document 002, "Timeout Flow"; C6).
+/// Limits on the time that a session waits for its stream.
 ///
-/// Both count while the session waits, and only then: a consumer or a callback that takes its time uses up nothing of the
-/// stream's. A token that comes at the very moment of the limit is in time. Without a limit a silent stream holds the session until it is aborted.
+/// Both limits count only while the session waits. Time that a consumer or a callback takes does not count. A
+/// token that arrives at the moment of the limit is in time. Without a limit a silent stream holds the session
+/// until an abort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From opening a stream to its first output.
+    /// From the opening of a stream to its first output.
     pub initial: Option<Duration>,
     /// From one output to the next.
     pub inter: Option<Duration>,
@@ -25,25 +26,25 @@ impl Timeouts {
     pub const NONE: Timeouts = Timeouts { initial: None, inter: None };
 }
 
-/// A minute for the first token, half a minute from token to token.
+/// 60 s for the first token, 30 s from token to token.
 impl Default for Timeouts {
     fn default() -> Self {
         Timeouts { initial: Some(Duration::from_secs(60)), inter: Some(Duration::from_secs(30)) }
     }
 }
 
-/// Which of the two limits.
+/// The limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeoutType {
-    /// For the first token.
+    /// The limit for the first token.
     Initial,
-    /// From token to token.
+    /// The limit from token to token.
     Inter,
 }
 
 impl TimeoutType {
-    /// The type as the document writes it: `initial`, `inter`.
+    /// Returns the type in its written form: `initial` or `inter`.
     pub const fn name(self) -> &'static str {
         match self {
             TimeoutType::Initial => "initial",
@@ -52,38 +53,38 @@ impl TimeoutType {
     }
 }
 
-/// The one timer of a session. Output moves the deadline and leaves the timer alone, which is set again only when it goes
-/// off too early: so a token costs no timer.
+/// The one timer of a session. Output moves the deadline and leaves the timer unchanged. The timer is reset
+/// only when it fires before the deadline, so that a token costs no timer operation.
 #[derive(Default)]
 pub(super) struct Wait {
     limit: Option<Duration>,
-    /// Since when the session waits; none while it does not.
+    /// Start of the current wait; none while the session does not wait.
     since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Wait {
-    /// From now on this limit holds.
+    /// Sets the limit that applies from now on.
     pub(super) fn limit(&mut self, limit: Option<Duration>) {
         self.limit = limit;
         self.since = None;
     }
 
-    /// Output came. True when a running wait ends with it.
+    /// Ends the wait, because output came. Returns whether a wait was running.
     #[inline]
     pub(super) fn over(&mut self) -> bool {
         self.since.take().is_some()
     }
 
-    /// There is nothing to read: waits on. Ready, with how long it waited, at the limit.
+    /// Continues the wait, because there is nothing to read. Returns the time waited once the limit is reached.
     ///
     /// # Panics
-    /// Outside of a tokio runtime with time.
+    /// Panics outside of a tokio runtime with time.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Duration> {
         let Some(limit) = self.limit else { return Poll::Pending };
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
-        // A limit beyond the end of time is none.
+        // A deadline that overflows the clock counts as no limit.
         let Some(deadline) = since.checked_add(limit) else { return Poll::Pending };
         if now >= deadline {
             return Poll::Ready(now - since);

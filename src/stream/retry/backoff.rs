@@ -1,50 +1,50 @@
-//! How long a retry waits.
+//! The wait before a retry.
 
 use std::time::Duration;
 
 use crate::stream::random::Random;
 
-/// How the wait before a retry grows, and how it is spread.
+/// Growth and jitter of the wait before a retry.
 ///
 /// | jitter | the wait, for a delay `d` of the curve |
 /// |---|---|
 /// | none | `d` |
-/// | fixed | `d / 2`, and a random part of the other half |
+/// | fixed | `d / 2`, plus a random part of the other half |
 /// | full | a random part of `d` |
-/// | decorrelated | from `base` to three times the wait before, at random; the curve plays no part |
+/// | decorrelated | random, from `base` to three times the previous wait; the curve is not used |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// How the delay grows from retry to retry.
+    /// Growth of the delay from retry to retry.
     pub curve: Curve,
     /// The delay of the first retry.
     pub base: Duration,
-    /// No delay is longer.
+    /// The maximum of the delay.
     pub cap: Duration,
-    /// How it is spread.
+    /// Random spread of the delay.
     pub jitter: Jitter,
 }
 
-/// How the delay grows from retry to retry on one stream.
+/// Growth of the delay from retry to retry on one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curve {
-    /// It does not.
+    /// The delay stays at the base.
     Fixed,
-    /// By the base each time.
+    /// The delay grows by the base with each retry.
     Linear,
-    /// It doubles.
+    /// The delay doubles with each retry.
     Exponential,
 }
 
-/// How delays are spread, so that what failed together does not come back together.
+/// Random spread of delays, so that sessions that fail together do not retry together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Jitter {
-    /// Not at all.
+    /// No spread.
     None,
-    /// Over their upper half.
+    /// Spread over the upper half of the delay.
     Fixed,
-    /// Over all of it.
+    /// Spread over the whole delay.
     Full,
-    /// From the base to three times the delay before.
+    /// Spread from the base to three times the previous delay.
     Decorrelated,
 }
 
@@ -53,34 +53,34 @@ impl Backoff {
         Backoff { curve, base, cap: Duration::from_secs(10), jitter: Jitter::None }
     }
 
-    /// The same delay each time, without jitter, capped at 10 s.
+    /// Creates a constant delay of `base`, without jitter, capped at 10 s.
     pub fn fixed(base: Duration) -> Self {
         Self::of(Curve::Fixed, base)
     }
 
-    /// `base`, then twice, then three times `base`; without jitter, capped at 10 s.
+    /// Creates delays of one, two, three times `base`, and so on; without jitter, capped at 10 s.
     pub fn linear(base: Duration) -> Self {
         Self::of(Curve::Linear, base)
     }
 
-    /// `base`, then twice, then four times `base`; without jitter, capped at 10 s.
+    /// Creates delays of one, two, four times `base`, and so on; without jitter, capped at 10 s.
     pub fn exponential(base: Duration) -> Self {
         Self::of(Curve::Exponential, base)
     }
 
-    /// The same, with that cap.
+    /// Sets the maximum of the delay. Default: 10 s.
     pub fn capped(mut self, cap: Duration) -> Self {
         self.cap = cap;
         self
     }
 
-    /// The same, spread.
+    /// Sets the jitter. Default: [`Jitter::None`].
     pub fn jittered(mut self, jitter: Jitter) -> Self {
         self.jitter = jitter;
         self
     }
 
-    /// The delay of the retry after the failed attempt `attempt`, from 0, before it is spread.
+    /// Returns the delay after the failed attempt `attempt`, from 0, without jitter.
     fn plain(&self, attempt: u32) -> Duration {
         let factor = match self.curve {
             Curve::Fixed => 1,
@@ -91,7 +91,7 @@ impl Backoff {
     }
 }
 
-/// Exponential from a second, spread over its upper half, capped at 10 s.
+/// Exponential from 1 s, spread over its upper half, capped at 10 s.
 impl Default for Backoff {
     fn default() -> Self {
         Backoff::exponential(Duration::from_secs(1)).jittered(Jitter::Fixed)
@@ -103,7 +103,7 @@ impl Default for Backoff {
 pub(in crate::stream) struct Delays {
     backoff: Backoff,
     random: Random,
-    /// The delay before, for the decorrelated kind.
+    /// The previous delay, for decorrelated jitter.
     last: Duration,
 }
 
@@ -112,12 +112,13 @@ impl Delays {
         Delays { backoff, random: Random::seeded(seed), last: backoff.base }
     }
 
-    /// A new stream begins anew.
+    /// Resets the previous delay, for a new stream.
     pub(in crate::stream) fn restart(&mut self) {
         self.last = self.backoff.base;
     }
 
-    /// The wait after the failed attempt `attempt`, from 0. Never shorter than what the provider asks for.
+    /// Returns the wait after the failed attempt `attempt`, from 0. The wait is never shorter than the
+    /// provider's `retry_after`.
     pub(in crate::stream) fn next(&mut self, attempt: u32, retry_after: Option<Duration>) -> Duration {
         let Backoff { base, cap, jitter, .. } = self.backoff;
         let plain = self.backoff.plain(attempt);
@@ -132,7 +133,7 @@ impl Delays {
     }
 
     fn between(&mut self, low: Duration, high: Duration) -> Duration {
-        // Whole milliseconds, which is what timers keep.
+        // Whole milliseconds are the resolution of timers.
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Duration::from_millis(self.random.between(millis(low), millis(high)))
     }

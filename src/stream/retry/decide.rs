@@ -1,4 +1,4 @@
-//! What follows on a failed attempt: one rule for every failure.
+//! The decision after a failed attempt: one rule for every failure.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use crate::stream::ErrorKind;
 use crate::stream::event::GaveUp;
 use crate::stream_session::{ErrorCode, Recovery, Retries};
 
-/// What is known when an attempt has failed.
+/// The facts about a failed attempt.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::stream) struct Question {
     pub(in crate::stream) code: ErrorCode,
     pub(in crate::stream) kind: ErrorKind,
-    /// May another attempt on the same stream do better?
+    /// Whether another attempt on this stream may succeed.
     pub(in crate::stream) recoverable: bool,
     pub(in crate::stream) retry_after: Option<Duration>,
     pub(in crate::stream) spent: Retries,
     pub(in crate::stream) fallbacks_left: u32,
 }
 
-/// What follows, and why there is no retry where there might have been one.
+/// The next step, and the reason if a possible retry was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stream) struct Decision {
     pub(in crate::stream) recovery: Recovery,
     pub(in crate::stream) gave_up: Option<GaveUp>,
 }
 
-/// Decides; `may_retry` is asked last, and only when all else allows a retry.
+/// Decides the next step. Calls `may_retry` last, and only if all else allows a retry.
 pub(in crate::stream) fn decide(
     policy: &RetryPolicy,
     question: Question,

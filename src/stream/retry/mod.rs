@@ -1,4 +1,4 @@
-//! When an attempt is made again, and how long that waits.
+//! Policy of retries and of their delays.
 
 mod backoff;
 mod decide;
@@ -11,7 +11,7 @@ pub(super) use backoff::Delays;
 pub use backoff::{Backoff, Curve, Jitter};
 pub(super) use decide::{Question, decide};
 
-/// How often a session tries again, after what, and how long it waits (C10).
+/// Policy of a session's retries: their number, the failures that allow them, and their delays.
 ///
 /// ```
 /// use runstate::stream::{Backoff, ErrorKind, Recourse, RetryPolicy};
@@ -22,31 +22,33 @@ pub(super) use decide::{Question, decide};
 ///     backoff: Backoff::exponential(Duration::from_millis(100)).capped(Duration::from_secs(5)),
 ///     ..RetryPolicy::default()
 /// };
-/// // Wrong credentials of one provider may be no reason to give up the next.
+/// Wrong credentials at one provider need not end the session at the next one.
 /// let policy = policy.on(ErrorKind::Fatal, Recourse::FallBack);
 /// assert_eq!(policy.table.get(ErrorKind::Fatal), Recourse::FallBack);
 /// ```
 #[derive(Debug, Clone)]
 pub struct RetryPolicy {
-    /// Retries of one stream for the model's own faults; a fallback has as many again. 3 by default.
+    /// Retries of one stream for the model's own faults. Each fallback has a budget of that size of its own.
+    /// Default: 3.
     pub model_retries: u32,
-    /// Retries of every kind over all streams of the session. 6 by default.
+    /// Retries of every kind over all streams of the session. Default: 6.
     pub total_retries: u32,
-    /// How long a retry waits.
+    /// The delay before a retry.
     pub backoff: Backoff,
-    /// What each kind of failure leads to.
+    /// The consequence of each kind of failure.
     pub table: RetryTable,
-    /// A provider that wants to be left alone for longer than this is not tried again. 5 minutes by default.
+    /// The longest `Retry-After` that the session accepts. A longer one ends the retries on that stream.
+    /// Default: 5 minutes.
     pub longest_retry_after: Duration,
 }
 
 impl RetryPolicy {
-    /// No retry at all.
+    /// Creates a policy without retries.
     pub fn none() -> Self {
         RetryPolicy { model_retries: 0, total_retries: 0, ..RetryPolicy::default() }
     }
 
-    /// The same, where a failure of that kind leads elsewhere.
+    /// Sets the consequence of a failure of `kind`.
     pub fn on(mut self, kind: ErrorKind, recourse: Recourse) -> Self {
         self.table.set(kind, recourse);
         self
@@ -65,23 +67,23 @@ impl Default for RetryPolicy {
     }
 }
 
-/// How much is still tried after a failure.
+/// Consequence of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Recourse {
-    /// The same stream again while there is a budget, then the next fallback.
+    /// A retry on this stream while a budget lasts, then the next fallback.
     Retry,
     /// The next fallback.
     FallBack,
-    /// Nothing: the session is over.
+    /// The end of the session.
     Halt,
 }
 
-/// What each kind of failure leads to. The defaults are in the table at [`ErrorKind`].
+/// Table of the consequence of each kind of failure. [`ErrorKind`] has the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetryTable(Vec<(ErrorKind, Recourse)>);
 
 impl RetryTable {
-    /// What a failure of that kind leads to.
+    /// Returns the consequence of a failure of `kind`.
     pub fn get(&self, kind: ErrorKind) -> Recourse {
         let set = self.0.iter().rfind(|(of, _)| *of == kind);
         set.map(|(_, recourse)| *recourse).unwrap_or(match kind {
@@ -99,36 +101,36 @@ impl RetryTable {
         })
     }
 
-    /// Makes it lead elsewhere.
+    /// Sets the consequence of a failure of `kind`.
     pub fn set(&mut self, kind: ErrorKind, recourse: Recourse) {
         self.0.retain(|(of, _)| *of != kind);
         self.0.push((kind, recourse));
     }
 }
 
-/// What `should_retry` is asked: the policy would try again, may it?
+/// Argument of `should_retry`, which confirms or refuses a retry that the policy allows.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct RetryQuestion<'a> {
-    /// The attempt that failed, from 0 (document 002, "Parameter Indexing").
+    /// The attempt that failed, from 0.
     pub attempt: u32,
-    /// Why it failed.
+    /// The failure.
     pub error: &'a Failure,
-    /// What the session holds.
+    /// The content that the session holds.
     pub content: &'a str,
 }
 
-/// What `calculate_delay` is given.
+/// Argument of `calculate_delay`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct DelayContext<'a> {
-    /// The attempt that failed, from 0 (document 002, "Parameter Indexing").
+    /// The attempt that failed, from 0.
     pub attempt: u32,
-    /// Retries of every kind before this one.
+    /// Retries of every kind before this retry.
     pub total_retries: u32,
-    /// Why it failed.
+    /// The failure.
     pub error: &'a Failure,
-    /// What the policy would wait, `Retry-After` included.
+    /// The wait by the policy, `Retry-After` included.
     pub default_delay: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! How an attempt begins: from INIT, after a back-off, on the next stream.
+//! The start of an attempt: from INIT, after a backoff, or on the next stream.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::stream::panics::guarded;
 use crate::stream::{Callbacks, ErrorKind, Failure, Opening, Overlap, TimeoutType};
 use crate::stream_session::{Checkpoint, ErrorCode, Open, Output, StreamSession, Streaming};
 
-/// What is wrong with the checkpoint that an attempt would go on from.
+/// A refused checkpoint, with the reason of the refusal.
 pub(super) struct Rejected {
     token_count: u64,
     content_length: usize,
@@ -24,7 +24,8 @@ impl Rejected {
 }
 
 impl<C: Callbacks> Core<C> {
-    /// Shows the checkpoint to those who may refuse it; they know the text from then on.
+    /// Shows the checkpoint to the checks and to the continuation, which may refuse it. The checks know its
+    /// text from then on.
     fn rejects(&mut self, output: &Output) -> Option<Rejected> {
         let checkpoint = output.checkpoint()?;
         let refused = self.checks.resume(checkpoint);
@@ -39,7 +40,7 @@ impl<C: Callbacks> Core<C> {
 }
 
 impl<C: Callbacks> Session<C> {
-    /// INIT to STREAMING.
+    /// Goes from INIT to STREAMING.
     pub(super) fn begin(&mut self) {
         match self.phase.take() {
             Phase::Fresh(session) => {
@@ -61,7 +62,7 @@ impl<C: Callbacks> Session<C> {
         self.core.dispatch.emit(start, "");
     }
 
-    /// RETRYING to STREAMING, after the back-off.
+    /// Goes from RETRYING to STREAMING, after the backoff.
     pub(super) fn try_again(&mut self) {
         match self.phase.take() {
             Phase::BackingOff(mut session, _) => {
@@ -84,7 +85,7 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// FALLBACK to STREAMING.
+    /// Goes from FALLBACK to STREAMING.
     pub(super) fn fall_back(&mut self) {
         match self.phase.take() {
             Phase::FallingBack(mut session) => {
@@ -109,7 +110,7 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// Tells what the attempt goes on from, and what of the text is void.
+    /// Emits the checkpoint that the attempt continues from, and the end of the text that stays valid.
     fn start_again(&mut self, session: StreamSession<Streaming>) {
         let core = &mut self.core;
         let output = session.state().output();
@@ -143,7 +144,7 @@ impl<C: Callbacks> Session<C> {
             let characters = core.continuation.as_ref()?.overlap?;
             Some(Overlap::new(checkpoint).at_least(characters))
         });
-        // What goes on from a checkpoint has shown it to them.
+        // A continuation has already shown its checkpoint to the checks.
         if checkpoint.is_none()
             && let Err(failed) = core.checks.reset()
         {
@@ -155,14 +156,14 @@ impl<C: Callbacks> Session<C> {
                 EventKind::TimeoutStart { timeout_type: TimeoutType::Initial, limit_ms: millis(limit) };
             core.dispatch.emit(start, "");
         }
-        // The last moment at which nothing is open.
+        // The last check for an abort before a stream is open.
         if core.abort.is_aborted() {
             return self.end_aborted(session, false);
         }
         let attempt = session.state().attempt();
         let opening = Opening { attempt, checkpoint, prompt };
         let stream = usize::try_from(attempt.stream()).ok().and_then(|index| core.streams.get_mut(index));
-        // The record has as many fallbacks as there are factories behind the first.
+        // The record has as many fallbacks as there are factories after the first.
         let opened = stream.map(|open| guarded(|| open(opening)));
         match opened {
             Some(Ok(opening)) => self.phase = Phase::Opening(session, opening),
@@ -172,7 +173,7 @@ impl<C: Callbacks> Session<C> {
     }
 }
 
-/// The fault is on this side.
+/// Builds the failure for a local fault.
 pub(super) fn internal(what: &str, panic: &str) -> Failed {
     let message = format!("{what} panicked: {panic}");
     Failed::from(Failure::new(ErrorCode::InvalidStream, ErrorKind::Internal, message))

@@ -1,4 +1,4 @@
-//! A session whose output is a value.
+//! Sessions with a typed value as their output.
 
 use std::any::TypeId;
 
@@ -9,12 +9,13 @@ use crate::stream::structured::{CollectError, Fitting, Structured};
 use crate::stream::{Callbacks, ErrorKind};
 
 impl<C: Callbacks> Session<C> {
-    /// Drives the session to its end, and gives its output as a value.
+    /// Drives the session to its end and returns its output as a value.
     ///
-    /// An output that is no such value is a failed attempt like any other: the rule `structured` tells its violation, and what
-    /// follows is the policy's, within the model's budget. It is not gone on from: its checkpoints are dropped. Usual mistakes of
-    /// models are repaired first, see [`structured::read`](crate::stream::structured::read). A condition on the value is
-    /// [`SessionBuilder::accept`](crate::stream::SessionBuilder::accept)'s.
+    /// An output that is not such a value fails its attempt: the rule `structured` reports the violation, and
+    /// the policy decides on the next attempt within the model's budget. The next attempt does not continue
+    /// from that output, whose checkpoints are dropped. Usual mistakes of models are repaired first, see
+    /// [`structured::read`](crate::stream::structured::read).
+    /// [`SessionBuilder::accept`](crate::stream::SessionBuilder::accept) adds a condition on the value.
     ///
     /// ```
     /// use runstate::stream::structured::{CollectError, StructuredError};
@@ -44,13 +45,14 @@ impl<C: Callbacks> Session<C> {
     /// ```
     ///
     /// # Errors
-    /// When the last attempt's output does not fit, with what does not; or why the session ended otherwise.
+    /// [`CollectError::Misfit`] if the last attempt's output does not fit, with the reason.
+    /// [`CollectError::Session`] if the session ended otherwise.
     ///
     /// # Panics
-    /// When it has to wait outside of a tokio runtime with time.
+    /// Panics if it has to wait outside of a tokio runtime with time.
     ///
     /// # Cancel safety
-    /// As [`run`](Self::run): dropped half way and called again, it goes on.
+    /// Like [`run`](Self::run): a call after a dropped future continues the session.
     pub async fn value<T>(&mut self) -> Result<Structured<T>, CollectError>
     where
         T: DeserializeOwned + Send + 'static,
@@ -62,12 +64,13 @@ impl<C: Callbacks> Session<C> {
         let ended = self.run().await;
         let fitting =
             self.core.checks.fit.take().and_then(|fit| fit.into_any().downcast::<Fitting<T>>().ok());
-        // It was put there above, or is of the same type; and an output that was not held against it is now.
+        // The branch above stored the value, or it has type `T` already. An output that was not checked against
+        // the type is checked now.
         let mut fitting = fitting.unwrap_or_else(|| Box::new(Fitting::new(|_| Ok::<_, String>(()))));
         let last = fitting.last.take();
         match (ended, last) {
             (Ok(_), Some(Ok(value))) => Ok(value),
-            // The session was over before.
+            // The session was over before the call.
             (Ok(state), None) => {
                 fitting.read(&state.content).map_err(|misfit| CollectError::Misfit { misfit, state })
             }
@@ -79,7 +82,7 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// The same, for whom the value is all that matters.
+    /// Drives the session to its end, consumes it, and returns its output as a value.
     ///
     /// # Errors
     /// As [`value`](Self::value).
@@ -88,7 +91,7 @@ impl<C: Callbacks> Session<C> {
     /// As [`value`](Self::value).
     ///
     /// # Cancel safety
-    /// Dropped half way, the session is aborted.
+    /// Dropping the future aborts the session.
     pub async fn collect<T>(mut self) -> Result<Structured<T>, CollectError>
     where
         T: DeserializeOwned + Send + 'static,
