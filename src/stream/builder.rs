@@ -1,4 +1,4 @@
-//! How a session is made.
+//! Configuration of a session.
 
 use std::fmt;
 use std::future::Future;
@@ -22,13 +22,13 @@ use crate::clock::Clock;
 use crate::kernel::Observer;
 use crate::turn::FinishReason;
 
-/// Makes a [`Session`]; see [`Session::builder`].
+/// Builder of a [`Session`]; see [`Session::builder`].
 pub struct SessionBuilder<C = ()> {
     config: Config,
     callbacks: C,
 }
 
-/// All that can be set about a session but who is called.
+/// The settings of a session, except the callbacks.
 pub(super) struct Config {
     pub(super) stream_id: String,
     pub(super) meta: Value,
@@ -81,7 +81,7 @@ impl SessionBuilder {
 }
 
 impl<C: Callbacks> SessionBuilder<C> {
-    /// Adds a stream to fall back to, after those before it.
+    /// Adds a fallback, which is used after all earlier streams.
     pub fn fallback<F, Fut, S, E, O>(mut self, open: F) -> Self
     where
         F: FnMut(Opening) -> Fut + Send + 'static,
@@ -94,27 +94,28 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Sets how often and when it is tried again.
+    /// Sets the number of retries and the delay before each. Default: [`RetryPolicy::default`].
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.config.retry = policy;
         self
     }
 
-    /// Sets what the jitter of the back-offs comes from. Without, it comes from the stream's id, so that sessions which fail
-    /// together do not come back together.
+    /// Sets the seed of the backoffs' jitter. Default: a hash of the stream's id, so that sessions that fail
+    /// together do not retry together.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
     }
 
-    /// Asks before each retry that the policy allows. No means the next fallback, or the end. A hook that panics says no: a
-    /// broken veto spends no money.
+    /// Sets a veto on retries that the policy allows. If the hook returns false, the next fallback follows, or
+    /// the end. A hook that panics counts as a refusal, so that a broken veto costs no money.
     pub fn should_retry(mut self, hook: impl FnMut(&RetryQuestion<'_>) -> bool + Send + 'static) -> Self {
         self.config.should_retry = Some(Box::new(hook));
         self
     }
 
-    /// Sets each back-off, whatever the policy and the provider say. A hook that panics leaves it at theirs.
+    /// Sets each backoff, in place of the delays of the policy and the provider. If the hook panics, their
+    /// delay applies.
     pub fn calculate_delay(
         mut self,
         hook: impl FnMut(&DelayContext<'_>) -> Duration + Send + 'static,
@@ -123,34 +124,35 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Adds a rule that the output is held against.
+    /// Adds a rule that the output must satisfy.
     pub fn guardrail(mut self, rule: impl Guardrail + 'static) -> Self {
         self.config.rules.push(Box::new(rule));
         self
     }
 
-    /// Sets the rules that the output is held against, in place of those before.
+    /// Sets the rules that the output must satisfy. Earlier rules are removed.
     pub fn guardrails(mut self, rules: Rules) -> Self {
         self.config.rules = rules;
         self
     }
 
-    /// Watches for drift. An output that drifts is warned of; it fails its attempt where the kind has the
-    /// [severity](DriftDetector::severity) of an error.
+    /// Sets the drift detector. Drift is a warning, and fails its attempt only if the kind has the
+    /// [severity](DriftDetector::severity) of an error. Default: no detector.
     pub fn drift(mut self, detector: DriftDetector) -> Self {
         self.config.drift = Some(detector);
         self
     }
 
-    /// Shows the drift detector only each `tokens`th token, with all the text since the last time.
+    /// Sets the number of tokens between two calls of the drift detector. Each call passes the text since the
+    /// previous one. Default: 1.
     pub fn drift_every(mut self, tokens: NonZeroU32) -> Self {
         self.config.drift_every = (tokens.get() > 1).then_some(tokens);
         self
     }
 
-    /// Sets the policy for an answer that ended for that reason ([`StreamEvent::Finish`]). By default an answer that came to the limit on
-    /// its length, or that a filter of the provider stopped, fails its attempt; any other is whole. A stream that ends without a reason ends for
-    /// [`FinishReason::Unknown`].
+    /// Sets the policy for answers that ended for `reason` ([`StreamEvent::Finish`]). By default an answer that
+    /// reached its limit on length, or that a filter of the provider stopped, fails its attempt. Any other
+    /// answer is whole. A stream that ends without a reason counts as [`FinishReason::Unknown`].
     ///
     /// ```
     /// use runstate::stream::{FinishReason, OnFinish, Session, SourceError, StreamEvent};
@@ -174,15 +176,16 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Takes a stream without any output for a good one. By default it fails its attempt with `ZERO_OUTPUT`.
+    /// Accepts a stream without any output. Default: such a stream fails its attempt with `ZERO_OUTPUT`.
     pub fn allow_zero_output(mut self) -> Self {
         self.config.zero_output = false;
         self
     }
 
-    /// Takes only an output that is a `T`, after repairs, and that `accept` takes: all else fails its attempt, and the reason of a
-    /// refusal is told. `accept` sees the value, its repairs and the other values of the output, so that `accept(Structured::only)`
-    /// takes an output with one value alone. [`Session::value`] gives the value.
+    /// Requires an output that is a `T`, after repairs, and that `accept` accepts. Any other output fails its
+    /// attempt, and a violation reports the reason. `accept` receives the value, its repairs and the other
+    /// values of the output, so that `accept(Structured::only)` requires an output with a single value.
+    /// [`Session::value`] returns the value.
     ///
     /// ```
     /// use runstate::stream::structured::Structured;
@@ -213,63 +216,65 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Saves checkpoints, from which later attempts go on.
+    /// Sets the checkpoints, from which later attempts continue. Default: no checkpoints.
     pub fn continuation(mut self, continuation: Continuation) -> Self {
         self.config.continuation = Some(continuation);
         self
     }
 
-    /// Sets how long the session waits for its streams.
+    /// Sets the limits on waits for streams. Default: 60 s for the first token, 30 s between tokens.
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.config.timeouts = timeouts;
         self
     }
 
-    /// Takes a stream that ends without [`StreamEvent::Complete`] for one that was cut: a network failure.
+    /// Requires [`StreamEvent::Complete`]: a stream that ends without it fails its attempt as a network
+    /// failure. Default: not required.
     pub fn require_complete(mut self) -> Self {
         self.config.require_complete = true;
         self
     }
 
-    /// Keeps no record. With one, a session holds each token twice.
+    /// Disables the recording. With a recording, a session holds each token twice. Default: enabled.
     pub fn without_recording(mut self) -> Self {
         self.config.record = false;
         self
     }
 
-    /// Sets the clock of the events. By default it stands at 0 when the session is built, and follows tokio's.
+    /// Sets the clock of the events. Default: a clock that is 0 when the session is built, and that follows
+    /// tokio's clock.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.config.clock = Some(Box::new(clock));
         self
     }
 
-    /// Has someone told of the lifecycle's transitions, such as a `trace::Recorder`.
+    /// Sets the observer of the lifecycle's transitions, such as a `trace::Recorder`.
     pub fn observed(mut self, observer: Observer) -> Self {
         self.config.observer = observer;
         self
     }
 
-    /// Aborts the session when the token is cancelled.
+    /// Sets a token whose cancellation aborts the session.
     pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
         self.config.cancel = Some(token);
         self
     }
 
-    /// Sets what the user wants to find in each event (C12).
+    /// Sets the user's data, which each event carries. Default: null.
     pub fn meta(mut self, meta: Value) -> Self {
         self.config.meta = meta;
         self
     }
 
-    /// Sets who is called, in place of those before.
+    /// Sets the callbacks. Earlier callbacks are removed.
     pub fn callbacks<D: Callbacks>(self, callbacks: D) -> SessionBuilder<D> {
         SessionBuilder { config: self.config, callbacks }
     }
 
-    /// The session. Nothing happens until it is polled.
+    /// Builds the session. The session does nothing until it is polled.
     ///
     /// # Panics
-    /// Without a [`clock`](Self::clock) of its own, where tokio's clock is paused, outside of its runtime.
+    /// Panics outside of a tokio runtime if tokio's clock is paused and no [`clock`](Self::clock) was set.
     pub fn build(self) -> Session<C> {
         Session::new(self.config, self.callbacks)
     }

@@ -1,4 +1,4 @@
-//! Who is called when something happens.
+//! Callbacks of a session.
 
 use serde_json::Value;
 
@@ -8,11 +8,12 @@ use super::guardrail::Violation;
 use super::panics::guarded;
 use super::{Failure, State, TimeoutType};
 
-/// The thirteen callbacks of document 002, "Callback Signatures"; each does nothing unless it is written.
+/// The thirteen callbacks of a session. The default of each does nothing.
 ///
-/// They are called in the order of the events, [`on_event`](Self::on_event) first and then the one for the event, before a
-/// consumer of the session's stream sees it. One that panics is called again the next time; one that is slow delays the
-/// session and uses up no timeout. [`Hooks`](super::Hooks) makes them from closures.
+/// The session calls them in the order of its events. For each event [`on_event`](Self::on_event) comes first,
+/// then the callback of that event, and then the consumer of the session's stream sees the event. A callback
+/// that panics is called again for the next event. A slow callback delays the session and uses up no timeout.
+/// [`Hooks`](super::Hooks) builds callbacks from closures.
 ///
 /// ```
 /// use runstate::stream::{Callbacks, Session, SourceError, StreamEvent};
@@ -38,35 +39,37 @@ use super::{Failure, State, TimeoutType};
 /// ```
 #[expect(unused_variables, reason = "the names of the arguments are the documentation")]
 pub trait Callbacks: Send {
-    /// An attempt begins: the first, a retry, the first on a fallback. `attempt` counts from 1 on each stream.
+    /// Called when an attempt begins: the first, a retry, or the first on a fallback. `attempt` counts from 1
+    /// on each stream.
     fn on_start(&mut self, attempt: u32, is_retry: bool, is_fallback: bool) {}
-    /// The output is whole.
+    /// Called when the output is whole.
     fn on_complete(&mut self, state: &State) {}
-    /// An attempt failed. What follows is decided; with neither, the session is over. Not called for an abort (C15).
+    /// Called when an attempt failed. The next step is decided already; if both flags are false, the session is
+    /// over. An abort does not call it.
     fn on_error(&mut self, error: &Failure, will_retry: bool, will_fallback: bool) {}
-    /// Anything happened, a token among it.
+    /// Called for every event, tokens included.
     fn on_event(&mut self, event: &Event) {}
-    /// A rule found something.
+    /// Called for each violation that a rule found.
     fn on_violation(&mut self, violation: &Violation) {}
-    /// The same stream will be tried again. `attempt` is the retry's number, from 1.
+    /// Called before a retry on the same stream. `attempt` is the retry's number, from 1.
     fn on_retry(&mut self, attempt: u32, reason: &str) {}
-    /// The next stream is tried. `index` is the fallback's, from 0.
+    /// Called when the next stream starts. `index` is the number of the fallback, from 0.
     fn on_fallback(&mut self, index: u32, reason: &str) {}
-    /// The attempt goes on from a checkpoint.
+    /// Called when an attempt continues from a checkpoint.
     fn on_resume(&mut self, checkpoint: &str, token_count: u64) {}
-    /// A checkpoint was saved.
+    /// Called when a checkpoint was saved.
     fn on_checkpoint(&mut self, checkpoint: &str, token_count: u64) {}
-    /// No token in time.
+    /// Called when no token arrived in time. `elapsed_ms` is in milliseconds.
     fn on_timeout(&mut self, timeout_type: TimeoutType, elapsed_ms: u64) {}
-    /// The session was aborted. `content_length` is in bytes.
+    /// Called when the session was aborted. `content_length` is in bytes.
     fn on_abort(&mut self, token_count: u64, content_length: usize) {}
-    /// The output drifts; `confidence` is from 0 to 1.
+    /// Called when the output drifts in a way that fails the attempt. `confidence` is from 0 to 1.
     fn on_drift(&mut self, types: &[DriftKind], confidence: f64) {}
-    /// The model asks for a tool.
+    /// Called when the model requests a tool.
     fn on_tool_call(&mut self, tool_name: &str, id: &str, args: &Value) {}
 }
 
-/// Nobody is called.
+/// No callbacks.
 impl Callbacks for () {}
 
 impl<C: Callbacks + ?Sized> Callbacks for Box<C> {
@@ -111,7 +114,8 @@ impl<C: Callbacks + ?Sized> Callbacks for Box<C> {
     }
 }
 
-/// Calls those whom an event concerns, and counts those that panicked. `content` is the session's.
+/// Calls the callbacks of an event, and returns the number of calls that panicked. `content` is the session's
+/// content.
 #[inline]
 pub(super) fn call<C: Callbacks>(callbacks: &mut C, event: &Event, content: &str) -> u32 {
     let told = guarded(|| callbacks.on_event(event));

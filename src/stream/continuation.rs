@@ -1,4 +1,4 @@
-//! Going on from a checkpoint.
+//! Continuation from a checkpoint.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -9,12 +9,13 @@ use crate::stream_session::Checkpoint;
 type Validate = Box<dyn FnMut(&str, u64) -> bool + Send>;
 type Prompt = Box<dyn FnMut(&str) -> String + Send>;
 
-/// How attempts go on where earlier ones failed (document 002, "Continuation/Resume Flow").
+/// Policy for attempts that continue from the text of failed ones.
 ///
-/// A checkpoint is saved at each so many tokens. An attempt that follows goes on from the last one: its factory is given the
-/// text and the prompt, and what its stream says again of the text is taken away. Before a checkpoint is used, the session's
-/// rules and its drift detector are shown it, and then the hook; one that fails is dropped, and the attempt starts afresh
-/// (C13).
+/// The session saves a checkpoint after every `n` tokens ([`every`](Self::every)). A later attempt continues
+/// from the last checkpoint: its factory receives the text and the prompt, and text of the checkpoint that the
+/// stream repeats is removed. Before a checkpoint is used, the session shows it to the rules, the drift
+/// detector and the validation hook. A checkpoint that one of them refuses is dropped, and the attempt starts
+/// from the beginning.
 pub struct Continuation {
     pub(super) every: NonZeroU32,
     pub(super) overlap: Option<usize>,
@@ -23,36 +24,38 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// A checkpoint at each `tokens`th token.
+    /// Creates a policy with a checkpoint after every `tokens` tokens.
     pub fn every(tokens: NonZeroU32) -> Self {
         Continuation { every: tokens, overlap: Some(2), validate: None, prompt: None }
     }
 
-    /// Makes the prompt of the stream that continues: it is given the checkpoint's text.
+    /// Sets the function that makes the prompt of a continuation from the checkpoint's text. Default: no
+    /// prompt.
     pub fn prompt(mut self, prompt: impl FnMut(&str) -> String + Send + 'static) -> Self {
         self.prompt = Some(Box::new(prompt));
         self
     }
 
-    /// Says whether a checkpoint may be gone on from: it is given the text and its number of tokens.
+    /// Sets the function that accepts or refuses a checkpoint. It receives the text and the number of tokens.
+    /// Default: every checkpoint is accepted.
     pub fn validate(mut self, validate: impl FnMut(&str, u64) -> bool + Send + 'static) -> Self {
         self.validate = Some(Box::new(validate));
         self
     }
 
-    /// What is repeated counts as an overlap from that many characters on. 2 by default.
+    /// Sets the shortest repetition, in characters, that counts as an overlap. Default: 2.
     pub fn overlap_from(mut self, characters: usize) -> Self {
         self.overlap = Some(characters);
         self
     }
 
-    /// What the continuing stream says again is kept.
+    /// Keeps the text that a continuation repeats. Default: the repetition is removed.
     pub fn keep_overlap(mut self) -> Self {
         self.overlap = None;
         self
     }
 
-    /// Does the hook refuse it? Why, if so.
+    /// Asks the validation hook. Returns the reason if the hook refuses the checkpoint.
     pub(super) fn refuses(&mut self, checkpoint: Checkpoint<'_>) -> Option<String> {
         let validate = self.validate.as_mut()?;
         match guarded(|| validate(checkpoint.content, checkpoint.tokens)) {
@@ -62,7 +65,7 @@ impl Continuation {
         }
     }
 
-    /// The prompt for it. A hook that panics makes none.
+    /// Returns the prompt for a checkpoint. A hook that panics makes no prompt.
     pub(super) fn prompt_for(&mut self, checkpoint: &str) -> Option<String> {
         let prompt = self.prompt.as_mut()?;
         guarded(|| prompt(checkpoint)).ok()

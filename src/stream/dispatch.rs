@@ -1,4 +1,4 @@
-//! The one place that events leave a session from (document 002, "Event Dispatcher").
+//! The dispatcher: the single place at which events leave a session.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::record::Log;
 use super::state::Ledger;
 use crate::clock::Clock;
 
-/// The clock of a replay, whose events say their times themselves.
+/// The clock of a replay, whose events carry their own times.
 pub(super) struct Timeless;
 
 impl Clock for Timeless {
@@ -18,7 +18,8 @@ impl Clock for Timeless {
     }
 }
 
-/// Numbers events, stamps their time, tells the callbacks, keeps the record and holds what the consumer has not taken yet.
+/// Dispatcher of events. It numbers them, stamps their time, calls the callbacks, keeps the record, and queues
+/// the events that the consumer has not taken yet.
 pub(super) struct Dispatcher<C> {
     pub(super) callbacks: C,
     clock: Box<dyn Clock>,
@@ -46,14 +47,14 @@ impl<C: Callbacks> Dispatcher<C> {
         }
     }
 
-    /// It happens now. `content` is what the session holds.
+    /// Emits an event at the present time. `content` is the session's content.
     #[inline]
     pub(super) fn emit(&mut self, kind: EventKind, content: &str) {
         let at_ms = self.clock.now_ms();
         self.emit_at(at_ms, kind, content);
     }
 
-    /// It happened then: for replays. Times never go back.
+    /// Emits an event at a given time, for replays. Times never go back.
     #[inline]
     pub(super) fn emit_at(&mut self, at_ms: u64, kind: EventKind, content: &str) {
         self.at_ms = self.at_ms.max(at_ms);
@@ -67,13 +68,13 @@ impl<C: Callbacks> Dispatcher<C> {
         self.waiting.push_back(event);
     }
 
-    /// The next event that the consumer has not seen.
+    /// Returns the next event that the consumer has not taken.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Event> {
         self.waiting.pop_front()
     }
 
-    /// The time of an event that carries a state, which has to be made before it.
+    /// Returns the time for an event that carries a state. The state must be built before its event.
     pub(super) fn now(&mut self) -> u64 {
         self.ledger.at_ms = self.at_ms.max(self.clock.now_ms());
         self.ledger.at_ms
@@ -83,7 +84,7 @@ impl<C: Callbacks> Dispatcher<C> {
         &self.identity
     }
 
-    /// How many calls of callbacks panicked.
+    /// Returns how many calls of callbacks panicked.
     pub(super) fn panics(&self) -> u64 {
         self.panics
     }

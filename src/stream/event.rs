@@ -1,4 +1,4 @@
-//! What a session tells, in one order.
+//! Events of a session, in one order.
 
 use std::sync::Arc;
 
@@ -11,46 +11,47 @@ use super::guardrail::Violation;
 use super::{ErrorKind, Failure, Message, State, TimeoutType, ToolCall};
 use crate::turn::{Extra, FinishReason};
 
-/// What is the same in all events of a session.
+/// The data that all events of a session share.
 #[derive(Debug, PartialEq)]
 pub(super) struct Identity {
     pub(super) stream_id: String,
     pub(super) meta: Value,
 }
 
-/// One event of a session: a token, or something that happened in its lifecycle (document 002, "Observability Events").
+/// One event of a session: a token, or a step of the lifecycle.
 ///
-/// As JSON it is one object, with the names of the document: `streamId`, `seq`, `atMs`, `meta`, `type` and the fields of its
+/// Its JSON form is one object with the fields `streamId`, `seq`, `atMs`, `meta`, `type` and the fields of its
 /// kind.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Its place in the session, from 1, without gaps (C8).
+    /// The number of the event in its session, from 1, without gaps.
     pub seq: u64,
-    /// When it happened, in milliseconds of the session's clock; never less than in the event before.
+    /// The time of the event, in milliseconds of the session's clock. It is never less than the time of the
+    /// previous event.
     pub at_ms: u64,
-    /// What happened.
+    /// The kind of the event, with its fields.
     pub kind: EventKind,
     pub(super) identity: Arc<Identity>,
 }
 
 impl Event {
-    /// The id of the session's stream, the same in all its events.
+    /// Returns the id of the session's stream. All events of a session share it.
     pub fn stream_id(&self) -> &str {
         &self.identity.stream_id
     }
 
-    /// What the user gave the session to carry along (C12); null without.
+    /// Returns the user's data of the session; null if none was set.
     pub fn meta(&self) -> &Value {
         &self.identity.meta
     }
 
-    /// The type as the document writes it: `SESSION_START`.
+    /// Returns the type in its written form, such as `SESSION_START`.
     pub fn name(&self) -> &'static str {
         self.kind.name()
     }
 
-    /// The text of a token.
+    /// Returns the text if the event is a token.
     pub fn token(&self) -> Option<&str> {
         match &self.kind {
             EventKind::Token { text } => Some(text),
@@ -76,167 +77,169 @@ impl Serialize for Event {
     }
 }
 
-/// What happened, with the fields that the document names.
+/// Kind of an event, with its fields.
 ///
-/// The first eleven are the document's. Those after them are finer; the last seven come from the stream itself.
+/// The first eleven kinds are the events that the specification of model streams requires. The later kinds are
+/// finer; the last seven come from the stream itself.
 #[derive(Debug, Clone, PartialEq, DeriveSerialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The session started: once, and first.
+    /// The session started. It is the first event, and occurs once.
     SessionStart {
-        /// 1.
+        /// Always 1.
         attempt: u32,
-        /// False.
+        /// Always false.
         is_retry: bool,
-        /// False.
+        /// Always false.
         is_fallback: bool,
     },
-    /// A retry begins, after its back-off.
+    /// A retry begins, after its backoff.
     AttemptStart {
-        /// The attempt on its stream, from 1: one more than the retry's number (C2).
+        /// The attempt on its stream, from 1: the retry's number plus one.
         attempt: u32,
-        /// True.
+        /// Always true.
         is_retry: bool,
-        /// Is the stream a fallback?
+        /// Whether the stream is a fallback.
         is_fallback: bool,
     },
     /// The output is whole. Terminal.
     Complete {
-        /// All of the session.
+        /// The state of the session.
         state: Arc<State>,
     },
-    /// An attempt failed; terminal when its strategy is `halt` (C7).
+    /// An attempt failed. It is terminal if its strategy is `halt`.
     Error(Box<ErrorEvent>),
-    /// The same stream will be tried again, after the delay.
+    /// A retry on the same stream follows, after the delay.
     RetryAttempt {
-        /// The retry's number, from 1: that of the attempt that failed (C2).
+        /// The retry's number, from 1. It equals the number of the failed attempt.
         attempt: u32,
-        /// Why.
+        /// The kind of the failure.
         reason: ErrorKind,
-        /// The back-off.
+        /// The backoff, in milliseconds.
         delay_ms: u64,
     },
-    /// The next stream is tried.
+    /// The next stream starts.
     FallbackStart {
-        /// The stream that was given up; 0 is the primary one.
+        /// The stream that failed; 0 is the primary one.
         from_index: u32,
-        /// The stream that is opened. `onFallback` is given one less (C2).
+        /// The stream that is opened. `onFallback` receives this number minus one.
         to_index: u32,
-        /// Why.
+        /// The kind of the failure.
         reason: ErrorKind,
     },
-    /// The attempt goes on from a checkpoint.
+    /// The attempt continues from a checkpoint.
     ResumeStart {
         /// The text of the checkpoint.
         checkpoint: Arc<str>,
-        /// The tokens it came in.
+        /// Tokens of the checkpoint.
         token_count: u64,
     },
-    /// All content so far is the checkpoint that a later attempt goes on from.
+    /// A checkpoint was saved. It consists of all content so far, and a later attempt continues from it.
     ///
-    /// The text is the first `content_length` bytes of what the consumer has, and of
-    /// [`Session::content`](super::Session::content); a copy in each event would cost the square of the stream's length.
+    /// Its text is the first `content_length` bytes of the consumer's text and of
+    /// [`Session::content`](super::Session::content). A copy of the text in each event would take quadratic
+    /// space.
     CheckpointSaved {
-        /// The tokens it came in.
+        /// Tokens of the checkpoint.
         token_count: u64,
-        /// Its bytes.
+        /// Bytes of the checkpoint.
         content_length: usize,
     },
     /// The session was aborted. Terminal.
     AbortCompleted {
         /// Tokens that the session held.
         token_count: u64,
-        /// Bytes of content that it held.
+        /// Bytes of content that the session held.
         content_length: usize,
     },
-    /// No token in time.
+    /// No token arrived in time.
     TimeoutTriggered {
-        /// Which limit.
+        /// The limit that was exceeded.
         timeout_type: TimeoutType,
-        /// How long the session waited.
+        /// The time that the session waited, in milliseconds.
         elapsed_ms: u64,
     },
-    /// What a rule says of the output (C16).
+    /// The result of one rule.
     GuardrailRuleResult(Box<RuleResultEvent>),
 
-    /// Rules are about to be asked, or have just spoken while streaming.
+    /// The results of rules follow. While streaming, it is emitted only if a rule found a violation.
     GuardrailPhaseStart {
-        /// When.
+        /// The phase of the check.
         phase: Phase,
-        /// How many rules there are.
+        /// Number of the rules.
         rules: usize,
     },
-    /// Each of them has answered.
+    /// The results of rules are complete.
     GuardrailPhaseEnd {
-        /// When.
+        /// The phase of the check.
         phase: Phase,
-        /// Did none of them fail the attempt?
+        /// Whether no rule failed the attempt.
         passed: bool,
     },
     /// The output drifts in a way that fails the attempt. ERROR follows.
     DriftDetected {
-        /// In which ways.
+        /// The kinds of drift.
         types: Vec<DriftKind>,
-        /// How sure it is, from 0 to 1.
+        /// The confidence, from 0 to 1.
         confidence: f64,
     },
-    /// A limit begins to count.
+    /// A time limit begins to count.
     TimeoutStart {
-        /// Which.
+        /// The limit that begins.
         timeout_type: TimeoutType,
-        /// The limit.
+        /// The limit, in milliseconds.
         limit_ms: u64,
     },
-    /// Output came for which the session had waited; the limit counts anew.
+    /// Output arrived after a wait; the limit counts anew.
     TimeoutReset {
-        /// Which.
+        /// The limit that counts anew.
         timeout_type: TimeoutType,
     },
-    /// A failure of a kind that is retried is not retried any more. ERROR follows.
+    /// A failure whose kind allows retries is not retried any more. ERROR follows.
     RetryGiveUp {
-        /// What failed.
+        /// The kind of the failure.
         reason: ErrorKind,
-        /// Why it is not retried.
+        /// The reason against a retry.
         because: GaveUp,
-        /// Retries of the model's faults on this stream.
+        /// Retries of this stream for the model's own faults.
         model_retries: u32,
-        /// Retries of every kind.
+        /// Retries of every kind, on all streams.
         total_retries: u32,
     },
-    /// A fallback stream is done with. COMPLETE, ERROR or ABORT_COMPLETED follows.
+    /// A fallback stream ended. COMPLETE, ERROR or ABORT_COMPLETED follows.
     FallbackEnd {
         /// The stream; the first fallback is 1.
         index: u32,
-        /// Did it give the whole output?
+        /// Whether it gave the whole output.
         succeeded: bool,
     },
-    /// A checkpoint failed its validation, or is the beginning of an output that failed a rule. It is dropped: the next attempt starts
-    /// afresh (C13).
+    /// A checkpoint was dropped, because it failed its validation or belongs to an output that failed a rule.
+    /// The next attempt starts from the beginning.
     CheckpointRejected {
-        /// The tokens it came in.
+        /// Tokens of the checkpoint.
         token_count: u64,
-        /// Its bytes.
+        /// Bytes of the checkpoint.
         content_length: usize,
-        /// Why.
+        /// The reason of the refusal.
         reason: String,
     },
-    /// The stream that continues a checkpoint is asked for.
+    /// The stream that continues from a checkpoint is about to open.
     ContinuationStart {
         /// The tokens of the checkpoint.
         token_count: u64,
-        /// The prompt made for it, if there is a hook that makes one.
+        /// The prompt of the continuation, if a hook makes one.
         prompt: Option<Box<str>>,
     },
-    /// The model asks for a tool.
+    /// The model requested a tool.
     ToolRequested(Box<ToolCall>),
-    /// A new attempt has begun: what a consumer holds beyond `content_length` bytes is void (C9).
+    /// A new attempt has begun. The consumer's text after `content_length` bytes is void.
     ///
-    /// [`ConsumerText`](super::ConsumerText) does what it says.
+    /// [`ConsumerText`](super::ConsumerText) applies this event.
     ContentReset {
-        /// Tokens that still count.
+        /// Tokens that stay valid.
         token_count: u64,
-        /// Bytes that still count.
+        /// Bytes that stay valid.
         content_length: usize,
     },
 
@@ -255,27 +258,27 @@ pub enum EventKind {
         /// The piece.
         extra: Extra,
     },
-    /// Why the model stopped.
+    /// The model stopped for a reason.
     Finished {
-        /// In its own words.
+        /// The reason, as the stream gave it.
         reason: FinishReason,
     },
     /// A message beside the text.
     Message(Box<Message>),
-    /// A part that is no text.
+    /// A part of the output that is not text.
     Data {
         /// The part.
         data: Box<Value>,
     },
-    /// How far the model is.
+    /// The progress of the model.
     Progress {
-        /// What it says.
+        /// The provider's data on the progress.
         progress: Box<Value>,
     },
 }
 
 impl EventKind {
-    /// The type as the document writes it: `SESSION_START`.
+    /// Returns the type in its written form, such as `SESSION_START`.
     pub const fn name(&self) -> &'static str {
         match self {
             EventKind::SessionStart { .. } => "SESSION_START",
@@ -310,7 +313,7 @@ impl EventKind {
         }
     }
 
-    /// Is it the session's last (C7)?
+    /// Returns whether the event is the session's last.
     pub fn is_terminal(&self) -> bool {
         match self {
             EventKind::Complete { .. } | EventKind::AbortCompleted { .. } => true,
@@ -325,25 +328,25 @@ impl EventKind {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ErrorEvent {
-    /// What failed.
+    /// The failure.
     pub error: Failure,
-    /// What follows; it is decided by now (C14).
+    /// The next step, which is decided already.
     pub recovery_strategy: Strategy,
 }
 
-/// What follows on a failed attempt.
+/// The step after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// The same stream is tried again.
+    /// A retry on the same stream.
     Retry,
-    /// The next stream is tried.
+    /// The next stream.
     Fallback,
-    /// The session is over.
+    /// The end of the session.
     Halt,
 }
 
-/// Why a failure of a kind that is retried is not.
+/// Reason against a retry of a failure whose kind allows retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -352,15 +355,15 @@ pub enum GaveUp {
     ModelBudget,
     /// The session's budget for retries of every kind is spent.
     TotalBudget,
-    /// `should_retry` said no.
+    /// `should_retry` refused.
     Veto,
-    /// The provider wants to be left alone for longer than the policy allows.
+    /// The provider's `Retry-After` is longer than the policy allows.
     RetryAfter,
-    /// The violated rule says that another attempt is of no use.
+    /// A violated rule states that another attempt cannot succeed.
     Unrecoverable,
 }
 
-/// When rules are asked.
+/// Time at which rules are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -377,18 +380,18 @@ pub enum Phase {
 pub struct RuleResultEvent {
     /// The rule.
     pub rule: String,
-    /// When it was asked.
+    /// The phase of the check.
     pub phase: Phase,
-    /// Is there nothing that fails the attempt?
+    /// Whether the violations leave the attempt valid.
     pub passed: bool,
-    /// What it found. At the end of an attempt what it said while streaming comes first.
+    /// The violations that the rule found. At the end of an attempt, violations from streaming come first.
     pub violations: Vec<Violation>,
-    /// How many of them were told before.
+    /// Number of the violations that earlier events reported.
     pub told_before: usize,
 }
 
 impl RuleResultEvent {
-    /// What was not told before: `onViolation` is called for each.
+    /// Returns the violations that no earlier event reported. `onViolation` is called for each.
     pub fn fresh(&self) -> &[Violation] {
         self.violations.get(self.told_before..).unwrap_or_default()
     }

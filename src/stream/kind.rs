@@ -154,7 +154,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// The category as it is written: `network`.
+    /// Returns the category in its written form, such as `network`.
     pub const fn name(self) -> &'static str {
         match self {
             Category::Network => "network",

@@ -1,11 +1,12 @@
-//! What a resumed stream says again.
+//! Repetition at the start of a resumed stream.
 
-/// Takes from the beginning of a resumed stream what it repeats of the checkpoint's end.
+/// Filter that removes a repetition of the checkpoint's end from the start of a resumed stream.
 ///
-/// A model that is asked to go on often begins with the last words that it was shown. What is taken away is the longest text that
-/// ends the checkpoint and begins the stream. Text is held back only while a longer such text is still possible, so a stream that
-/// repeats nothing is not delayed beyond its first characters. The time is linear in the checkpoint's length and in what was held
-/// back, however the stream is cut into tokens; a character is never cut.
+/// A model that continues a text often begins with the last words of its prompt. The filter removes the longest
+/// text that ends the checkpoint and begins the stream. It holds text back only while a longer overlap is
+/// possible, so that a stream without a repetition is delayed by its first characters at most. Its time is
+/// linear in the lengths of the checkpoint and of the text held back, for any division into tokens. It never
+/// splits a character.
 ///
 /// ```
 /// use runstate::stream::Overlap;
@@ -16,7 +17,7 @@
 /// assert_eq!(overlap.push("ps"), "ps");
 /// assert_eq!(overlap.removed(), "brown fox".len());
 ///
-/// // One character alone is more often chance than repetition.
+/// An overlap of one character is usually chance.
 /// let mut overlap = Overlap::new("to infinit");
 /// assert_eq!(overlap.push("t"), "");
 /// assert_eq!(overlap.push("ies"), "ties");
@@ -24,15 +25,15 @@
 /// ```
 #[derive(Debug, Clone)]
 pub struct Overlap {
-    /// The checkpoint, until the matter is settled.
+    /// The checkpoint, until the overlap is settled.
     text: Vec<u8>,
-    /// The stream's beginning, held back.
+    /// The start of the stream, which is held back.
     held: String,
-    /// For each length of a beginning of `held`: the longest proper beginning of it that also ends it.
+    /// For each prefix of `held`: the length of its longest proper prefix that is also its suffix.
     borders: Vec<usize>,
-    /// How much of `text` is compared.
+    /// Bytes of `text` that have been compared.
     read: usize,
-    /// How much of `held` ends `text[..read]`.
+    /// Length of the longest prefix of `held` that is a suffix of `text[..read]`.
     matched: usize,
     at_least: usize,
     removed: usize,
@@ -40,7 +41,8 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// For a stream that goes on from this checkpoint. An overlap counts from two characters on.
+    /// Creates a filter for a stream that continues from `checkpoint`. An overlap counts from two characters
+    /// on.
     pub fn new(checkpoint: &str) -> Self {
         Overlap {
             text: checkpoint.as_bytes().to_vec(),
@@ -54,15 +56,15 @@ impl Overlap {
         }
     }
 
-    /// The same, where an overlap counts from `chars` characters on.
+    /// Sets the shortest overlap that counts, in characters. Default: 2.
     pub fn at_least(mut self, chars: usize) -> Self {
         self.at_least = chars;
         self
     }
 
-    /// The stream's next token. Gives the text that is now known to be new.
+    /// Adds the stream's next token. Returns the text that is now known to be new.
     ///
-    /// [`is_settled`](Self::is_settled) tells when there is no more need to ask.
+    /// Once [`is_settled`](Self::is_settled) returns true, further calls are unnecessary.
     pub fn push(&mut self, delta: &str) -> String {
         if self.settled {
             return delta.to_owned();
@@ -76,7 +78,7 @@ impl Overlap {
         String::new()
     }
 
-    /// The stream has ended: gives what was held back and is no overlap.
+    /// Ends the stream. Returns the text that was held back and is no overlap.
     pub fn finish(&mut self) -> String {
         if self.settled {
             return String::new();
@@ -85,18 +87,19 @@ impl Overlap {
         self.settle()
     }
 
-    /// Is it known how much is repeated? From then on each token is new as it is.
+    /// Returns whether the length of the overlap is known. From then on every token is new text.
     pub fn is_settled(&self) -> bool {
         self.settled
     }
 
-    /// How many bytes were taken away.
+    /// Returns the number of bytes removed.
     pub fn removed(&self) -> usize {
         self.removed
     }
 
-    /// Takes one more byte of what is held, and looks for the first place in the text where all of it so far stands. False when
-    /// there is none, or none that text follows: what ends the text is then the longest overlap there can be.
+    /// Takes one more byte of `held`, and finds the first position in the text at which all bytes taken so far
+    /// occur. Returns false if there is none, or if the occurrence ends the text: the suffix of the text is
+    /// then the longest possible overlap.
     fn extend(&mut self) -> bool {
         let held = self.held.as_bytes();
         let end = self.borders.len();
@@ -108,12 +111,12 @@ impl Overlap {
         self.read_on(end + 1) && self.read < self.text.len()
     }
 
-    /// Reads the text until `enough` bytes of what is held match. False when the text ends before.
+    /// Reads the text until `enough` bytes of `held` match. Returns false if the text ends before.
     fn read_on(&mut self, enough: usize) -> bool {
         let held = self.held.as_bytes();
         while self.matched < enough {
             let Some(&byte) = self.text.get(self.read) else { return false };
-            // Only what has its border known may be compared.
+            // Only bytes whose border is known can be compared.
             while self.matched > 0 && (self.matched == self.borders.len() || held[self.matched] != byte) {
                 self.matched = self.borders[self.matched - 1];
             }
@@ -130,7 +133,8 @@ impl Overlap {
         self.settled = true;
         self.text = Vec::new();
         self.borders = Vec::new();
-        // A text that ends the checkpoint begins with a character of the checkpoint, and so ends with one of the stream.
+        // A text that ends the checkpoint begins with a whole character of the checkpoint. It therefore ends
+        // with a whole character of the stream.
         let (overlap, new) = held.split_at_checked(self.matched).unwrap_or(("", &held));
         if overlap.chars().count() < self.at_least {
             return held;

@@ -1,11 +1,11 @@
-//! Code of the user that panics.
+//! Panics in the user's code.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs code of the user; what it says when it panics. The panic hook has told of it by then.
+/// Runs the user's code, and returns the panic's message as an error. The panic hook has run by then.
 ///
-/// What the code left half done is its own: a session keeps nothing of its own in there.
+/// The code may leave its own data inconsistent. The session keeps no data of its own there.
 #[inline]
 pub(super) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| said(&*payload))

@@ -1,6 +1,6 @@
-//! Randomness that is the same each time.
+//! Reproducible random numbers.
 
-/// SplitMix64 (Steele, Lea and Flood 2014): enough for spreading delays, and nothing else.
+/// SplitMix64 (Steele, Lea and Flood 2014). It serves only for the jitter of delays.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
@@ -9,7 +9,7 @@ impl Random {
         Random(seed)
     }
 
-    /// A seed of the session's own: sessions that fail together must not come back together.
+    /// Derives a seed from the stream's id, so that sessions that fail together do not retry together.
     pub(super) fn seed_of(stream_id: &str) -> u64 {
         // FNV-1a.
         stream_id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -25,7 +25,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`, both included; `low` when the two are the wrong way round.
+    /// Returns a number from `low` to `high`, both included. Returns `low` if `high` is less.
     pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
         let Some(span) = high.checked_sub(low).and_then(|span| span.checked_add(1)) else { return low };
         low + self.next() % span

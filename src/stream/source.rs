@@ -1,4 +1,4 @@
-//! Where tokens come from.
+//! Sources of tokens.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,47 +13,48 @@ use super::SourceError;
 use crate::stream_session::Attempt;
 use crate::turn::{Extra, FinishReason};
 
-/// One thing that a model's stream gives.
+/// One event of a model's stream.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StreamEvent {
-    /// A piece of the text. An empty one is nothing, and is passed over.
+    /// A piece of the text. An empty piece is ignored.
     Token(String),
     /// A message beside the text.
     Message(Box<Message>),
-    /// A piece of the model's reasoning. It is no output: an attempt without more has given nothing.
+    /// A piece of the model's reasoning. It is not output: an attempt with only reasoning has zero output.
     Reasoning(String),
-    /// A piece came that is no event by itself, such as one of a tool call. It holds off the limits of time, and is not told.
+    /// Part of a larger event, such as a piece of a tool call. It resets the time limits, and the session emits
+    /// no event for it.
     Alive,
-    /// The model asks for a tool.
+    /// A request for a tool.
     ToolCall(Box<ToolCall>),
-    /// A piece of the provider's own data of the answer. It is no output.
+    /// A piece of the provider's own data of the answer. It is not output.
     Extra(Extra),
-    /// A part that is no text: an image, a file, structured data.
+    /// A part that is not text: an image, a file, structured data.
     Data(Value),
-    /// How far the model is. No output: it does not hold off a timeout.
+    /// The progress of the model. It is not output, and does not reset the time limits.
     Progress(Value),
-    /// The stream reports a failure as one of its events; it is the same as an `Err`.
+    /// A failure, reported as an event. It has the effect of an `Err`.
     Error(SourceError),
     /// The reason for which the model stopped. The session has a policy for each: [`OnFinish`](super::OnFinish).
     Finish(FinishReason),
-    /// The output is whole. A stream may also just end, unless
-    /// [`require_complete`](super::SessionBuilder::require_complete) says that it must not.
+    /// The end of the output. A stream may also end without it, unless
+    /// [`require_complete`](super::SessionBuilder::require_complete) is set.
     Complete,
 }
 
 impl StreamEvent {
-    /// A piece of the text.
+    /// Creates a piece of the text.
     pub fn token(text: impl Into<String>) -> Self {
         StreamEvent::Token(text.into())
     }
 
-    /// A message beside the text.
+    /// Creates a message beside the text.
     pub fn message(role: impl Into<String>, content: impl Into<String>) -> Self {
         StreamEvent::Message(Box::new(Message { role: role.into(), content: content.into() }))
     }
 
-    /// The model asks for a tool.
+    /// Creates a request for a tool.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
         let (id, name) = (id.into(), name.into());
         StreamEvent::ToolCall(Box::new(ToolCall {
@@ -65,7 +66,8 @@ impl StreamEvent {
         }))
     }
 
-    /// The model asks for a tool with arguments that are no JSON. An agent does not execute it: the model reads why.
+    /// Creates a request for a tool with arguments that are not JSON. An agent does not execute it; the model
+    /// receives `why`.
     pub fn unreadable_call(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -82,25 +84,25 @@ impl StreamEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Who says it: `assistant`, `system`.
+    /// The author of the message, such as `assistant` or `system`.
     pub role: String,
-    /// What is said.
+    /// The text.
     pub content: String,
 }
 
-/// A tool that the model asks for.
+/// A request of the model for a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
     /// The provider's id of the call.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     #[serde(rename = "toolName")]
     pub name: String,
-    /// Its arguments.
+    /// The arguments of the call.
     #[serde(rename = "args")]
     pub arguments: Value,
-    /// Why its arguments are no JSON, if they are none; they are the text then, as it came.
+    /// The reason if the arguments are not JSON. `arguments` is then the unchanged text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
     /// The provider's own data of the call.
@@ -109,7 +111,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// Its arguments as the text that the model gave, or one of the same meaning.
+    /// Returns the arguments as the model's text, or as an equivalent JSON text.
     pub fn arguments_text(&self) -> String {
         match (&self.unreadable, &self.arguments) {
             (Some(_), Value::String(text)) => text.clone(),
@@ -118,28 +120,28 @@ impl ToolCall {
     }
 }
 
-/// What a factory is told of the attempt that it opens a stream for.
+/// Argument of a factory: the attempt that needs a stream.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Opening {
-    /// Which attempt on which stream.
+    /// The attempt, with the number of its stream.
     pub attempt: Attempt,
-    /// The checkpoint that the attempt goes on from; none when it starts afresh.
+    /// The checkpoint that the attempt continues from; none if it starts from the beginning.
     pub checkpoint: Option<Arc<str>>,
-    /// The prompt that [`Continuation::prompt`](super::Continuation::prompt) made of the checkpoint.
+    /// The prompt that [`Continuation::prompt`](super::Continuation::prompt) made from the checkpoint.
     pub prompt: Option<String>,
 }
 
-/// A stream as a session reads it.
+/// A source in the form in which a session reads it.
 pub type BoxSource = Pin<Box<dyn Stream<Item = Result<StreamEvent, SourceError>> + Send>>;
 
-/// A stream that is being opened.
+/// A source that is being opened.
 pub(super) type OpenFuture = Pin<Box<dyn Future<Output = Result<BoxSource, SourceError>> + Send>>;
 
-/// Opens a stream for each attempt.
+/// Factory that opens a source for each attempt.
 pub(super) type Factory = Box<dyn FnMut(Opening) -> OpenFuture + Send>;
 
-/// Any factory as the one kind that a session keeps.
+/// Converts any factory into the type that a session keeps.
 pub(super) fn factory<F, Fut, S, E, O>(mut open: F) -> Factory
 where
     F: FnMut(Opening) -> Fut + Send + 'static,

@@ -1,4 +1,4 @@
-//! What a source reports when it fails.
+//! Failures of sources.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -10,8 +10,8 @@ use super::ErrorKind;
 
 /// A failure of a source, with its kind.
 ///
-/// An error of your own becomes one by `impl From<MyError> for SourceError`; then a stream of
-/// `Result<StreamEvent, MyError>` can be opened as it is.
+/// An error type of the embedding program becomes a source error by `impl From<MyError> for SourceError`. A
+/// stream of `Result<StreamEvent, MyError>` then is a source without adaptation.
 ///
 /// ```
 /// use runstate::stream::{ErrorKind, SourceError};
@@ -47,39 +47,39 @@ struct Inner {
 }
 
 impl SourceError {
-    /// A failure of that kind; `message` is for people.
+    /// Creates a failure of a kind. `message` is for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         SourceError(Box::new(Inner { kind, message: message.into(), retry_after: None, cause: None }))
     }
 
-    /// The same, with what made it fail.
+    /// Sets the error that caused the failure.
     pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.cause = Some(cause.into().into());
         self
     }
 
-    /// The same, where the provider says how long to wait (`Retry-After`).
+    /// Sets the wait that the provider asks for (`Retry-After`).
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// What kind of failure it is.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What happened, for people.
+    /// Returns the message, for people.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// How long the provider wants to be left alone.
+    /// Returns the wait that the provider asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// What made it fail, shared.
+    /// Returns the error that caused the failure, shared.
     pub(super) fn cause(&self) -> Option<Arc<dyn Error + Send + Sync>> {
         self.0.cause.clone()
     }
@@ -97,7 +97,7 @@ impl Error for SourceError {
     }
 }
 
-/// Causes are compared by what they say.
+/// Two causes are equal if their messages are.
 impl PartialEq for SourceError {
     fn eq(&self, other: &Self) -> bool {
         let said = |inner: &Inner| inner.cause.as_ref().map(ToString::to_string);

@@ -61,9 +61,9 @@ pub struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckpointMark {
-    /// Tokens up to it.
+    /// Tokens up to the position.
     pub token_count: u64,
-    /// Bytes of content up to it.
+    /// Bytes of content up to the position.
     pub content_length: usize,
 }
 

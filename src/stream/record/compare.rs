@@ -1,37 +1,37 @@
-//! Where two records differ first.
+//! The first difference between two records.
 
 use std::fmt;
 
 use super::{Recorded, Recording};
 use crate::stream::event::EventKind;
 
-/// What counts as a difference.
+/// The data that a comparison covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
-    /// Everything but the stream's id.
+    /// All data except the stream's id.
     All,
-    /// The same without times: those of the events, and those within them that were measured.
+    /// All data except the stream's id and times: times of events, and times measured within them.
     Untimed,
 }
 
-/// A place where two records differ; see [`Recording::first_difference`].
+/// A position at which two records differ; see [`Recording::first_difference`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// What the user gave the sessions to carry along, or how many fallbacks they had.
+    /// The user's data of the sessions, or the number of their fallbacks.
     Session {
-        /// Of the first record.
+        /// Data of the first record.
         left: String,
-        /// Of the second.
+        /// Data of the second record.
         right: String,
     },
     /// An event.
     Event {
         /// Its sequence number.
         seq: u64,
-        /// In the first record; none where it has ended.
+        /// The event of the first record; none if that record has ended.
         left: Option<Box<Recorded>>,
-        /// In the second.
+        /// The event of the second record; none if that record has ended.
         right: Option<Box<Recorded>>,
     },
 }
@@ -59,7 +59,8 @@ impl fmt::Display for Side<'_> {
 }
 
 impl Recording {
-    /// The first difference between two records; none when they tell the same. The ids of the streams may differ.
+    /// Returns the first difference between two records; none if they are equal. The ids of the streams may
+    /// differ.
     ///
     /// ```
     /// use runstate::stream::{Compare, Session, SourceError, StreamEvent};

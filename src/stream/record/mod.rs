@@ -1,4 +1,4 @@
-//! What happened in a session, as data: to be stored, replayed and compared.
+//! Records of sessions as data, for storage, replay and comparison.
 
 mod compare;
 mod log;
@@ -15,9 +15,9 @@ pub use replay::{ReplayError, Replayed};
 
 /// The record of a session: every event and every token, in order.
 ///
-/// A session makes it as it goes ([`Session::recording`](super::Session::recording)). It is stored by serde, in any format
-/// that knows its own shape, such as JSON; [`replay`](Recording::replay) runs it again without the sources, and
-/// [`first_difference`](Recording::first_difference) compares two.
+/// A session makes the record as it runs ([`Session::recording`](super::Session::recording)). Serde stores it
+/// in any self-describing format, such as JSON. [`replay`](Recording::replay) runs it again without the
+/// sources. [`first_difference`](Recording::first_difference) compares two records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Recording {
@@ -52,9 +52,9 @@ impl TryFrom<u32> for Version {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Recorded {
-    /// When it happened, in milliseconds of the session's clock.
+    /// The time of the event, in milliseconds of the session's clock.
     pub at_ms: u64,
-    /// What happened.
+    /// The kind of the event, with its fields.
     #[serde(flatten)]
     pub kind: EventKind,
 }
@@ -70,27 +70,27 @@ impl Recording {
         }
     }
 
-    /// The id of the session's stream.
+    /// Returns the id of the session's stream.
     pub fn stream_id(&self) -> &str {
         &self.stream_id
     }
 
-    /// What the user gave the session to carry along.
+    /// Returns the user's data of the session.
     pub fn meta(&self) -> &Value {
         &self.meta
     }
 
-    /// How many events there are, tokens among them.
+    /// Returns the number of events, tokens included.
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Is there none?
+    /// Returns whether the record has no events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The events, in order: the first has the sequence number 1.
+    /// Iterates over the events in order. The first event has the sequence number 1.
     pub fn events(&self) -> impl Iterator<Item = Recorded> {
         self.events.iter()
     }

@@ -1,4 +1,4 @@
-//! A session once more, from its record.
+//! The replay of a session from its record.
 
 use std::error::Error;
 use std::fmt;
@@ -12,21 +12,21 @@ use crate::stream::failure::aborted;
 use crate::stream::{Callbacks, Failure, SessionError, State};
 use crate::stream_session::*;
 
-/// What a replay came to: as the session did, when the record is of a whole one.
+/// Result of a replay. It equals the session's result if the record is complete.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Replayed<C> {
-    /// The events, as the session's consumer saw them.
+    /// The events, in the form in which the session's consumer received them.
     pub events: Vec<Event>,
-    /// The end; none when the record is of a session that had none yet.
+    /// The result of the session; none if the record ends before the session.
     pub result: Option<Result<Arc<State>, SessionError>>,
     /// The typed session at its last event.
     pub session: AnyStreamSession,
-    /// Whom the replay called.
+    /// The callbacks of the replay.
     pub callbacks: C,
 }
 
-/// A record that no session can have made.
+/// Error for a record that no session can have made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayError {
@@ -34,7 +34,7 @@ pub struct ReplayError {
     pub seq: u64,
     /// The event's type.
     pub event: &'static str,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
@@ -47,19 +47,19 @@ impl fmt::Display for ReplayError {
 impl Error for ReplayError {}
 
 impl Recording {
-    /// Runs the session once more without its sources: the same events to the same callbacks, and the typed session step by
-    /// step to the same end.
+    /// Runs the session again without its sources. The callbacks receive equal events, and the typed session
+    /// takes each step to an equal end.
     ///
     /// # Errors
-    /// The first event that the session could not have told in its state.
+    /// The first event that the session could not have emitted in its state.
     pub fn replay<C: Callbacks>(&self, callbacks: C) -> Result<Replayed<C>, ReplayError> {
         self.replay_observed(callbacks, Observer::default())
     }
 
-    /// The same, with someone told of each transition.
+    /// Replays the record, and reports each transition to `observer`.
     ///
     /// # Errors
-    /// As [`replay`](Self::replay).
+    /// Like [`replay`](Self::replay).
     pub fn replay_observed<C: Callbacks>(
         &self,
         callbacks: C,
@@ -91,7 +91,7 @@ impl Recording {
     }
 }
 
-/// Moves the typed session as the event says it moved. Most events move nothing.
+/// Applies an event to the typed session. Most events change nothing.
 fn step(session: AnyStreamSession, kind: &EventKind) -> Result<AnyStreamSession, String> {
     match (session, kind) {
         (AnyStreamSession::Streaming(mut session), EventKind::Token { text }) => {
@@ -165,7 +165,7 @@ fn output(session: &AnyStreamSession) -> Option<&Output> {
     }
 }
 
-/// Is what the event says true of the session?
+/// Checks the fields of an event against the session.
 fn fits(session: &AnyStreamSession, kind: &EventKind) -> Result<(), String> {
     let attempt = match session {
         AnyStreamSession::Streaming(session) => Some(session.state().attempt()),
@@ -220,7 +220,7 @@ fn or_none(number: Option<u32>) -> String {
     number.map_or("none".to_owned(), |number| number.to_string())
 }
 
-/// The session's end, as it was given to the caller.
+/// Builds the session's result, which the caller received at its end.
 fn end<C: Callbacks>(
     session: &AnyStreamSession,
     dispatch: &Dispatcher<C>,

@@ -1,4 +1,4 @@
-//! How an attempt ends: whole, failed, or aborted. Every failure takes the one path here.
+//! The end of an attempt: whole, failed, or aborted. Every failure takes the single path in this file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::stream_session::{
     AttemptFailed, Complete, Errored, Fail, Open, Output, Recovery, StreamError, StreamSession, Streaming,
 };
 
-/// The checkpoint of an output that failed a rule.
+/// Rejects the checkpoint of an output that failed a rule.
 fn spoilt_checkpoint(output: &Output, why: &str) -> Option<Rejected> {
     Some(Rejected::of(output.checkpoint()?, format!("it is the beginning of an output that failed: {why}")))
 }
 
 impl<C: Callbacks> Session<C> {
-    /// An attempt failed: decides what follows, takes the edge, and tells of it (C14). The lifecycle has the last word: what
-    /// is told is the edge that was taken.
+    /// Handles a failed attempt: decides the next step, takes the transition, and emits it. The lifecycle may
+    /// refuse the decision. ERROR therefore names the transition that was taken.
     pub(super) fn attempt_failed(&mut self, session: StreamSession<Streaming>, failed: Failed) {
         if self.core.abort.is_aborted() {
             return self.end_aborted(session, false);
@@ -39,7 +39,7 @@ impl<C: Callbacks> Session<C> {
         if recovery == Recovery::Halt && self.is_exhausted(&failure) {
             failure = failure.exhausted(self.core.fallbacks.saturating_add(1));
         }
-        // A hook or a callback may have aborted by now; then nothing says that it goes on.
+        // A hook or a callback may have aborted the session. No event may then announce a continuation.
         if self.core.abort.is_aborted() {
             return self.end_aborted(session, false);
         }
@@ -52,7 +52,8 @@ impl<C: Callbacks> Session<C> {
             }
         }
         let error = StreamError::new(failure.code, failure.message.as_str());
-        // Text that is the beginning of what failed a rule is not gone on from, whichever attempt saved it.
+        // No attempt continues from the beginning of a text that failed a rule, even if an earlier attempt
+        // saved it.
         let spoilt = spoils.then(|| failure.message.clone());
         match session.attempt_failed(error, recovery) {
             Ok(AttemptFailed::Retrying(mut session)) => {
@@ -62,7 +63,7 @@ impl<C: Callbacks> Session<C> {
                     session.drop_checkpoint();
                 }
                 self.tell_error(failure, Strategy::Retry);
-                // An abort by `onError` is seen before the back-off.
+                // An abort by `onError` is seen before the backoff.
                 if !self.core.abort.is_aborted() {
                     let delay_ms = millis(delay);
                     self.core.dispatch.emit(EventKind::RetryAttempt { attempt, reason, delay_ms }, "");
@@ -92,7 +93,7 @@ impl<C: Callbacks> Session<C> {
         self.core.dispatch.emit(EventKind::Error(Box::new(event)), "");
     }
 
-    /// What the policy and the veto say, which is told where it is a retry given up.
+    /// Applies the policy and the veto, and emits RETRY_GIVE_UP if a possible retry is given up.
     fn recovery(
         &mut self,
         session: &StreamSession<Streaming>,
@@ -117,7 +118,7 @@ impl<C: Callbacks> Session<C> {
                 error: failure,
                 content: session.state().output().content(),
             };
-            // A veto that panics spends no money (C18).
+            // A veto that panics costs no money.
             should_retry.as_mut().is_none_or(|ask| guarded(|| ask(&asked)).unwrap_or(false))
         });
         if let Some(because) = decision.gave_up {
@@ -138,7 +139,8 @@ impl<C: Callbacks> Session<C> {
         calculated.and_then(Result::ok).unwrap_or(default_delay)
     }
 
-    /// Did all streams fail, of several? A violated guardrail keeps its code (C3), and so does what no stream could mend.
+    /// Returns whether all of several streams failed. A violated guardrail keeps its code, and so does a
+    /// failure that no other stream can mend.
     fn is_exhausted(&self, failure: &Failure) -> bool {
         self.core.fallbacks > 0
             && failure.kind != ErrorKind::Guardrail
@@ -157,14 +159,14 @@ impl<C: Callbacks> Session<C> {
         self.phase = Phase::Ended(session.into(), Err(SessionError { failure, state }));
     }
 
-    /// The stream ended well: the rules have the last word.
+    /// Handles a stream that ended well. The finish policy and the rules may still fail the attempt.
     pub(super) fn completed(&mut self, mut session: StreamSession<Streaming>) {
         let core = &mut self.core;
         let reason = core.dispatch.ledger.finish.as_ref().unwrap_or(&FinishReason::Unknown);
         let then = core.finishes.get(reason);
         if then != OnFinish::Accept {
             let failed = finish::failed(reason, then);
-            // Of calls that were cut none is kept: the next attempt writes them again.
+            // The last call may be cut, so no call is kept. The next attempt writes the calls again.
             let has_calls = core.dispatch.ledger.has_new_calls();
             let is_empty = session.state().output().content().is_empty();
             let is_filtered = *reason == FinishReason::ContentFilter;
@@ -203,7 +205,8 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// The session was aborted, wherever it is: what is open is dropped, and STREAMING is entered for the way to ERROR (C5).
+    /// Handles an abort in any state. The open stream is dropped. A session outside STREAMING enters it,
+    /// because STREAMING has the only transition to ERROR.
     pub(super) fn aborted(&mut self) {
         let session = match self.phase.take() {
             Phase::Fresh(session) => {
@@ -229,14 +232,15 @@ impl<C: Callbacks> Session<C> {
         self.end_aborted(session, false);
     }
 
-    /// STREAMING to ERROR by an abort: ABORT_COMPLETED, and no ERROR (C15). `told`: is it told that the fallback ended?
+    /// Goes from STREAMING to ERROR by an abort: emits ABORT_COMPLETED, and no ERROR. `told` says whether
+    /// FALLBACK_END was emitted already.
     pub(super) fn end_aborted(&mut self, session: StreamSession<Streaming>, told: bool) {
         let attempt = session.state().attempt();
         if attempt.is_fallback() && !told {
             let ended = EventKind::FallbackEnd { index: attempt.stream(), succeeded: false };
             self.core.dispatch.emit(ended, "");
         }
-        // The one end that STREAMING never refuses.
+        // STREAMING never refuses this transition.
         let Ok(session) = session.fail(Fail::new(aborted())) else { return };
         let output = session.state().output();
         let failure = Failure::aborted(attempt, output);

@@ -1,4 +1,4 @@
-//! One session: the typed lifecycle, and the world that its states ask for.
+//! One session: the typed lifecycle, with the I/O that its states need.
 
 mod attempt;
 mod collect;
@@ -36,26 +36,27 @@ use crate::stream_session::{
 };
 use phase::Phase;
 
-/// How many events are told before a session lets others have a turn, when its stream never makes it wait.
+/// Number of events after which a session yields to other tasks, if its stream never makes it wait.
 const TURN: u32 = 128;
 
 /// A session with a model's stream, and the stream of its events.
 ///
-/// Polled as a [`Stream`], or driven by [`run`](Self::run), it opens streams, reads them, and leads the typed
-/// [`StreamSession`] through its states: it can only do what the state allows. Dropped before its end it is aborted, as by
-/// its [handle](Self::abort_handle).
+/// The session is polled as a [`Stream`], or driven by [`run`](Self::run). It opens streams, reads them, and
+/// leads the typed [`StreamSession`] through its states, so that only transitions of the lifecycle are
+/// possible. Dropping a session before its end aborts it, like its [handle](Self::abort_handle).
 ///
 /// # Cancel safety
-/// All of a session is in the session: a `next` or [`run`](Self::run) that is dropped loses nothing, and the next one goes on.
+/// The session holds all of its state: a dropped `next` or [`run`](Self::run) loses nothing, and the next call
+/// continues.
 ///
 /// # Panics
-/// When it has to wait outside of a tokio runtime with time.
+/// Panics if it has to wait outside of a tokio runtime with time.
 pub struct Session<C: Callbacks = ()> {
     phase: Phase,
     core: Core<C>,
 }
 
-/// What a session has beside its state.
+/// The data of a session apart from its state.
 struct Core<C> {
     dispatch: Dispatcher<C>,
     streams: Vec<Factory>,
@@ -69,22 +70,23 @@ struct Core<C> {
     continuation: Option<Continuation>,
     /// Tokens until the next checkpoint; none without checkpoints.
     until_checkpoint: Option<u32>,
-    /// What the resumed stream may say again, until that is known.
+    /// The filter for the repetition of the checkpoint, until its length is known.
     overlap: Option<Overlap>,
     timeouts: Timeouts,
     wait: Wait,
-    /// Did the attempt give any output yet?
+    /// Whether the attempt gave any output yet.
     any_output: bool,
     require_complete: bool,
     abort: AbortSignal,
-    /// Events told since the session last waited.
+    /// Events emitted since the session last waited.
     told: u32,
 }
 
 impl Session {
-    /// Makes a session whose events carry `stream_id`, and whose primary stream is opened by `open`, once for each attempt.
+    /// Starts the configuration of a session. Its events carry `stream_id`; `open` opens its primary stream,
+    /// once for each attempt.
     ///
-    /// The factory is async and may fail; the failure takes the same way as one of an open stream.
+    /// The factory is async and may fail. Its failure is handled like a failure of an open stream.
     pub fn builder<F, Fut, S, E, O>(stream_id: impl Into<String>, open: F) -> SessionBuilder
     where
         F: FnMut(Opening) -> Fut + Send + 'static,
@@ -139,13 +141,13 @@ impl<C: Callbacks> Session<C> {
     /// Drives the session to its end. Events go to the callbacks and the record.
     ///
     /// # Errors
-    /// Why the session ended without a whole output.
+    /// The failure that ended the session without a whole output.
     ///
     /// # Panics
-    /// When it has to wait outside of a tokio runtime with time.
+    /// Panics if it has to wait outside of a tokio runtime with time.
     ///
     /// # Cancel safety
-    /// As [`Session`]: dropped half way and called again, it goes on.
+    /// Like [`Session`]: a call after a dropped future continues the session.
     pub async fn run(&mut self) -> Result<Arc<State>, SessionError> {
         loop {
             if poll_fn(|cx| self.poll_event(cx)).await.is_none() {
@@ -158,17 +160,17 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// What aborts the session, from anywhere.
+    /// Returns a handle that aborts the session from any thread.
     pub fn abort_handle(&self) -> AbortHandle {
         self.core.abort.handle().clone()
     }
 
-    /// The end; none before it.
+    /// Returns the result of the session; none before its end.
     pub fn result(&self) -> Option<Result<&Arc<State>, &SessionError>> {
         self.phase.ended()
     }
 
-    /// The typed session in its last state; none before the end.
+    /// Returns the typed session in its last state; none before the end.
     pub fn ended(&self) -> Option<&AnyStreamSession> {
         match &self.phase {
             Phase::Ended(session, _) => Some(session),
@@ -176,41 +178,43 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// The state of the lifecycle.
+    /// Returns the state of the lifecycle.
     pub fn status(&self) -> StreamSessionStatus {
         self.phase.status()
     }
 
-    /// What the session holds: from the beginning of an attempt on no failed one's text is in it, but for the checkpoint's.
+    /// Returns the content. Once a new attempt begins, it contains no text of failed attempts except the
+    /// checkpoint.
     pub fn content(&self) -> &str {
         self.phase.output().map(|output| output.content()).unwrap_or_default()
     }
 
-    /// The checkpoint that a later attempt would go on from. None where it is the beginning of an output that failed a rule, or that a
-    /// filter of the provider stopped. The typed session behind [`ended`](Self::ended) has that one, too.
+    /// Returns the checkpoint that a later attempt would continue from. Returns `None` if it belongs to an
+    /// output that failed a rule or that a filter of the provider stopped. The typed session of
+    /// [`ended`](Self::ended) still holds such a checkpoint.
     pub fn checkpoint(&self) -> Option<Checkpoint<'_>> {
         let checkpoint = self.phase.output()?.checkpoint()?;
         (!self.core.dispatch.ledger.is_spoilt).then_some(checkpoint)
     }
 
-    /// Who is called.
+    /// Returns the callbacks.
     pub fn callbacks(&self) -> &C {
         &self.core.dispatch.callbacks
     }
 
-    /// How many calls of callbacks panicked; the session went on.
+    /// Returns how many calls of callbacks panicked. A panic does not end the session.
     pub fn callback_panics(&self) -> u64 {
         self.core.dispatch.panics()
     }
 
-    /// The record so far, as a copy; none when there is to be [none](SessionBuilder::without_recording).
+    /// Returns a copy of the record so far; none if [recording is off](SessionBuilder::without_recording).
     pub fn recording(&self) -> Option<Recording> {
         let Identity { stream_id, meta } = self.core.dispatch.identity();
         let log = self.core.dispatch.log.as_ref()?;
         Some(Recording::new(stream_id, meta, self.core.fallbacks, log))
     }
 
-    /// The next event. Its parts run in the order in which they can happen: what was told and not taken, an abort, the state.
+    /// Polls the next event. The order is fixed: queued events, then an abort, then the state.
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         loop {
             if let Some(event) = self.core.dispatch.next() {
@@ -220,7 +224,7 @@ impl<C: Callbacks> Session<C> {
                 self.aborted();
                 continue;
             }
-            // A stream that always has something must not keep the task for itself.
+            // A stream that is always ready must not keep the task for itself.
             self.core.told += 1;
             if self.core.told > TURN {
                 self.core.told = 0;
@@ -232,7 +236,7 @@ impl<C: Callbacks> Session<C> {
                 Step::Over => return Poll::Ready(None),
                 Step::Waits => {
                     self.core.told = 0;
-                    // An abort that came in the meantime is seen at once.
+                    // An abort in the meantime is handled in the next turn of the loop.
                     if !self.core.abort.register(cx) {
                         return Poll::Pending;
                     }
@@ -259,17 +263,17 @@ impl<C: Callbacks> Session<C> {
     }
 }
 
-/// What a poll of the state came to.
+/// Result of polling a state.
 enum Step {
-    /// Something was told, or the state is another.
+    /// An event was emitted, or the state changed.
     Moved,
-    /// There is nothing to do yet, and the task will be woken.
+    /// The session waits, and the task will be woken.
     Waits,
     /// The session is over.
     Over,
 }
 
-/// In whole milliseconds.
+/// Converts to whole milliseconds.
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -282,10 +286,10 @@ impl<C: Callbacks> Stream for Session<C> {
     }
 }
 
-/// Nothing in a session is pinned but what is behind a pointer.
+/// A session pins only data behind pointers.
 impl<C: Callbacks> Unpin for Session<C> {}
 
-/// A session that began and is dropped before its end is aborted.
+/// Dropping a session between its start and its end aborts it.
 impl<C: Callbacks> Drop for Session<C> {
     fn drop(&mut self) {
         if !matches!(self.phase, Phase::Fresh(_)) && !self.phase.is_over() {

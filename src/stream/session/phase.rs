@@ -1,4 +1,4 @@
-//! The typed session with what its state needs of the world.
+//! The typed session, with the stream or the timer that its state needs.
 
 use std::future::Future;
 use std::mem;
@@ -15,22 +15,22 @@ use crate::stream_session::{
     AnyStreamSession, FallingBack, Init, Output, Retrying, StreamSession, StreamSessionStatus, Streaming,
 };
 
-/// A state of the lifecycle, and the stream or the timer that goes with it. `STREAMING` is two of them: a stream is being
-/// opened, or read.
+/// A state of the lifecycle, with the stream or the timer that it needs. `STREAMING` has two phases: a stream
+/// is being opened, or is read.
 pub(super) enum Phase {
-    /// Nothing was opened yet.
+    /// No stream was opened yet.
     Fresh(StreamSession<Init>),
     /// A stream is being opened.
     Opening(StreamSession<Streaming>, OpenFuture),
     /// A stream is open.
     Reading(StreamSession<Streaming>, BoxSource),
-    /// A retry waits.
+    /// A retry waits for its backoff.
     BackingOff(StreamSession<Retrying>, BackOff),
     /// The next stream is due.
     FallingBack(StreamSession<FallingBack>),
-    /// The session is over: the typed session in its last state, and what the caller is told.
+    /// The session is over: the typed session in its last state, and the result for the caller.
     Ended(AnyStreamSession, Result<Arc<State>, SessionError>),
-    /// Between two phases, and after a panic in the middle.
+    /// Placeholder between two phases. It remains after a panic.
     Lost,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct BackOff {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// A wait without end, near enough: what does not fit on a clock.
+/// A practically endless wait, for delays that overflow the clock.
 const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 impl BackOff {
-    /// From now on. The timer is made when it is first polled, which may be in another place.
+    /// Starts the wait now. The timer is created at the first poll, which may happen in another task.
     pub(super) fn of(delay: Duration) -> Self {
         let until = (!delay.is_zero()).then(|| {
             let now = Instant::now();
@@ -54,7 +54,7 @@ impl BackOff {
     }
 
     /// # Panics
-    /// Outside of a tokio runtime with time, when there is something to wait for.
+    /// Panics outside of a tokio runtime with time if the delay is not zero.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(until) = self.until else { return Poll::Ready(()) };
         self.timer.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(cx)
@@ -62,7 +62,7 @@ impl BackOff {
 }
 
 impl Phase {
-    /// Takes the phase, to put the next one in its place.
+    /// Takes the phase. The caller stores the next one.
     pub(super) fn take(&mut self) -> Phase {
         mem::replace(self, Phase::Lost)
     }
@@ -74,7 +74,7 @@ impl Phase {
         }
     }
 
-    /// Does nothing follow?
+    /// Returns whether the session is over.
     pub(super) fn is_over(&self) -> bool {
         matches!(self, Phase::Ended(..) | Phase::Lost)
     }

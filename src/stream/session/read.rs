@@ -1,4 +1,4 @@
-//! What is done with what a stream gives.
+//! Handling of a stream's events.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl<C: Callbacks> Session<C> {
         self.failed(Failure::new(code, ErrorKind::Timeout, message).into());
     }
 
-    /// Something came that is output: the limit counts anew.
+    /// Notes that output came: the time limit counts anew.
     #[inline]
     fn output_came(&mut self) {
         let core = &mut self.core;
@@ -101,14 +101,14 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// Puts new text at the end of the content, and holds it against the rules.
+    /// Appends new text to the content, and checks it.
     #[inline]
     fn put(&mut self, text: String) {
         let Phase::Reading(session, _) = &mut self.phase else { return };
         let core = &mut self.core;
         let bytes = text.len();
         if session.receive(&text).is_err() {
-            // The session is aborting, and no stream is open in truth.
+            // The session is aborting, and no stream is open.
             return self.aborted();
         }
         core.dispatch.emit(EventKind::Token { text }, "");
@@ -129,7 +129,7 @@ impl<C: Callbacks> Session<C> {
         }
     }
 
-    /// What is no token.
+    /// Handles an event of the stream other than a token.
     fn receive(&mut self, event: StreamEvent) {
         let kind = match event {
             StreamEvent::Token(text) => return self.token(text),
@@ -162,9 +162,9 @@ impl<C: Callbacks> Session<C> {
         self.complete();
     }
 
-    /// The output is whole as far as the stream goes.
+    /// Handles the end of a stream that ended well.
     fn complete(&mut self) {
-        // What looked like a repetition to the very end, and was not one.
+        // Text that matched the checkpoint up to the end of the stream may be no overlap.
         if let Some(mut overlap) = self.core.overlap.take() {
             let rest = overlap.finish();
             if !rest.is_empty() {
@@ -176,7 +176,7 @@ impl<C: Callbacks> Session<C> {
                 drop(guarded(|| drop(source)));
                 self.completed(session);
             }
-            // The rest broke a rule.
+            // The rest of the text failed a check.
             other => self.phase = other,
         }
     }
@@ -185,7 +185,7 @@ impl<C: Callbacks> Session<C> {
         self.failed(Failure::of_source(error, self.core.any_output).into());
     }
 
-    /// The attempt failed: its stream is dropped, whatever state that is in.
+    /// Fails the attempt and drops its stream.
     fn failed(&mut self, failed: Failed) {
         let session = match self.phase.take() {
             Phase::Opening(session, opening) => {
