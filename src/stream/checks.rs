@@ -1,4 +1,4 @@
-//! What an attempt's output is held against.
+//! Checks of an attempt's output.
 
 use std::num::NonZeroU32;
 
@@ -12,13 +12,13 @@ use super::structured::{Fit, RULE};
 use super::{Category, ErrorKind, Failure};
 use crate::stream_session::{Checkpoint, ErrorCode};
 
-/// An attempt that failed, before it is known what follows.
+/// A failed attempt, before the decision on the next step.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) failure: Failure,
-    /// May another attempt on the same stream do better?
+    /// Whether another attempt on the same stream may succeed.
     pub(super) recoverable: bool,
-    /// Is the text so far not to be gone on from?
+    /// Whether later attempts must not continue from the text so far.
     pub(super) spoils: bool,
 }
 

@@ -367,7 +367,7 @@ pub enum GaveUp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// At a token.
+    /// After a token.
     Streaming,
     /// At the end of an attempt.
     Complete,

@@ -12,7 +12,7 @@
 //! | the decision on the next step, one for all kinds of failure | `RETRY_GIVE_UP`, `ERROR` | `on_error` |
 //! | a retry on this stream, after its backoff | `RETRY_ATTEMPT`, then `ATTEMPT_START` | `on_retry`, then `on_start` |
 //! | the next stream | `FALLBACK_START` | `on_fallback`, `on_start` |
-//! | a continuation of the last checkpoint, if a valid one exists | `RESUME_START`, `CONTINUATION_START` | `on_resume` |
+//! | from the last checkpoint, if it is valid | `RESUME_START`, `CONTINUATION_START` | `on_resume` |
 //! | the text after the checkpoint becomes void for the consumer | `CONTENT_RESET` | |
 //!
 //! # Example

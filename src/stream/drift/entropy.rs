@@ -8,64 +8,68 @@ use super::line::Line;
 use super::repetition::AsItIs;
 use super::token::{Kind, LONGEST, Script, Token, hashed};
 
-/// The window has the last runs of so many characters, and the text before it at least so many that are no white space.
+/// Size of the window, in characters, and the least number of characters other than white space before it.
 const WINDOW: u64 = 160;
 const LEAST: u64 = 128;
-/// The share of text before the window that is words, at least, in a hundred: text with fewer is code or data.
+/// The least share of words in the text before the window, in percent. Text with fewer words is code or data.
 const WORDS: u64 = 85;
-/// The share of new pairs of characters in the window at which it is sure.
+/// The share of new pairs of characters in the window at which the confidence is 1.
 const SURE: f64 = 0.757;
-/// The share of words in the window at which it is none.
+/// The share of words in the window at which the confidence is 0.
 const NONE: f64 = 0.4;
-/// Pairs are told apart by so many bits.
+/// Bits of the hash of a pair.
 const BITS: u32 = 14;
-/// Of so many words the changes of script count, where they are in so many scripts; at so many changes it is sure.
+/// Size of the window for changes of script, in words; the least number of scripts in it; and the number of
+/// changes at which the confidence is 1.
 const SCRIPT_WORDS: usize = 30;
 const SCRIPTS: u32 = 4;
 const SURE_CHANGES: f64 = 21.0;
-/// At so many words in a row without a common one it is sure, where one in five is common in a text of so many before.
+/// The number of consecutive uncommon words at which the confidence is 1. `COMMON` is the least share of common
+/// words in the text before, and `LEAST_WORDS` its least length in words.
 const SURE_RARE: f64 = 28.5;
 const COMMON: f64 = 0.2;
 const LEAST_WORDS: u32 = 20;
-/// Of so many tokens all but one are common, and so many of them are not the same: they say nothing.
+/// A window of `SALAD` tokens is a salad of words if all but one are common words, and at least `DISTINCT` of
+/// these differ.
 const SALAD: usize = 24;
 const DISTINCT: usize = 12;
 const LAST: usize = 32;
 
-/// After text of words: a window with new pairs of characters and with few words, words of many scripts by turns, or words without a
-/// sentence, which lack the common ones, or have no others. And a line that begins as a sentence and goes on with what is no word.
+/// Detector of noise after text of words. Noise is a window with new pairs of characters and few words; words
+/// of many scripts in turn; or words without a sentence, which have no common words or only common words. A
+/// line that begins as a sentence and continues without words is noise, too.
 #[derive(Debug, Clone)]
 pub(super) struct Entropy {
-    /// Pairs that came, one bit each.
+    /// The pairs seen so far, one bit for each hash.
     seen: [u64; (1 << BITS) / 64],
     before: char,
     token: Token,
-    /// The run that is being read: white space, and the token behind it.
+    /// The current run: white space, and the token after it.
     run: Run,
     window: VecDeque<Run>,
-    /// In the window, and before it.
+    /// Sums of the runs in the window, and before the window.
     now: Run,
     then: Run,
-    /// The scripts of the last words, if some are foreign, and how many are.
+    /// The scripts of the last words if some are foreign, and the number of the foreign ones.
     scripts: VecDeque<Script>,
     foreign: u32,
-    /// The script of the first word. Words of another one are none of this text.
+    /// The script of the first word. Words of another script do not count as words of this text.
     home: Option<Script>,
-    /// Words, common ones among them, and those in a row that are none.
+    /// Numbers of words, of common words, and of the latest consecutive uncommon words.
     words: u32,
     common: u32,
     rare: u32,
-    /// Which of the last tokens are common, one bit each, and the last words that are.
+    /// The last tokens, one bit each, set for common words; and the hashes of the last common words.
     recent: u32,
     last: [u64; LAST],
     line: Line,
 }
 
-/// Characters of some text.
+/// Counts of the characters of a text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Run {
     chars: u64,
-    /// How many end a new pair, are no white space, and are of words.
+    /// Characters that end a new pair, that are not white space, and that belong to words.
     new: u64,
     ink: u64,
     words: u64,
@@ -109,7 +113,8 @@ impl Entropy {
         }
     }
 
-    /// One more character. How sure it is that the text turned into noise. A token counts once it has ended, or is too long for a word.
+    /// Adds a character. Returns the confidence that the text turned into noise. A token counts at its end, or
+    /// when it is too long for a word.
     #[inline]
     pub(super) fn char(&mut self, c: char) -> f64 {
         self.run.new += u64::from(self.is_new(c));
@@ -144,7 +149,7 @@ impl Entropy {
         new
     }
 
-    /// A token has ended, with the white space behind it.
+    /// Ends a token. The white space after it belongs to the next run.
     fn end_token(&mut self) -> f64 {
         let token = std::mem::take(&mut self.token);
         self.home = self.home.or(token.script);
@@ -159,7 +164,7 @@ impl Entropy {
         sure.max(self.push(token.chars, is_word))
     }
 
-    /// How many of the last common words are not the same.
+    /// Returns the number of different words among the last common words.
     fn distinct(&self) -> usize {
         let at = self.common as usize + LAST;
         let last: Vec<u64> =
@@ -167,7 +172,7 @@ impl Entropy {
         (0..last.len()).filter(|at| !last[..*at].contains(&last[*at])).count()
     }
 
-    /// How sure it is that a sentence turned into what is none.
+    /// Returns the confidence that a sentence turned into noise.
     #[inline]
     fn turn(&mut self, token: Token, is_latin: bool, is_common: bool) -> f64 {
         let kind = if is_common { Kind::Common } else { token.kind(is_latin) };
@@ -180,7 +185,7 @@ impl Entropy {
         self.line.token(kind, token.first, token.shape()).max(salad)
     }
 
-    /// A token is too long for a word.
+    /// Handles a token that is too long for a word.
     fn cut_token(&mut self) -> f64 {
         let token = Token::odd();
         let cut = std::mem::replace(&mut self.token, token);
@@ -204,7 +209,7 @@ impl Entropy {
             self.then.add(first);
         }
         let Run { chars, new, ink, words } = self.now;
-        // Most windows are of words.
+        // Most windows consist of words.
         if 5 * words >= 2 * ink || self.then.ink < LEAST || self.then.words * 100 < WORDS * self.then.ink {
             return 0.0;
         }
@@ -212,7 +217,8 @@ impl Entropy {
         new.min(1.0 - words as f64 / ink as f64 / NONE).clamp(0.0, 1.0)
     }
 
-    /// How sure it is that the words are no sentence. Names and numbers stand in lists, which are none either.
+    /// Returns the confidence that the words form no sentence. Names and numbers do not count, because lists of
+    /// them form no sentences either.
     fn sentence(&mut self, token: Token, is_latin: bool, is_common: bool) -> f64 {
         if !is_latin {
             self.rare = 0;
@@ -234,10 +240,10 @@ impl Entropy {
         (f64::from(self.rare) / SURE_RARE).min(1.0)
     }
 
-    /// A word has ended.
+    /// Adds the script of a word that ended.
     fn script(&mut self, script: Script) -> f64 {
         let is_foreign = |script: &Script| Some(*script) != self.home;
-        // Most words are of one script, and nothing of those is kept.
+        // Most texts have one script. For these no window is kept.
         if self.foreign == 0 && !is_foreign(&script) {
             return 0.0;
         }
@@ -260,7 +266,7 @@ impl Entropy {
     }
 }
 
-/// English words that few sentences do without, by their hashes.
+/// The hashes of English words that occur in most sentences.
 static COMMON_WORDS: LazyLock<HashSet<u64, BuildHasherDefault<AsItIs>>> = LazyLock::new(|| {
     let words = "a all an and any are as at be between but by can do does did each for from had has have he her him his how i if in into \
                  is it its me more most my no not of on or other our over she so some than that the their them then there they this to \

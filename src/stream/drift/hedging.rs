@@ -1,33 +1,33 @@
-//! Text that commits itself to nothing.
+//! Text without commitment.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 use crate::stream::guardrail::text::Phrases;
 
-/// How many words are looked at.
+/// Size of the window, in words.
 const WINDOW: u64 = 100;
-/// The least number of words that a share is of.
+/// The least number of words by which the count of hedges is divided.
 const LEAST: u64 = 50;
-/// At one hedge in so many words it is sure.
+/// One hedge in this number of words has confidence 1.
 const SURE: f64 = 10.0;
 
 /// The share of hedges among the last words.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hedging {
     words: u64,
-    /// Which words the hedges of the window end with, by number.
+    /// The numbers of the words that end the hedges of the window.
     hedges: VecDeque<u64>,
 }
 
 impl Hedging {
-    /// The word that is being read ends a hedge.
+    /// Counts a hedge that ends with the current word.
     pub(super) fn hedge(&mut self) -> f64 {
         self.hedges.push_back(self.words);
         self.confidence()
     }
 
-    /// A word has ended.
+    /// Ends a word.
     #[inline]
     pub(super) fn word(&mut self) -> f64 {
         self.words += 1;
@@ -48,9 +48,9 @@ pub(super) static HEDGES: LazyLock<Phrases> = LazyLock::new(|| {
     phrases
 });
 
-/// Phrases that say less than they could. Most are English.
+/// Phrases that weaken a statement. Most are English.
 const PHRASES: &[&str] = &[
-    // Words that take a claim back, or a part of it.
+    // Words that retract a claim, or a part of it.
     "(albeit|ambiguous|apparently|arguably|certain|conceivably|likely|maybe|might|perhaps|possibly|potentially|presumably|probably|relatively|seemingly|somewhat|subjective|supposedly|varies|vary)",
     "(can't|cannot) be (certain|sure)",
     "could (be|conceivably|perhaps|possibly|well)",
@@ -58,7 +58,7 @@ const PHRASES: &[&str] = &[
     "(appear|appears|seem|seems) (plausible|likely|reasonable|reasonably|to)",
     "(may|might|would) (appear|seem)",
     "(tend|tends) (not |)to",
-    // No one knows.
+    // Doubt about knowledge.
     "(difficult|hard|impossible|not easy|not possible|not really possible|too early) to (be certain|generalise|generalize|know|predict|say|tell)",
     "(easily |well |)be (mistaken|wrong)",
     "(for certain|for sure|with (any |)certainty|with confidence)",
@@ -67,7 +67,7 @@ const PHRASES: &[&str] = &[
     "it('s| is) (conceivable|plausible|possible)",
     "open to (debate|interpretation|question)",
     "(depend on|depending on|depends on)",
-    // It is the writer's view alone.
+    // The writer's own view.
     "as far as (i('m| am)|i (can tell|know)|one (can|knows)|we know)",
     "as i understand it",
     "from what i can tell",
@@ -82,7 +82,7 @@ const PHRASES: &[&str] = &[
     "in my opinion",
     "my (guess|impression|understanding) is",
     "to (my|the best of my) knowledge",
-    // It holds in part, or for some.
+    // Limits to a part, or to some cases.
     "(a host|a number) of",
     "(at least |)in (general|principle|theory)",
     "at least (for|in|not|on|or|some|to)",

@@ -1,22 +1,25 @@
-//! Lines that turn from sentences into what is no word.
+//! Lines that turn from sentences into noise.
 
 use super::token::{First, Kind, Shape};
 
-/// Of the last so many tokens of a line most are odd and at most one is common, behind so many that are prose.
+/// Size of the window, in tokens. Most of its tokens must be odd, and at most one common; `LEAST_PROSE` tokens
+/// of prose must precede it.
 const TURN: u32 = 20;
 const LEAST_PROSE: u32 = 10;
-/// The share of odd tokens at which it is sure.
+/// The share of odd tokens at which the confidence is 1.
 const SURE_ODD: f64 = 0.714;
-/// Behind lines of prose a line is noise from its beginning, where of the last tokens none is common: at this share of odd ones it is sure.
+/// The share of odd tokens at which the confidence is 1 for a line that is noise from its beginning. Lines of
+/// prose must precede it, and none of its last tokens may be common.
 const SURE_LINE: f64 = 0.928;
 const LEAST_BEFORE: u32 = 20;
-/// Data repeat a shape: noise has tokens of so many shapes, or so many that no data have.
+/// Data repeat a shape. Noise has at least `SHAPES` shapes of tokens, or `NO_DATA` tokens with shapes that no
+/// data have.
 const SHAPES: u32 = 4;
 const NO_DATA: usize = 6;
-/// The share of common words that lines of prose have.
+/// The share of common words in lines of prose.
 const COMMON: f64 = 0.2;
 
-/// How many tokens there are, and how many of them are no words, are words, and are common ones.
+/// Numbers of tokens: all, odd ones, words, and common words.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tokens {
     all: u32,
@@ -34,7 +37,7 @@ impl Tokens {
     }
 }
 
-/// The line that is being read.
+/// The current line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Line {
     /// The last tokens, one bit each.
@@ -42,19 +45,19 @@ pub(super) struct Line {
     words: u32,
     common: u32,
     shapes: [Shape; TURN as usize],
-    /// Those before them, and those of the lines before.
+    /// The tokens of this line before the window, and the tokens of earlier lines.
     before: Tokens,
     lines: Tokens,
-    /// Of this line; and the white space before them.
+    /// Tokens of this line, and the white space before them.
     tokens: u32,
     pub(super) indent: u32,
-    /// Is it a row of a table, or code?
+    /// Whether the line is a row of a table, or code.
     is_row: bool,
     is_fenced: bool,
 }
 
 impl Line {
-    /// One more token. How sure it is that the text turned into noise.
+    /// Adds a token. Returns the confidence that the text turned into noise.
     #[inline]
     pub(super) fn token(&mut self, kind: Kind, first: First, shape: Shape) -> f64 {
         const LAST: u32 = TURN - 1;
@@ -96,7 +99,7 @@ impl Line {
         sure.max(if follows_prose && self.common == 0 { odd / SURE_LINE } else { 0.0 }).min(1.0)
     }
 
-    /// Are the last tokens data, such as scores, flags of a command, ids or links?
+    /// Returns whether the last tokens are data, such as scores, flags of a command, ids or links.
     fn is_data(&self) -> bool {
         let is_shaped = |shape: &&Shape| **shape != Shape::default();
         let shapes = self.shapes.iter().filter(is_shaped).fold(0, |all, shape| all | shape.bit());
@@ -104,7 +107,7 @@ impl Line {
         u32::count_ones(shapes) < SHAPES && no_data < NO_DATA
     }
 
-    /// The line is over.
+    /// Ends the line.
     pub(super) fn end(&mut self) {
         let mut lines = self.lines;
         if !self.is_row {

@@ -1,9 +1,9 @@
-//! Does the output still look like what it was?
+//! Drift: a change of an output's form or content.
 //!
-//! A model that loses its way does so within one answer: it begins to go round in circles, to hedge, to babble. No rule of what is
-//! allowed catches that; a comparison of the last part of the text with what came before does. Each check looks at a sliding
-//! window, costs the same per token however long the stream is, and gives a confidence. Code and quotations are passed over: logs and tables
-//! repeat themselves, and a quotation is another's text.
+//! A model that fails may do so within one answer: it begins to repeat itself, to hedge, or to produce noise.
+//! No rule on allowed content catches that. The detector compares the last part of the text with the earlier
+//! text. Each check uses a sliding window, has a constant cost per token, and gives a confidence. Code and
+//! quotations are skipped: logs and tables repeat themselves, and a quotation is another author's text.
 
 mod entropy;
 mod hedging;
@@ -23,7 +23,7 @@ use repetition::Repetition;
 
 pub use kind::{Drift, DriftKind};
 
-/// Watches one attempt's output.
+/// Drift detector for the output of one attempt.
 ///
 /// ```
 /// use runstate::stream::drift::{DriftDetector, DriftKind};
@@ -36,18 +36,18 @@ pub use kind::{Drift, DriftKind};
 /// assert_eq!(drift.kinds, [DriftKind::Repetition]);
 /// assert!((0.7..=1.0).contains(&drift.confidence));
 ///
-/// // Another attempt is not to blame for it.
+/// A new attempt starts with an empty window.
 /// detector.reset();
 /// assert_eq!(detector.token("and then we "), None);
 /// ```
 #[derive(Debug, Clone)]
 pub struct DriftDetector {
     checks: Checks,
-    /// None where code and quotations are looked into.
+    /// None if code and quotations are checked too.
     prose: Option<Prose>,
     kinds: Vec<DriftKind>,
     confidence: f64,
-    /// The kinds that fail no attempt, each with whether it was told.
+    /// The kinds that fail no attempt, each with whether it was reported.
     warnings: Vec<(DriftKind, bool)>,
     told: bool,
 }
@@ -55,7 +55,7 @@ pub struct DriftDetector {
 #[derive(Debug, Clone, Default)]
 struct Checks {
     words: Words,
-    /// The last character before the word that is being read.
+    /// The last character before the current word.
     edge: char,
     matcher: Matcher,
     repetition: Option<Repetition>,
@@ -63,7 +63,7 @@ struct Checks {
     hedging: Option<Hedging>,
 }
 
-/// How sure each kind is at most, within one token.
+/// The highest confidence of each kind within one token.
 #[derive(Debug, Clone, Copy, Default)]
 struct Peaks([f64; DriftKind::ALL.len()]);
 
@@ -78,12 +78,12 @@ impl Peaks {
 }
 
 impl DriftDetector {
-    /// Looks for every kind.
+    /// Creates a detector of every kind.
     pub fn new() -> Self {
         Self::of(DriftKind::ALL)
     }
 
-    /// Looks for these kinds alone.
+    /// Creates a detector of these kinds.
     pub fn of(kinds: impl IntoIterator<Item = DriftKind>) -> Self {
         let kinds = Vec::from_iter(kinds);
         let warnings = DriftKind::ALL.map(|kind| (kind, false)).to_vec();
@@ -91,8 +91,9 @@ impl DriftDetector {
         DriftDetector { checks, prose, kinds, confidence: 0.7, warnings, told: false }
     }
 
-    /// The same, for which this kind is so bad. Each kind is a [`Severity::Warning`] without: it is told as a violation of the rule `drift` and
-    /// fails no attempt, since ordinary texts look like that once in a while. [`Severity::Fatal`] counts as an error.
+    /// Sets the severity of a kind. Default: [`Severity::Warning`], which reports a violation of the rule
+    /// `drift` and fails no attempt, because ordinary texts look like drift occasionally. [`Severity::Fatal`]
+    /// counts as an error.
     ///
     /// ```
     /// use runstate::stream::drift::{DriftDetector, DriftKind};
@@ -115,7 +116,7 @@ impl DriftDetector {
         self
     }
 
-    /// The same, for which each kind is so bad.
+    /// Sets the severity of all kinds.
     ///
     /// ```
     /// use runstate::stream::drift::DriftDetector;
@@ -129,13 +130,13 @@ impl DriftDetector {
         DriftKind::ALL.into_iter().fold(self, |detector, kind| detector.severity(kind, severity))
     }
 
-    /// Does this drift fail an attempt?
+    /// Returns whether the drift fails an attempt.
     pub fn fails(&self, drift: &Drift) -> bool {
         drift.kinds.iter().any(|kind| !self.warnings.iter().any(|(warned, _)| warned == kind))
     }
 
-    /// The same, which looks into code and quotations too: fences, code within lines, indented code, quoted lines, and quotations of up to 1,000
-    /// characters within a paragraph.
+    /// Includes code and quotations: fences, code within lines, indented code, quoted lines, and quotations of
+    /// up to 1,000 characters within a paragraph. Default: they are skipped.
     ///
     /// ```
     /// use runstate::stream::drift::DriftDetector;
@@ -149,14 +150,15 @@ impl DriftDetector {
         self
     }
 
-    /// The same, which tells from this confidence on, from 0 to 1; 0.7 without.
+    /// Sets the lowest confidence that is reported, from 0 to 1. Default: 0.7.
     pub fn from_confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;
         self
     }
 
-    /// The attempt's next token. Speaks when a kind first reaches the confidence that is asked for. The first kind that fails an attempt ends this;
-    /// each kind that is a warning is told once before.
+    /// Adds the attempt's next token. Returns drift when a kind first reaches the configured confidence. Each
+    /// kind that is a warning is reported once. After the first report of a kind that fails the attempt, the
+    /// detector reports nothing more.
     pub fn token(&mut self, delta: &str) -> Option<Drift> {
         if self.told {
             return None;
@@ -186,7 +188,7 @@ impl DriftDetector {
         Some(drift)
     }
 
-    /// An attempt begins, with no text.
+    /// Starts an attempt without text.
     pub fn reset(&mut self) {
         self.checks = Checks::new(&self.kinds);
         self.prose = self.prose.as_ref().map(|_| Prose::new());
@@ -194,7 +196,8 @@ impl DriftDetector {
         self.warnings.iter_mut().for_each(|(_, told)| *told = false);
     }
 
-    /// An attempt begins that goes on from `text`: it is what later text is compared with. What is said is about `text` alone.
+    /// Starts an attempt that continues from `text`. Later text is compared with it. The result is about `text`
+    /// alone.
     pub fn resume(&mut self, text: &str) -> Option<Drift> {
         self.reset();
         self.token(text)
@@ -220,7 +223,7 @@ impl Checks {
         checks
     }
 
-    /// Something is left out of the text here. It stands for one word, and two such words differ.
+    /// Handles a skipped part of the text. It counts as one word; two different parts count as different words.
     fn left_out(&mut self, text: &str, peaks: &mut Peaks) {
         if let Some(repetition) = &mut self.repetition {
             peaks.note(DriftKind::Repetition, repetition.left_out(text));
@@ -239,7 +242,7 @@ impl Checks {
                     matcher.pass(passed);
                     quiet = at + passed.len();
                 }
-                // A phrase is over with the character that ends its last word, and counts with that word.
+                // A phrase ends with the character after its last word, and counts with that word.
                 if at >= quiet {
                     matcher.char(&HEDGES, c, 0, Context::default(), |_| {
                         peaks.note(DriftKind::Hedging, hedging.hedge());
@@ -248,7 +251,7 @@ impl Checks {
             }
             if by_word {
                 words.char(c, 0, |word| {
-                    // Parts of paths, commands of LaTeX, and names of arguments are no prose.
+                    // Parts of paths, commands of LaTeX, and names of arguments are not prose.
                     let glued = matches!(*edge, '/' | '\\' | '=' | '@') || matches!(c, '/' | '=');
                     if let Some(repetition) = repetition.as_mut().filter(|_| !glued) {
                         peaks.note(DriftKind::Repetition, repetition.word(word));

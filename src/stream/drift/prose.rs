@@ -2,7 +2,8 @@
 
 use crate::stream::guardrail::text::Scope;
 
-/// Passes on prose, without code and quotations. Text behind an open mark is held back until the mark is closed or proves to be none.
+/// Filter that passes prose, without code and quotations. Text after an opening mark is held back until the
+/// mark is closed, or until it proves to be ordinary text.
 #[derive(Debug, Clone)]
 pub(super) struct Prose {
     scope: Scope,
@@ -22,7 +23,7 @@ pub(super) enum Piece<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Prose,
-    /// In code or in a quotation, if the mark is closed.
+    /// In code or in a quotation, provided that the mark is closed later.
     Open,
     Hidden,
 }
@@ -32,9 +33,10 @@ impl Prose {
         Prose { scope: Scope::new(), part: Part::Prose, held: String::new() }
     }
 
-    /// The text's next part. Gives its prose, with the text that was held back, and the code and quotations within lines.
+    /// Reads the next part of the text. Passes on its prose, the text held back, and the code and quotations
+    /// within lines.
     pub(super) fn read(&mut self, delta: &str, mut piece: impl FnMut(Piece<'_>)) {
-        // Prose from there on was not given yet.
+        // Start of the prose that was not passed on yet.
         let (mut from, mut at) = (0, 0);
         while at < delta.len() {
             let quiet = self.quiet(&delta[at..]);
@@ -78,7 +80,7 @@ impl Prose {
         }
     }
 
-    /// Passes over the letters and spaces that change nothing; their number.
+    /// Skips letters and spaces that cannot change the context. Returns their number in bytes.
     fn quiet(&mut self, text: &str) -> usize {
         let most = self.scope.quiet();
         if most == 0 {

@@ -8,7 +8,7 @@ type Streaming = dyn FnMut(&str, &str) -> Option<Violation> + Send;
 type Complete = dyn FnMut(&str, &OutputFacts) -> Vec<Violation> + Send;
 type Reset = dyn FnMut() + Send;
 
-/// A rule of your own, from closures. Without any it is always kept.
+/// Rule made of closures. Without closures it has no violations.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Custom, Guardrail, OutputFacts, Violation};
@@ -28,14 +28,14 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// A rule of that name which forbids nothing yet.
+    /// Creates a rule without closures.
     pub fn new(name: impl Into<String>) -> Self {
         Custom { name: name.into(), streaming: None, complete: None, reset: None }
     }
 
-    /// Asked at each token, with the token and the whole text that it was put at the end of.
+    /// Sets the check of each token. It receives the token, and the whole text including the token.
     ///
-    /// What it costs is yours: a look at the whole text makes a stream cost the square of its length.
+    /// A check of the whole text at each token takes quadratic time in the length of the stream.
     pub fn while_streaming(
         mut self,
         check: impl FnMut(&str, &str) -> Option<Violation> + Send + 'static,
@@ -44,7 +44,7 @@ impl Custom {
         self
     }
 
-    /// Asked at the end, with the whole text.
+    /// Sets the check of the whole text at the end.
     pub fn at_end(
         mut self,
         check: impl FnMut(&str, &OutputFacts) -> Vec<Violation> + Send + 'static,
@@ -53,7 +53,7 @@ impl Custom {
         self
     }
 
-    /// Told when an attempt begins. Needed where the closures remember something.
+    /// Sets a function that runs at the start of each attempt. Closures with state need it.
     pub fn on_reset(mut self, reset: impl FnMut() + Send + 'static) -> Self {
         self.reset = Some(Box::new(reset));
         self

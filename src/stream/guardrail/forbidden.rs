@@ -8,15 +8,16 @@ use regex_syntax::Parser;
 
 use super::{Guardrail, OutputFacts, Severity, Violation};
 
-/// Expressions that match more than this, in bytes, must say how far to look back.
+/// Longest match, in bytes, for which [`Forbidden::new`] derives the lookback itself.
 const LONGEST: usize = 4_096;
 
-/// The output must not match this regular expression. Needs the feature `regex`.
+/// Regular expression that the output must not match. Needs the feature `regex`.
 ///
-/// It speaks at the token after which the text first matches, as if the text ended there: `$` and `\b` count at its end. Looked at
-/// is the new token with as much text before it as the longest match has, so a token costs the same wherever it comes. An
-/// expression whose matches can be of any length, such as `a+`, says with [`Forbidden::within`] how long a match is to be seen while
-/// the output streams; at its end all of it is searched.
+/// The rule reports a violation at the token after which the text first matches. It treats the text as if it
+/// ended there, so that `$` and `\b` match at its end. It searches the new token and as much text before it as
+/// the longest match has. The cost of a token is therefore independent of its position. An expression with
+/// matches of any length, such as `a+`, needs [`Forbidden::within`], which sets the longest match that is found
+/// during streaming. At the end the rule searches the whole output.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Forbidden, ForbiddenError, Guardrail};
@@ -39,18 +40,18 @@ pub struct Forbidden {
     found: Option<usize>,
 }
 
-/// Why an expression is no rule.
+/// Error for an unsuitable expression.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ForbiddenError {
-    /// It is no regular expression, or too large a one.
+    /// The expression is invalid, or too large.
     Syntax(regex::Error),
-    /// It matches a text of no characters, and so every text.
+    /// The expression matches an empty text, and therefore every text.
     MatchesAll {
         /// The expression.
         expression: String,
     },
-    /// Its matches can be longer than can be looked back.
+    /// The matches can be longer than the largest lookback.
     Unbounded {
         /// The expression.
         expression: String,
@@ -83,10 +84,10 @@ impl Error for ForbiddenError {
     }
 }
 
-/// An expression that some text does not match.
+/// Compiles an expression. Refuses an expression that every text matches.
 fn compiled(expression: &str) -> Result<Regex, ForbiddenError> {
     let regex = Regex::new(expression).map_err(ForbiddenError::Syntax)?;
-    // `^$` matches a text of no characters alone, which is a text as any other.
+    // `^$` matches only the empty text, which is a valid condition.
     if regex.is_match("") && regex.is_match("a") && regex.is_match("\u{1}") {
         return Err(ForbiddenError::MatchesAll { expression: expression.to_owned() });
     }
@@ -94,10 +95,10 @@ fn compiled(expression: &str) -> Result<Regex, ForbiddenError> {
 }
 
 impl Forbidden {
-    /// A rule of that name, with severity [`Severity::Error`].
+    /// Creates a rule with severity [`Severity::Error`].
     ///
     /// # Errors
-    /// When the expression is none, when it matches every text, or when its matches can be longer than 4,096 bytes.
+    /// The expression is invalid, matches every text, or has matches longer than 4,096 bytes.
     pub fn new(name: impl Into<String>, expression: &str) -> Result<Self, ForbiddenError> {
         let regex = compiled(expression)?;
         let longest =
@@ -108,10 +109,11 @@ impl Forbidden {
         }
     }
 
-    /// The same, of which matches of up to `bytes` are seen while the output streams. A token costs as much more as that is long.
+    /// Creates a rule that finds matches of up to `bytes` bytes during streaming. The cost of a token grows
+    /// with `bytes`.
     ///
     /// # Errors
-    /// When the expression is none, or when it matches every text.
+    /// The expression is invalid, or matches every text.
     pub fn within(name: impl Into<String>, expression: &str, bytes: usize) -> Result<Self, ForbiddenError> {
         let regex = compiled(expression)?;
         Ok(Self::of(name.into(), regex, bytes))
@@ -121,7 +123,7 @@ impl Forbidden {
         Forbidden { name, regex, severity: Severity::Error, longest, found: None }
     }
 
-    /// The same, with another severity.
+    /// Sets the severity. Default: [`Severity::Error`].
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
@@ -142,7 +144,8 @@ impl Guardrail for Forbidden {
         if self.found.is_some() {
             return None;
         }
-        // A match that is new ends in the token, or at its beginning where only what follows has shown it to be one.
+        // A new match ends in the token. It ends at the token's start if the token completes only its
+        // condition, such as a word boundary.
         let from = so_far.len().saturating_sub(delta.len()).saturating_sub(self.longest);
         let from = so_far.floor_char_boundary(from);
         self.found = self.regex.find_at(so_far, from).map(|found| found.start());

@@ -2,17 +2,18 @@
 
 use super::{Guardrail, OutputFacts, Violation};
 
-/// More environments than this are never open at once in earnest.
+/// Limit on open environments. Valid documents have fewer.
 const DEEPEST: usize = 256;
-/// What is longer is no name of an environment.
+/// Longest name of an environment, in bytes.
 const LONGEST_NAME: usize = 64;
-/// Within these, nothing counts but their own end.
+/// Environments within which only their own end counts.
 const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "minted", "comment"];
 
-/// Each `\begin{…}` must have its `\end{…}`, properly nested.
+/// Rule: each `\begin{…}` has its `\end{…}`, properly nested.
 ///
-/// What follows `%` on a line is a comment, `\\` is a line break, and in `verbatim`, `lstlisting`, `minted` and `comment` only their
-/// own end counts. A wrong end is told at its closing brace; what is not closed, at the end of the output.
+/// Text after `%` on a line is a comment, and `\\` is a line break. In `verbatim`, `lstlisting`, `minted` and
+/// `comment` only their own end counts. The rule reports a wrong end at its closing brace, and an unclosed
+/// environment at the end of the output.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, Latex, OutputFacts};
@@ -45,14 +46,14 @@ struct Environment {
 enum Part {
     #[default]
     Text,
-    /// To the end of the line.
+    /// Text up to the end of the line.
     Comment,
-    /// A backslash and what follows it: which of the two words it may become, and how much of it is there.
+    /// A backslash and the letters after it: the command that it may become, and the number of letters so far.
     Command {
         at: usize,
         letters: Letters,
     },
-    /// The word is whole and its brace comes.
+    /// The command is complete, and its brace follows.
     Brace {
         at: usize,
         ends: bool,
@@ -88,7 +89,7 @@ impl Letters {
 impl Latex {
     const NAME: &'static str = "latex";
 
-    /// The rule.
+    /// Creates the rule.
     pub fn new() -> Self {
         Latex::default()
     }
@@ -97,7 +98,7 @@ impl Latex {
         self.open.last().is_some_and(|inner| VERBATIM.contains(&inner.name.as_str()))
     }
 
-    /// One more character, at `self.at`.
+    /// Reads one character, at `self.at`.
     fn char(&mut self, c: char) {
         self.part = match std::mem::take(&mut self.part) {
             Part::Text => self.text(c),
@@ -109,7 +110,7 @@ impl Latex {
             Part::Command { at, letters } => match letters {
                 Letters::Begin(5) => self.brace(at, false, c),
                 Letters::End(3) => self.brace(at, true, c),
-                // A backslash and a sign are one: a line break, a percent sign.
+                // A backslash and a sign form one command, such as a line break or a percent sign.
                 Letters::None if !(self.verbatim() && c == '\\') => Part::Text,
                 _ => self.text(c),
             },
@@ -195,7 +196,7 @@ impl Guardrail for Latex {
         let mut rest = delta;
         loop {
             if matches!(self.part, Part::Text) {
-                // Neither a command nor a comment begins before the next of these.
+                // A command or a comment begins only at one of these characters.
                 let plain = rest.bytes().position(|byte| matches!(byte, b'\\' | b'%')).unwrap_or(rest.len());
                 self.at += plain;
                 rest = rest.get(plain..).unwrap_or_default();

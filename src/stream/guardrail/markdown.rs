@@ -2,11 +2,12 @@
 
 use super::{Guardrail, OutputFacts, Violation};
 
-/// Each fence of a code block that is opened must be closed.
+/// Rule: every fence of a code block is closed.
 ///
-/// A fence is a line that begins with three or more backticks or tildes; it is closed by a line of as many or more of the same and
-/// nothing else (CommonMark, "Fenced code blocks"). How far a line is indented or quoted makes no difference here, since fences
-/// stand in lists. An open fence may still be closed, so this rule speaks at the end alone.
+/// A fence is a line that begins with three or more backticks or tildes. A line closes it if it has at least as
+/// many of that character and no other text (CommonMark, "Fenced code blocks"). The rule ignores indentation
+/// and quotation marks of a line, because fences occur in lists. An open fence may be closed later, so the rule
+/// reports only at the end.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, Markdown, OutputFacts};
@@ -34,25 +35,25 @@ struct Fence {
     at: usize,
 }
 
-/// The line that is being read.
+/// The current line.
 #[derive(Debug, Clone, Copy, Default)]
 enum Line {
-    /// Nothing but indentation and marks of quotation.
+    /// Only indentation and quotation marks so far.
     #[default]
     Begun,
     Marks(Fence),
-    /// Only white space after the marks.
+    /// Marks, followed by white space only.
     Blank(Fence),
-    /// Something else after them: only a fence that opens has it.
+    /// Marks, followed by other text. Only an opening fence has such text.
     Info(Fence),
-    /// A line of another kind.
+    /// A line without a fence.
     Text,
 }
 
 impl Markdown {
     const NAME: &'static str = "markdown";
 
-    /// The rule.
+    /// Creates the rule.
     pub fn new() -> Self {
         Markdown::default()
     }
@@ -73,7 +74,7 @@ impl Markdown {
             }
             (Line::Marks(fence), _) if fence.length < 3 => Line::Text,
             (Line::Marks(fence) | Line::Blank(fence), b' ' | b'\t' | b'\r') => Line::Blank(fence),
-            // Code within a line is no fence.
+            // Code within a line is not a fence.
             (Line::Marks(fence) | Line::Blank(fence) | Line::Info(fence), b'`') if fence.mark == b'`' => {
                 Line::Text
             }
@@ -82,7 +83,7 @@ impl Markdown {
         self.at += 1;
     }
 
-    /// What is open after the line that is being read, if it ends here.
+    /// Returns the fence that is open if the current line ends here.
     fn after_line(&self) -> Option<Fence> {
         let bare = match self.line {
             Line::Marks(fence) | Line::Blank(fence) if fence.length >= 3 => Some(fence),

@@ -1,19 +1,20 @@
-//! Text that goes round in circles.
+//! Text that repeats itself.
 
 use super::text::{Word, Words};
 use super::{Guardrail, OutputFacts, Violation};
 
-/// The longest unit that is looked for, in words.
+/// Longest unit, in words.
 const LONGEST: usize = 64;
-/// So many words must be repetition, however short the unit.
+/// Least length of all copies of a unit together, in words.
 const LEAST_WORDS: usize = 16;
-/// So many copies of the unit must follow one another.
+/// Least number of consecutive copies of a unit.
 const COPIES: usize = 4;
 
-/// The output must not say the same thing over and over.
+/// Rule: the output does not repeat itself.
 ///
-/// It does where a unit of up to 64 words comes 4 times in a row or more, and at least 16 words long altogether. Case and what
-/// stands between the words make no difference. A unit has a letter somewhere: a column of zeros is no repetition.
+/// A repetition is a unit of up to 64 words that occurs at least 4 times in a row, with at least 16 words in
+/// all. Case and the characters between the words are ignored. A unit needs a letter: a column of zeros is not
+/// a repetition.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, Repetition};
@@ -37,7 +38,7 @@ pub struct Repetition {
 impl Repetition {
     const NAME: &'static str = "repetition";
 
-    /// The rule.
+    /// Creates the rule.
     pub fn new() -> Self {
         Repetition { words: Words::default(), loops: Loops::new(), seen: 0, found: None }
     }
@@ -84,28 +85,29 @@ impl Guardrail for Repetition {
     }
 }
 
-/// For each length of a unit, how many words in a row are the word that stands so far before them.
+/// For each length of a unit, the number of consecutive words that equal the word one unit before them.
 ///
-/// Only the words that are the same as the new one matter, and mostly there are none: they are found by a chain through the last
-/// words that begins in the new one's bucket, so that nothing is done for the others.
+/// Only earlier words that equal the new word matter, and usually there are none. A chain through the last
+/// words finds them. It begins in the bucket of the new word, so that other words cost nothing.
 #[derive(Debug, Clone)]
 struct Loops {
-    /// The last words, in a ring.
+    /// The hashes of the last words, in a ring.
     last: [u64; LONGEST],
-    /// For each of them the word before it in its bucket, and for each bucket its last word: by number, from 1, and 0 for none.
+    /// For each of the last words, the previous word in its bucket; for each bucket, its last word. Both are
+    /// numbers from 1; 0 stands for none.
     links: [usize; LONGEST],
     heads: [usize; BUCKETS],
     runs: [Run; LONGEST],
     words: usize,
-    /// Words since the last one that has a letter.
+    /// Words since the last word with a letter.
     unlettered: usize,
 }
 
-/// Words in a row that are the word that stands so far before them.
+/// A run of words that equal the word one unit before them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Run {
     length: usize,
-    /// The number of the last of them: behind another one the run is over.
+    /// The number of its last word. The run ends when a later word does not continue it.
     last: usize,
 }
 
@@ -123,7 +125,7 @@ impl Loops {
         }
     }
 
-    /// One more word. Does the text end with a unit often enough?
+    /// Adds a word. Returns whether the text ends with enough copies of a unit.
     fn word(&mut self, word: Word) -> bool {
         self.unlettered = if word.letters { 0 } else { self.unlettered.saturating_add(1) };
         let number = self.words + 1;
@@ -148,7 +150,7 @@ impl Loops {
     }
 }
 
-/// Some bits of the hash, all of which have a say.
+/// Folds all bits of the hash into a bucket.
 fn bucket(hash: u64) -> usize {
     let folded = hash ^ (hash >> 32);
     usize::from(u8::try_from((folded ^ (folded >> 8)) & 0xFF).unwrap_or_default())

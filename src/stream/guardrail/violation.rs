@@ -1,26 +1,26 @@
-//! What a rule found.
+//! Violations of rules.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a violation is.
+/// Severity of a violation.
 ///
-/// The order is from mild to bad.
+/// The order is from mild to severe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It is reported and the attempt goes on.
+    /// The violation is reported, and the attempt continues.
     Warning,
     /// The attempt fails.
     Error,
-    /// The session fails: no retry and no fallback, for no stream may answer. A rule that wants the next stream is an
+    /// The session fails, without a retry or a fallback. A rule after which the next stream may answer uses
     /// [`Error`](Self::Error).
     Fatal,
 }
 
 impl Severity {
-    /// The word as it is written: `warning`.
+    /// Returns the severity in its written form, such as `warning`.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Warning => "warning",
@@ -36,7 +36,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A rule that the output breaks: the argument of `onViolation` (document 002, "Callback Signatures").
+/// Violation of a rule: the argument of `onViolation`.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Severity, Violation};
@@ -51,45 +51,46 @@ impl fmt::Display for Severity {
 pub struct Violation {
     /// The rule's name.
     pub rule: String,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// May another attempt on the same stream do better? Never with [`Severity::Fatal`].
+    /// Whether another attempt on the same stream may succeed. Never true with [`Severity::Fatal`].
     pub recoverable: bool,
-    /// What is wrong, for people.
+    /// The message, for people.
     pub message: String,
-    /// Where in the output, in bytes from its beginning; none where it is about the whole.
+    /// The position in the output, in bytes from its beginning; none if the violation is about the whole
+    /// output.
     pub at: Option<usize>,
 }
 
 impl Violation {
-    /// A violation of that severity; recoverable unless it is fatal.
+    /// Creates a violation. It is recoverable unless it is fatal.
     pub fn new(severity: Severity, rule: impl Into<String>, message: impl Into<String>) -> Self {
         let recoverable = severity < Severity::Fatal;
         Violation { rule: rule.into(), severity, recoverable, message: message.into(), at: None }
     }
 
-    /// One that is only reported.
+    /// Creates a violation that is only reported.
     pub fn warning(rule: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, rule, message)
     }
 
-    /// One that fails the attempt; another may do better.
+    /// Creates a violation that fails the attempt. Another attempt may succeed.
     pub fn error(rule: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, rule, message)
     }
 
-    /// One that fails the session.
+    /// Creates a violation that fails the session.
     pub fn fatal(rule: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Fatal, rule, message)
     }
 
-    /// The same, for which another attempt on the same stream is of no use.
+    /// Marks the violation as unrecoverable: another attempt on the same stream cannot succeed.
     pub fn unrecoverable(mut self) -> Self {
         self.recoverable = false;
         self
     }
 
-    /// The same, at that byte of the output.
+    /// Sets the position, in bytes of the output.
     pub fn at(mut self, byte: usize) -> Self {
         self.at = Some(byte);
         self

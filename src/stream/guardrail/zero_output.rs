@@ -1,10 +1,10 @@
-//! Output that has nothing in it.
+//! Output without visible content.
 
 use super::{Guardrail, OutputFacts, Violation};
 
-/// The output must have something in it that a reader sees, or ask for a tool, or give data.
+/// Rule: the output has visible text, a tool call, or data.
 ///
-/// White space, control characters and characters of no width are not seen: see [`is_visible`].
+/// White space, control characters and characters of no width are invisible: see [`is_visible`].
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, OutputFacts, ZeroOutput};
@@ -12,7 +12,7 @@ use super::{Guardrail, OutputFacts, Violation};
 /// let mut rule = ZeroOutput::new();
 /// rule.streaming(" \u{200B}\n", " \u{200B}\n");
 /// assert_eq!(rule.complete(" \u{200B}\n", &OutputFacts::TEXT).len(), 1);
-/// // An answer that only calls a tool is an answer.
+/// An answer with only a tool call counts as output.
 /// assert!(rule.complete(" \u{200B}\n", &OutputFacts::TEXT.with_tool_calls(1)).is_empty());
 /// ```
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub struct ZeroOutput {
 impl ZeroOutput {
     const NAME: &'static str = "zero-output";
 
-    /// The rule.
+    /// Creates the rule.
     pub fn new() -> Self {
         ZeroOutput::default()
     }
@@ -55,10 +55,11 @@ impl Guardrail for ZeroOutput {
     }
 }
 
-/// Does a reader see this character?
+/// Returns whether a character is visible.
 ///
-/// Not white space, not control characters, and not what Unicode says to show nothing for: joiners, marks of direction, variation
-/// selectors, fillers, tags, the byte order mark. A combining mark is seen, for fonts show it on a dotted circle.
+/// White space and control characters are invisible. So are the characters that Unicode defines as ignorable:
+/// joiners, marks of direction, variation selectors, fillers, tags, the byte order mark. A combining mark is
+/// visible, because fonts show it on a dotted circle.
 pub fn is_visible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_graphic();
@@ -66,7 +67,8 @@ pub fn is_visible(c: char) -> bool {
     !(c.is_whitespace() || c.is_control() || is_ignorable(c))
 }
 
-/// Unicode's property `Default_Ignorable_Code_Point`, and the blank Braille pattern.
+/// Returns whether Unicode's property `Default_Ignorable_Code_Point` applies, or the character is the blank
+/// Braille pattern.
 pub(super) fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}' | '\u{180B}'..='\u{180F}'

@@ -1,4 +1,4 @@
-//! Events in little memory.
+//! Compact storage of events.
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
@@ -7,7 +7,8 @@ use super::Recorded;
 use crate::stream::TimeoutType;
 use crate::stream::event::{Event, EventKind};
 
-/// The events of a session. The texts of all tokens are one string, so that a token asks for no memory of its own.
+/// The events of a session. One string holds the texts of all tokens, so that a token needs no allocation of
+/// its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::stream) struct Log {
     text: String,
@@ -21,7 +22,7 @@ enum Entry {
         at_ms: u64,
         len: usize,
     },
-    /// As frequent as tokens.
+    /// A `TIMEOUT_RESET`, which is as frequent as tokens.
     Reset {
         at_ms: u64,
         timeout_type: TimeoutType,
@@ -58,7 +59,7 @@ impl Log {
         let mut at = 0;
         self.entries.iter().map(move |entry| match entry {
             Entry::Token { at_ms, len } => {
-                // What was pushed is taken out again in the same pieces.
+                // The entries divide the text into the pieces that were pushed.
                 let text = self.text.get(at..at + len).unwrap_or_default().to_owned();
                 at += len;
                 Recorded { at_ms: *at_ms, kind: EventKind::Token { text } }

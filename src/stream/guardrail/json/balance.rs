@@ -1,11 +1,11 @@
-//! Brackets.
+//! Balance of brackets.
 
 use super::{Fault, TOO_DEEP};
 
-/// The brackets that are open. Text outside of all brackets is no concern of theirs.
+/// Check of open brackets. It ignores strings outside of all brackets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Balance {
-    /// What is open, the outermost first: the bracket and its byte.
+    /// The open brackets, the outermost first: the bracket and its byte.
     open: Vec<(u8, usize)>,
     string: Option<InString>,
     at: usize,
@@ -14,7 +14,7 @@ pub(super) struct Balance {
 #[derive(Debug, Clone, Copy)]
 struct InString {
     began: usize,
-    /// The next character stands for itself.
+    /// Whether a backslash escapes the next character.
     escaped: bool,
 }
 

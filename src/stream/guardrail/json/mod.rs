@@ -1,4 +1,4 @@
-//! Output that is JSON.
+//! Rules for JSON output.
 
 mod balance;
 mod syntax;
@@ -7,15 +7,16 @@ use super::{Guardrail, OutputFacts, Violation};
 use balance::Balance;
 use syntax::Syntax;
 
-/// Nested this deep, JSON is refused: `serde_json` reads one level less than this.
+/// Depth at which JSON is refused: `serde_json` reads one level less.
 const TOO_DEEP: usize = 128;
 
-/// The output must be JSON.
+/// Rule: the output is JSON.
 ///
-/// [`Json::balanced`] looks at brackets alone, wherever they are, and at strings within them. [`Json::strict`] reads the JSON grammar, and so knows at the very
-/// character that no JSON text begins like this; at the end the whole must be read by `serde_json`.
+/// [`Json::balanced`] checks only brackets, in any text, and strings within them. [`Json::strict`] parses the
+/// grammar of JSON, and reports the first character with which no JSON text continues. At the end `serde_json`
+/// must read the whole output.
 ///
-/// An attempt that gives tool calls or data and no text need not give JSON.
+/// An attempt with tool calls or data and without text needs no JSON.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, Json, OutputFacts};
@@ -36,9 +37,9 @@ const TOO_DEEP: usize = 128;
 #[derive(Debug, Clone)]
 pub struct Json {
     check: Check,
-    /// What is wrong, once something is.
+    /// The first violation.
     broken: Option<Violation>,
-    /// Is there anything but white space?
+    /// Whether the text has a character other than white space.
     text: bool,
 }
 
@@ -48,16 +49,16 @@ enum Check {
     Strict(Syntax),
 }
 
-/// What stands where it must not: the message, and the byte.
+/// A syntax error: the message, and the byte.
 type Fault = (String, usize);
 
 impl Json {
-    /// Brackets and strings must be closed, in the right order, not more than 127 deep.
+    /// Creates a rule for brackets and strings: they are closed in the right order, and at most 127 deep.
     pub fn balanced() -> Self {
         Self::with(Check::Balance(Balance::default()))
     }
 
-    /// The whole must be one JSON text.
+    /// Creates a rule that requires one JSON text.
     pub fn strict() -> Self {
         Self::with(Check::Strict(Syntax::default()))
     }

@@ -1,23 +1,24 @@
-//! The phrases that come with the crate.
+//! The built-in phrases.
 
 use std::fmt;
 
-/// A kind of built-in phrases, for [`Patterns::of`](super::Patterns::of). They are mostly English, and are made of parts that vary.
+/// Kind of built-in phrases, for [`Patterns::of`](super::Patterns::of). The phrases are mostly English, and
+/// consist of parts that vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PatternKind {
-    /// The model speaks of itself or of its answer instead of the matter.
+    /// The model comments on itself or on its answer.
     MetaCommentary,
     /// The model declines.
     Refusal,
-    /// Parts of the prompt or of a chat's format come out.
+    /// Parts of the prompt or of a chat's format appear in the output.
     InstructionLeak,
-    /// Something was left to be filled in.
+    /// A part of the text was left for the reader to fill in.
     Placeholder,
 }
 
 impl PatternKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [PatternKind; 4] = [
         PatternKind::MetaCommentary,
         PatternKind::Refusal,
@@ -25,7 +26,7 @@ impl PatternKind {
         PatternKind::Placeholder,
     ];
 
-    /// The name of the category: `refusal`.
+    /// Returns the name of the category, such as `refusal`.
     pub const fn name(self) -> &'static str {
         match self {
             PatternKind::MetaCommentary => "meta-commentary",
@@ -35,7 +36,7 @@ impl PatternKind {
         }
     }
 
-    /// The templates, each behind the mark of its place.
+    /// Returns the templates, each with its place.
     pub(super) fn templates(self) -> impl Iterator<Item = (Place, String)> {
         let templates = match self {
             PatternKind::MetaCommentary => META_COMMENTARY,
@@ -51,33 +52,35 @@ impl PatternKind {
     }
 }
 
-/// Where a phrase counts.
+/// The place in a text at which a phrase counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Anywhere,
-    /// In the first characters of an answer that is no letter.
+    /// In the first characters of an answer that is not a letter.
     Opening,
     /// At the beginning of the text.
     Start,
     /// At the beginning of a line that is not indented.
     Line,
-    /// Anywhere but in a letter.
+    /// Anywhere except in a letter.
     Answer,
     /// Not within a word, a link or code.
     Blank,
-    /// As `Blank`, in a bracket that is closed and begins no link.
+    /// Like `Blank`, in a bracket that is closed and does not begin a link.
     Bracket,
-    /// As `Blank`, and not in emphasis.
+    /// Like `Blank`, and not in emphasis.
     Plain,
-    /// At the beginning of a line or behind a word, and so not behind the mark of a comment or of an item.
+    /// At the beginning of a line or after a word, and therefore not after the mark of a comment or of a list
+    /// item.
     Note,
-    /// It is no fault by itself: the shape of its sentence decides.
+    /// A trigger: the shape of its sentence decides.
     Sentence,
-    /// In the last characters of an answer that is no letter; of shapes alone.
+    /// In the last characters of an answer that is not a letter; for shapes only.
     Ending,
-    /// In the first characters of an answer that is no letter, and a fault beside a `Reason` there; of shapes alone.
+    /// In the first characters of an answer that is not a letter, and only together with a `Reason` there; for
+    /// shapes only.
     Hint,
-    /// As `Hint`, beside which it is a fault.
+    /// Like `Hint`, and completes it.
     Reason,
 }
 
@@ -123,7 +126,7 @@ impl fmt::Display for PatternKind {
     }
 }
 
-/// Parts that several templates have.
+/// Parts that several templates share.
 const SLOTS: [(&str, &str); 5] = [
     (
         "{N}",

@@ -1,4 +1,4 @@
-//! Phrases that an answer should not have.
+//! Phrases that an answer must not contain.
 
 mod builtin;
 mod sentences;
@@ -14,30 +14,34 @@ use builtin::Place;
 use sentences::has_marks;
 use shapes::{Ending, LONGEST, Sentence, Shape, start_of};
 
-/// A refusal begins within so many bytes of the answer.
+/// Largest position, in bytes, at which a refusal begins.
 const OPENING: usize = 700;
-/// The first sentences of an answer begin within so many, and the last ones begin within so many of its end.
+/// Largest position of the first sentences, and largest distance of the last sentences from the end, in bytes.
 const EARLY: usize = 300;
 const LATE: usize = 300;
 /// The longest placeholder in brackets, in characters.
 const BRACKET: u32 = 80;
-/// A label is this many times its category, and its place.
+/// A label is its category times this number, plus its place.
 const PLACES: usize = Place::ALL.len();
 
-/// Phrases that the output must not have, in categories.
+/// Rule: the output contains none of the phrases. The phrases are grouped in categories.
 ///
-/// The built-in kinds are warnings: they are guesses about prose. `docs/rules.md` has their figures, which a caller weighs before
-/// [`Patterns::severity`] makes a kind an error. They do not look into code (fences, code within lines, indented code) and
-/// quotations unless [`Patterns::everywhere`] is set. A phrase in an open quotation is told once the quotation turns out to be none:
-/// at the end of its paragraph, after 1,000 characters, or at the end of the text. Categories of the caller count everywhere.
+/// The built-in kinds are warnings, because their judgement of prose is uncertain. `docs/rules.md` has their
+/// error rates, which a caller should weigh before [`Patterns::severity`] makes a kind an error. The built-in
+/// kinds skip code (fences, code within lines, indented code) and quotations unless [`Patterns::everywhere`] is
+/// set. A phrase after an opening quotation mark is reported once the mark proves to open no quotation: at the
+/// end of its paragraph, after 1,000 characters, or at the end of the text. The caller's categories apply
+/// everywhere.
 ///
-/// Beside phrases the built-in kinds have shapes of sentences: words in an order with others between them, such as a first person, a word of
-/// inability and what a request asks for. A shape is told at the end of its sentence, which is read from the content; an offer ("I can make
-/// it shorter") is told at the end of the text, where it stands there. Two hints in the first sentences are a refusal together.
+/// The built-in kinds also have shapes of sentences: words in an order, with other words between them, such as
+/// a first person, a word of inability and the object of a request. A shape is reported at the end of its
+/// sentence, which is read from the content. An offer ("I can make it shorter") is reported only if the text
+/// ends with it. Two hints in the first sentences form a refusal.
 ///
-/// Found are phrases whatever their case, the kind and amount of white space, and typographic quotes; at the beginnings and ends
-/// of words only, where they begin or end with a word's character. So a phrase that ends with a letter counts once the next
-/// character, or the end, shows that the word is over: however `as an AI` is cut into tokens, `as an aim` never counts.
+/// The search ignores case, the kind and amount of white space, and typographic quotes. A phrase that begins or
+/// ends with a word character matches only at the beginning or end of a word. A phrase that ends with a letter
+/// therefore counts when the next character, or the end of the text, ends the word: for any division into
+/// tokens, `as an AI` does not match in `as an aim`.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, OutputFacts, PatternKind, Patterns, Severity};
@@ -58,12 +62,12 @@ pub struct Patterns {
     name: String,
     categories: Vec<Category>,
     everywhere: bool,
-    /// The caller's phrases, and the built-in ones. Shared with all rules that have the same: a session's rules are made anew for
-    /// each session.
+    /// The caller's phrases, and the built-in ones. Rules with equal phrases share them, because each session
+    /// has rules of its own.
     own: Arc<Phrases>,
     builtin: Arc<Phrases>,
     reading: Reading,
-    /// How many of the phrases were told while streaming.
+    /// Number of the phrases that were reported while streaming.
     told: usize,
 }
 
@@ -71,28 +75,29 @@ pub struct Patterns {
 struct Category {
     name: String,
     severity: Severity,
-    /// None of a caller's category.
+    /// None for a caller's category.
     kind: Option<PatternKind>,
 }
 
-/// The part of a text that was read.
+/// State of the search, after the text read so far.
 #[derive(Debug, Clone)]
 struct Reading {
     own: Matcher,
     builtin: Matcher,
     scope: Scope,
     seen: usize,
-    /// A bracket that may be a placeholder: its phrase, its characters, and whether it is closed.
+    /// A bracket that may be a placeholder: its phrase, its length in characters, and whether it is closed.
     bracket: Option<(Found, u32, bool)>,
     /// Phrases in an open quotation, or in open code.
     open: Vec<Found>,
-    /// The triggers of the sentence that is being read, and whether it is over.
+    /// The triggers of the current sentence, and whether the sentence has ended.
     triggers: Vec<Found>,
     ending: Ending,
     is_over: bool,
-    /// Sentences that count if the text ends soon, or beside another one: the last of each category and place.
+    /// Sentences that count only near the end of the text, or together with another one: the last of each
+    /// category and place.
     weak: Vec<(Place, Found)>,
-    /// In the order in which they were found, one for each category.
+    /// Phrases in the order in which they were found, one for each category.
     found: Vec<Found>,
 }
 
@@ -113,7 +118,7 @@ impl Reading {
         }
     }
 
-    /// Passes over the letters and spaces that `text` begins with and where no phrase begins; their number.
+    /// Skips the leading letters and spaces of `text` at which no phrase begins. Returns their number.
     #[inline]
     fn pass(&mut self, own: &Phrases, builtin: &Phrases, text: &str) -> usize {
         // A space may end a sentence.
@@ -131,7 +136,7 @@ impl Reading {
         quiet.len()
     }
 
-    /// Looks for built-in phrases at the text's next character.
+    /// Searches for built-in phrases at the text's next character.
     #[inline]
     fn builtin(&mut self, phrases: &Phrases, c: char, at: usize, everywhere: bool) {
         let Reading { builtin, scope, bracket, open, triggers, ending, is_over, weak, found, .. } = self;
@@ -160,7 +165,7 @@ impl Reading {
             if closed && !matches!(c, '(' | '[' | ':') {
                 keep(open, found, held);
             }
-            // A bracket within it makes it code or a link.
+            // A bracket within the bracket shows that it is code or a link.
             let goes_on = !closed && !matches!(c, '\n' | '[') && chars < BRACKET;
             *bracket = goes_on.then_some((held, chars + 1, c == ']'));
         }
@@ -178,7 +183,7 @@ impl Reading {
         }
     }
 
-    /// The sentence up to that byte is over, or the text is.
+    /// Judges the sentence that ends at `end`, or that the text's end completes.
     fn judge(&mut self, categories: &[Category], content: &str, end: usize) {
         self.is_over = false;
         let triggers = std::mem::take(&mut self.triggers);
@@ -186,7 +191,7 @@ impl Reading {
         judge(&triggers, categories, content, end, weak, |phrase| keep(open, found, phrase));
     }
 
-    /// All that was found, if the text ends here.
+    /// Returns all phrases of a text that ends here.
     fn at_end(&self, categories: &[Category], content: &str) -> Vec<Found> {
         let mut found = self.found.clone();
         let is_trigger = |phrase: &Found| Place::of_label(phrase.label) == Place::Sentence;
@@ -232,7 +237,7 @@ impl Place {
 }
 
 impl Patterns {
-    /// No phrases.
+    /// Creates a rule without phrases.
     pub fn new() -> Self {
         Patterns {
             name: "patterns".to_owned(),
@@ -245,14 +250,15 @@ impl Patterns {
         }
     }
 
-    /// The built-in phrases of all kinds, with severity [`Severity::Warning`]. They report and fail no attempt: a gate needs
-    /// [`Patterns::severity`], and a look at the figures in `docs/rules.md`.
+    /// Creates a rule with the built-in phrases of all kinds, with severity [`Severity::Warning`]. They are
+    /// reported and fail no attempt. [`Patterns::severity`] makes them fail an attempt; `docs/rules.md` has the
+    /// error rates.
     pub fn builtin() -> Self {
         static BUILTIN: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(PatternKind::ALL));
         BUILTIN.clone()
     }
 
-    /// The built-in phrases of these kinds, with severity [`Severity::Warning`].
+    /// Creates a rule with the built-in phrases of these kinds, with severity [`Severity::Warning`].
     pub fn of(kinds: impl IntoIterator<Item = PatternKind>) -> Self {
         let mut rule = Self::new();
         for kind in kinds {
@@ -264,26 +270,27 @@ impl Patterns {
         rule
     }
 
-    /// The same, with this severity for a built-in kind that it has.
+    /// Sets the severity of a built-in kind that the rule has. Default: [`Severity::Warning`].
     pub fn severity(mut self, kind: PatternKind, severity: Severity) -> Self {
         let of_kind = |category: &&mut Category| category.name == kind.name();
         self.categories.iter_mut().filter(of_kind).for_each(|category| category.severity = severity);
         self
     }
 
-    /// The same, which looks for the built-in phrases in code and quotations too.
+    /// Searches code and quotations for the built-in phrases, too. Default: they are skipped.
     pub fn everywhere(mut self) -> Self {
         self.everywhere = true;
         self
     }
 
-    /// The same under another name: for several of them in one set of rules.
+    /// Sets the name of the rule, for several such rules in one set. Default: `patterns`.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same, with these phrases too. A blank phrase is none; a phrase that is there already stays in its category.
+    /// Adds a category of phrases. Blank phrases are ignored. A phrase that the rule has already stays in its
+    /// category.
     pub fn category<P: AsRef<str>>(
         mut self,
         name: impl Into<String>,
@@ -311,7 +318,7 @@ impl Patterns {
 }
 
 impl Default for Patterns {
-    /// As [`Patterns::builtin`].
+    /// Like [`Patterns::builtin`].
     fn default() -> Self {
         Self::builtin()
     }
@@ -342,7 +349,7 @@ impl Guardrail for Patterns {
             }
         }
         reading.seen += delta.len();
-        // One at a time: a second category in one token is told at the next.
+        // One violation per token: a second category is reported at the next token.
         let next = *self.reading.found.get(self.told)?;
         self.told += 1;
         Some(self.violation(next))
@@ -359,7 +366,7 @@ impl Guardrail for Patterns {
     }
 }
 
-/// Tells each category with a trigger in a sentence of one of its shapes.
+/// Reports each category with a trigger in a sentence of one of its shapes.
 fn judge(
     triggers: &[Found],
     categories: &[Category],
@@ -407,10 +414,10 @@ fn judge(
     }
 }
 
-/// Notes a phrase, unless it stands in an open quotation or in open code.
+/// Notes a phrase. Holds it back if it stands in an open quotation or in open code.
 fn keep(open: &mut Vec<Found>, found: &mut Vec<Found>, phrase: Found) {
     if phrase.context.is_open() {
-        // Of each category the first is enough in one region.
+        // One phrase of each category suffices in a region.
         let known = |held: &Found| held.label / PLACES == phrase.label / PLACES;
         if !open.iter().any(known) {
             open.push(phrase);

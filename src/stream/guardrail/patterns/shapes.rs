@@ -1,23 +1,24 @@
-//! Shapes of sentences: words in an order, with others between them.
+//! Shapes of sentences: words in an order, with other words between them.
 
 use crate::stream::guardrail::text::{Fold, is_word};
 
-/// The most words of a sentence, one bit each; behind them another sentence begins.
+/// The most words of a sentence, one bit each. Later words are ignored.
 const WORDS: usize = 120;
-/// The longest way from a trigger to the beginning and to the end of its sentence, in bytes.
+/// The longest distance from a trigger to the beginning and to the end of its sentence, in bytes.
 pub(super) const LONGEST: usize = 600;
 
-/// One part of a shape. Places between words are bits: a part takes a set of places to the set of those behind it.
+/// One part of a shape. Positions between words are bits: a part maps a set of positions to the set of
+/// positions after it.
 #[derive(Debug, Clone)]
 enum Part {
     Word(String),
     /// A word of digits.
     Number,
-    /// Up to so many words.
+    /// Up to this number of words.
     Gap(u32),
-    /// One of several, each a row of parts.
+    /// One of several alternatives, each a sequence of parts.
     OneOf(Vec<Vec<Part>>),
-    /// A word with which none of them begins.
+    /// A word at which none of the alternatives begins.
     Not(Vec<Vec<Part>>),
     Start,
     End,
@@ -25,8 +26,9 @@ enum Part {
 
 /// A shape of a sentence.
 ///
-/// Its text has words, `#` for a number, `..` for up to four words, `...` for up to ten, `(a|b c|)` for one of several, `!(a|b)` for a word that
-/// begins none of them, and `^` and `$` for the ends of the sentence. A colon is a word, other punctuation is none.
+/// Its text has words, `#` for a number, `..` for up to four words, `...` for up to ten, `(a|b c|)` for
+/// alternatives, `!(a|b)` for a word at which none of the alternatives begins, and `^` and `$` for the ends of
+/// the sentence. A colon is a word; other punctuation is ignored.
 #[derive(Debug, Clone)]
 pub(super) struct Shape(Vec<Part>);
 
@@ -36,7 +38,7 @@ impl Shape {
         Shape(rows.pop().unwrap_or_default())
     }
 
-    /// Has the sentence this shape?
+    /// Returns whether the sentence has this shape.
     pub(super) fn is_in(&self, sentence: &Sentence) -> bool {
         let words: Vec<&str> = sentence.words().collect();
         let all = (1 << words.len()) | ((1 << words.len()) - 1);
@@ -44,7 +46,7 @@ impl Shape {
     }
 }
 
-/// Reads the rows of a group, up to its end. Returns the text behind it.
+/// Reads the alternatives of a group, up to its end. Returns the text after it.
 fn rows(mut text: &str) -> (Vec<Vec<Part>>, &str) {
     let mut rows = vec![vec![]];
     loop {
@@ -103,7 +105,7 @@ fn row(parts: &[Part], words: &[&str], mut places: u128) -> u128 {
     places
 }
 
-/// The places behind a word that is as it should be.
+/// Returns the positions after the words that satisfy `is_meant`.
 fn behind(words: &[&str], places: u128, is_meant: impl Fn(usize, &str) -> bool) -> u128 {
     let is_behind = |place: &usize| places & (1 << place) != 0 && is_meant(*place, words[*place]);
     (0..words.len()).filter(is_behind).fold(0, |all, place| all | 1 << (place + 1))
@@ -136,7 +138,7 @@ fn is_part(c: char) -> bool {
     is_word(c) || matches!(c, '\'' | '-')
 }
 
-/// Where the sentence of that place begins.
+/// Returns the beginning of the sentence that contains position `at`.
 pub(super) fn start_of(text: &str, at: usize) -> usize {
     let from = text.floor_char_boundary(at.saturating_sub(LONGEST));
     let before = text.get(from..at).unwrap_or_default();

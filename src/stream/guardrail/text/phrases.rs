@@ -1,4 +1,4 @@
-//! Many phrases, looked for at once.
+//! Simultaneous search for many phrases.
 
 use std::str::Chars;
 use std::sync::OnceLock;
@@ -6,14 +6,15 @@ use std::sync::OnceLock;
 use super::scope::Context;
 use super::{Fold, is_word, stands_alone};
 
-/// A set of phrases, each with a label: a graph of their characters.
+/// A set of phrases with labels, as a graph of their characters.
 ///
-/// A phrase that begins with a word's character begins where a word does, so that few are ever under way at once. That is why the
-/// graph needs no links for failure. The alternatives of a template share what follows them.
+/// A phrase that begins with a word character begins at the start of a word, so that few phrases are in
+/// progress at a time. The graph therefore needs no failure links. The alternatives of a template share the
+/// part after them.
 #[derive(Debug, Clone)]
 pub(in crate::stream) struct Phrases {
     nodes: Vec<Node>,
-    /// The first step for characters of ASCII; 0 is none, for no edge leads to the root.
+    /// The first step for characters of ASCII; 0 stands for none, because no edge leads to the root.
     first: [usize; 128],
     beginnings: OnceLock<Box<Beginnings>>,
 }
@@ -21,7 +22,7 @@ pub(in crate::stream) struct Phrases {
 #[derive(Debug, Clone, Default)]
 struct Node {
     edges: Vec<(char, usize)>,
-    /// Nodes that are reached with this one, without a character: the rest of a template behind an alternative.
+    /// Nodes that are reached with this one, without a character: the rest of a template after an alternative.
     joined: Vec<usize>,
     /// The label of the phrase that ends here.
     label: Option<usize>,
@@ -36,7 +37,7 @@ impl Phrases {
         self.nodes.len() == 1
     }
 
-    /// Puts a phrase in, folded. A blank one is none. The first label of a phrase stays.
+    /// Adds a phrase, folded. A blank phrase is ignored. The first label of a phrase stays.
     pub(in crate::stream) fn add(&mut self, phrase: &str, label: usize) {
         let end = Fold::text(phrase).chars().fold(0, |node, c| self.step(node, c));
         if end > 0 {
@@ -44,7 +45,8 @@ impl Phrases {
         }
     }
 
-    /// Puts a template in, which is folded already: `(a|b)` is one of several, a backslash takes the next character as it is.
+    /// Adds a template, which is folded already. `(a|b)` is a choice, and a backslash makes the next character
+    /// literal.
     pub(in crate::stream) fn add_template(&mut self, template: &str, label: usize) {
         let end = self.alternatives(0, &mut template.chars());
         self.nodes[end].label.get_or_insert(label);
@@ -102,14 +104,15 @@ impl Phrases {
     /// Notes the first four characters of the phrases from a node on.
     fn begin(&self, node: usize, said: [usize; 4], length: usize, all: &mut Beginnings) {
         self.reach(node, &mut |_, of| {
-            // The fourth character may be none that is noted.
+            // The fourth character may be outside of the noted alphabet.
             if length >= 3 {
                 all.add(&said[..3]);
             }
             if length == 4 {
                 all.add_four(said);
             } else if length > 0 && of.label.is_some() {
-                // Behind a phrase that ends with a letter a space follows, or what is no letter.
+                // After a phrase that ends with a letter, only a space or a character other than a letter can
+                // follow.
                 let mut said = said;
                 let ends_word = said[length - 1] > 0;
                 said[length] = 0;
@@ -127,7 +130,7 @@ impl Phrases {
         });
     }
 
-    /// Each node that is reached with this one.
+    /// Visits each node that is reached with this one.
     fn reach(&self, node: usize, reached: &mut impl FnMut(usize, &Node)) {
         let of = &self.nodes[node];
         reached(node, of);
@@ -135,15 +138,15 @@ impl Phrases {
     }
 }
 
-/// With which three letters or spaces a phrase begins, one bit for each, and with which four, one bit for some of them. Most words of a text
-/// begin none, and are passed over at once.
+/// The beginnings of phrases: three letters or spaces, one bit for each combination, and four, one bit for
+/// several combinations. Most words of a text begin no phrase and are skipped.
 #[derive(Debug, Clone)]
 struct Beginnings {
     three: [u64; (27 * 27 * 27_usize).div_ceil(64)],
     four: [u64; FOUR / 64],
 }
 
-/// All fours of letters would take 66 KB.
+/// A bit for each combination of four letters would take 66 KB.
 const FOUR: usize = 1 << 15;
 
 impl Beginnings {
@@ -153,7 +156,7 @@ impl Beginnings {
         all
     }
 
-    /// Whatever follows these.
+    /// Adds all combinations of three that begin with `digits`.
     fn add(&mut self, digits: &[usize]) {
         let each = 27_usize.pow(3 - digits.len() as u32);
         let first = digits.iter().fold(0, |number, digit| number * 27 + digit) * each;
@@ -165,7 +168,7 @@ impl Beginnings {
         self.four[bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Whatever follows the first of them, up to four.
+    /// Adds all combinations of four that begin with the first `length` digits.
     fn add_each(&mut self, digits: &mut [usize; 4], length: usize) {
         if length == 4 {
             return self.add_four(*digits);
@@ -176,12 +179,13 @@ impl Beginnings {
         }
     }
 
-    /// True where the text has another character.
+    /// Returns whether a phrase may begin with `text`. Returns true for other characters than letters and
+    /// spaces.
     #[inline]
     fn may_have(&self, text: &[u8]) -> bool {
         let &[first, second, third, ref rest @ ..] = text else { return true };
         match (digit(first), digit(second), digit(third)) {
-            // White space is one space for a phrase, however much it is.
+            // Any amount of white space is one space of a phrase.
             (Some(_), Some(0), Some(0)) => true,
             (Some(first), Some(second), Some(third)) => {
                 let three = (first * 27 + second) * 27 + third;
@@ -195,7 +199,7 @@ impl Beginnings {
     fn may_go_on(&self, three: usize, rest: &[u8]) -> bool {
         let Some(fourth) = rest.first().copied().and_then(digit) else { return true };
         let bit = bit_of_four(three, fourth);
-        // Further white space is no character of a phrase.
+        // Further white space is not a character of a phrase.
         fourth == 0 && three.is_multiple_of(27) || self.four[bit / 64] & (1 << (bit % 64)) != 0
     }
 }
@@ -206,7 +210,7 @@ fn bit_of_four(three: usize, fourth: usize) -> usize {
     (((three * 27 + fourth) as u64 * 0x9E37_79B1) >> 12) as usize & (FOUR - 1)
 }
 
-/// A letter or a space, as a digit of a number to the base 27.
+/// Converts a letter or a space to a digit to the base 27.
 #[inline]
 fn digit(c: u8) -> Option<usize> {
     match c {
@@ -222,17 +226,17 @@ impl Default for Phrases {
     }
 }
 
-/// Phrases that are under way in one text.
+/// The phrases in progress in one text.
 #[derive(Debug, Clone, Default)]
 pub(in crate::stream) struct Matcher {
     fold: Fold,
-    /// Begun, the earliest first.
+    /// Phrases that have begun, the earliest first.
     begun: Vec<Begun>,
     /// Empty between characters; kept for its memory.
     going: Vec<Begun>,
-    /// Whole, if the word ends here.
+    /// Phrases that are complete if the word ends here.
     ended: Vec<Found>,
-    /// Was the last character part of a word that goes on with another such?
+    /// Whether the last character belongs to a word that may continue.
     in_word: bool,
 }
 
@@ -243,20 +247,20 @@ struct Begun {
     context: Context,
 }
 
-/// A phrase that stands in the text.
+/// A phrase in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stream) struct Found {
     /// The phrase's label.
     pub(in crate::stream) label: usize,
-    /// Where it begins, in bytes of the text.
+    /// The beginning, in bytes of the text.
     pub(in crate::stream) at: usize,
-    /// In what it begins.
+    /// The context in which it begins.
     pub(in crate::stream) context: Context,
 }
 
 impl Matcher {
-    /// The text's next character, at that byte. Tells of each phrase as soon as it is sure to end there: one that ends with a
-    /// word's character when the character after it is none.
+    /// Reads the text's next character, at byte `at`. Reports each phrase once its end is certain. A phrase
+    /// that ends with a word character is reported at the next character outside of a word.
     #[inline]
     pub(in crate::stream) fn char(
         &mut self,
@@ -271,7 +275,8 @@ impl Matcher {
         self.fold = fold;
     }
 
-    /// How many lower-case letters and spaces the text begins with before a phrase may begin; none while one is under way.
+    /// Returns how many leading lower-case letters and spaces of the text come before a phrase may begin; 0
+    /// while a phrase is in progress.
     #[inline]
     pub(in crate::stream) fn quiet(&self, phrases: &Phrases, text: &str) -> usize {
         if !self.begun.is_empty() || !self.ended.is_empty() {
@@ -291,7 +296,7 @@ impl Matcher {
         at
     }
 
-    /// Passes over such a part of the text.
+    /// Skips a part of the text whose length `quiet` returned.
     #[inline]
     pub(in crate::stream) fn pass(&mut self, text: &str) {
         if let Some(last) = text.as_bytes().last() {
@@ -341,14 +346,15 @@ impl Matcher {
         std::mem::swap(begun, going);
     }
 
-    /// The quotation or the code of that number is over: what began in it is dropped, or is text as any other.
+    /// Settles a quotation or a part of code. Phrases that began in it become ordinary text if `text` is true,
+    /// and are dropped otherwise.
     pub(in crate::stream) fn settle(&mut self, region: u32, text: bool) {
         let settled = |context: &mut Context| context.settle(region, text);
         self.begun.retain_mut(|begun| settled(&mut begun.context));
         self.ended.retain_mut(|ended| settled(&mut ended.context));
     }
 
-    /// The text ends here: a word that was not over is.
+    /// Ends the text: returns the phrases that were waiting for the end of their word.
     pub(in crate::stream) fn end(&self) -> impl Iterator<Item = Found> + '_ {
         self.ended.iter().copied()
     }

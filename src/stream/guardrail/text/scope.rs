@@ -1,51 +1,52 @@
-//! Code, quotations, and where lines begin.
+//! Code, quotations, and beginnings of lines.
 
 use super::is_word;
 
-/// The longest quotation or code within a line, in characters. What is longer is text.
+/// The longest quotation or code within a line, in characters. A longer one counts as text.
 const LONGEST: u32 = 1_000;
-/// The longest line that greets, in characters, and how many lines a letter has up to it: addresses and a date stand above.
+/// The longest line of a greeting, in characters, and the most lines of a letter up to it. Addresses and a date
+/// precede the greeting.
 const GREETING: u32 = 60;
 const HEAD: u32 = 6;
 
-/// In what a character stands.
+/// The context of a character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::stream) struct Context {
-    /// In a quotation or in code that may not be closed, of that number; 0 for none.
+    /// The number of the quotation or code that may remain unclosed; 0 for none.
     region: u32,
-    /// In code or in a quotation for sure.
+    /// Certainly in code or in a quotation.
     pub(in crate::stream) hidden: bool,
-    /// The first character of its line, but for white space.
+    /// The first character of its line apart from white space.
     pub(in crate::stream) line: bool,
     /// In a line that begins with white space.
     pub(in crate::stream) indented: bool,
-    /// Behind a word or a colon, and a space.
+    /// After a word, a colon or a comma, and a space.
     pub(in crate::stream) spoken: bool,
-    /// Behind a character that makes a bracket part of code or of a link.
+    /// After a character that makes a bracket part of code or of a link.
     pub(in crate::stream) glued: bool,
-    /// Behind a mark of emphasis.
+    /// After a mark of emphasis.
     pub(in crate::stream) starred: bool,
     /// The text is a letter: one of its first lines, all of them short, ends with a comma.
     pub(in crate::stream) letter: bool,
 }
 
 impl Context {
-    /// Does it stand in what may turn out to be code or a quotation?
+    /// Returns whether the context may prove to be code or a quotation.
     pub(in crate::stream) fn is_open(self) -> bool {
         self.region > 0
     }
 
-    /// Does it stand in that region?
+    /// Returns whether the context is in that region.
     pub(in crate::stream) fn is_in(self, region: u32) -> bool {
         self.region == region
     }
 
-    /// The same, in no code and in no quotation.
+    /// Returns the context, marked as outside of code and quotations.
     pub(in crate::stream) fn outside(self) -> Self {
         Context { region: 0, hidden: false, ..self }
     }
 
-    /// A region is over. Is what stands in this context text?
+    /// Settles a region. Returns whether the content of this context is text.
     pub(in crate::stream) fn settle(&mut self, region: u32, text: bool) -> bool {
         if self.region == region {
             self.region = 0;
@@ -55,71 +56,71 @@ impl Context {
     }
 }
 
-/// Reads Markdown as far as code and quotations need it.
+/// Reader of Markdown, limited to code and quotations.
 #[derive(Debug, Clone)]
 pub(in crate::stream) struct Scope {
     line: Line,
-    /// How far the line is indented, and how many characters it has.
+    /// The indent of the line, and its number of characters.
     indent: u32,
     chars: u32,
-    /// The fence that is open: its mark and length.
+    /// The open fence: its mark and length.
     fence: Option<(char, u32)>,
-    /// Was the line before blank, or indented code? Does a list go on?
+    /// Whether the previous line was blank, whether it was indented code, and whether a list continues.
     blank: bool,
     code: bool,
     list: bool,
     open: Option<Open>,
     region: u32,
-    /// Backticks that were just read.
+    /// Number of the backticks just read.
     ticks: u32,
-    /// The last character, and the last one that is not white space.
+    /// The last character, and the last one other than white space.
     before: char,
     ink: char,
-    /// Is the text a letter? Known after its first lines.
+    /// Whether the text is a letter; known after its first lines.
     letter: Option<bool>,
     lines: u32,
     /// Colons at the end of the line so far.
     colons: u32,
     /// The directive of reStructuredText in the line, as far as it was read.
     directive: Directive,
-    /// How far the line was indented that begins a literal block: lines with a greater indent are code.
+    /// The indent of the line that begins a literal block: lines with a greater indent are code.
     literal: Option<u32>,
 }
 
-/// `.. name::`, which begins a block.
+/// The directive `.. name::`, which begins a block.
 #[derive(Debug, Clone, Default)]
 enum Directive {
     #[default]
     None,
-    /// So many dots.
+    /// This number of dots.
     Dots(u32),
     Name(String),
-    /// Its block is code, or is not.
+    /// Whether its block is code.
     Block(bool),
 }
 
 /// Directives with a block of code.
 const OF_CODE: [&str; 7] =
     ["code", "code-block", "sourcecode", "parsed-literal", "doctest", "testcode", "ipython"];
-/// The longest name of one.
+/// The longest name of a directive, in bytes.
 const LONGEST_NAME: usize = 20;
 
 #[derive(Debug, Clone, Copy)]
 struct Open {
     close: char,
-    /// How many backticks opened it; 0 for a quotation.
+    /// Number of the backticks that opened it; 0 for a quotation.
     ticks: u32,
     chars: u32,
-    /// An apostrophe that closes it unless the word goes on.
+    /// An apostrophe that closes it unless the word continues.
     closing: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     Begun,
-    /// Marks that may be a fence, and whether something else follows them.
+    /// Marks that may be a fence, and whether other text follows them.
     Marks(char, u32, bool),
-    /// A bullet, or digits, that may begin an item.
+    /// A bullet, or digits, that may begin a list item.
     Item(bool),
     Text,
     Hidden,
@@ -148,7 +149,8 @@ impl Scope {
         }
     }
 
-    /// The text's next character, and in what it stands. Tells of each region that is over, and whether it is text.
+    /// Reads the text's next character, and returns its context. Reports each region that ended, and whether it
+    /// is text.
     #[inline]
     pub(in crate::stream) fn char(&mut self, c: char, mut over: impl FnMut(u32, bool)) -> Context {
         let begins = self.line == Line::Begun;
@@ -157,7 +159,7 @@ impl Scope {
         self.context(begins, behind, ink)
     }
 
-    /// How many lower-case letters and spaces may come without a change of scope.
+    /// Returns how many lower-case letters and spaces may follow without a change of context.
     #[inline]
     pub(in crate::stream) fn quiet(&self) -> usize {
         let is_named = matches!(self.directive, Directive::Dots(_) | Directive::Name(_));
@@ -171,7 +173,7 @@ impl Scope {
         }
     }
 
-    /// Passes over so many of them.
+    /// Skips such letters and spaces.
     #[inline]
     pub(in crate::stream) fn pass(&mut self, text: &str) {
         let (Some(last), Ok(passed)) = (text.bytes().last(), u32::try_from(text.len())) else { return };
@@ -245,7 +247,7 @@ impl Scope {
         }
     }
 
-    /// What the line is.
+    /// Determines the kind of the line.
     fn read(&mut self, c: char, over: &mut impl FnMut(u32, bool)) {
         self.line = match (self.line, c) {
             (Line::Begun, ' ' | '\t' | '\r') => {
@@ -308,7 +310,7 @@ impl Scope {
         };
     }
 
-    /// Quotations and code within a line.
+    /// Reads quotations and code within a line.
     fn within(&mut self, c: char, over: &mut impl FnMut(u32, bool)) {
         let Some(open) = &mut self.open else {
             match c {
