@@ -29,21 +29,21 @@ impl From<Failure> for Failed {
     }
 }
 
-/// Rules, drift, and whether there is any output.
+/// The checks: rules, drift, a value, and whether there is any output.
 pub(super) struct Checks {
     rules: Rules,
     drift: Option<DriftWatch>,
     zero_output: bool,
-    /// What a whole output has to be.
+    /// The value that a whole output must be.
     pub(super) fit: Option<Box<dyn Fit>>,
 }
 
 struct DriftWatch {
     detector: DriftDetector,
     every: Option<NonZeroU32>,
-    /// Tokens since the detector was asked.
+    /// Tokens since the last call of the detector.
     unasked: u32,
-    /// How much of the text it has seen, in bytes.
+    /// Bytes of the text that the detector has seen.
     seen: usize,
 }
 
@@ -59,13 +59,13 @@ impl Checks {
         Checks { rules, drift, zero_output, fit }
     }
 
-    /// Is there nothing to do at a token?
+    /// Returns whether no check needs the tokens.
     #[inline]
     pub(super) fn are_idle(&self) -> bool {
         self.rules.is_empty() && self.drift.is_none()
     }
 
-    /// An attempt begins, with no text. Why the rules cannot begin, if they panic.
+    /// Starts an attempt without text. Fails if a rule panics.
     pub(super) fn reset(&mut self) -> Result<(), Failed> {
         guarded(|| {
             self.rules.reset();
@@ -80,7 +80,8 @@ impl Checks {
         .map_err(panicked)
     }
 
-    /// An attempt is about to go on from a checkpoint. Why it must not, if so.
+    /// Shows a checkpoint to the rules and the detector before an attempt continues from it. Returns the reason
+    /// if one of them refuses it.
     pub(super) fn resume(&mut self, checkpoint: Checkpoint<'_>) -> Option<String> {
         let text = checkpoint.content;
         let looked = guarded(|| {
@@ -99,7 +100,7 @@ impl Checks {
         }
     }
 
-    /// A token of `delta` bytes was put at the end of `content`.
+    /// Checks a token of `delta` bytes at the end of `content`.
     pub(super) fn token<C: Callbacks>(
         &mut self,
         delta: usize,
@@ -171,7 +172,7 @@ impl Checks {
         failed
     }
 
-    /// The attempt's output is whole.
+    /// Checks the whole output of an attempt.
     pub(super) fn complete<C: Callbacks>(
         &mut self,
         content: &str,
@@ -199,7 +200,7 @@ impl Checks {
         self.tell_drift(looked, content, dispatch)
     }
 
-    /// What each rule says of the whole output, and last whether it is what was asked for.
+    /// Returns the result of each rule for the whole output, and last the result of the required value.
     fn results(&mut self, content: &str, facts: &OutputFacts) -> Vec<RuleResult> {
         let mut results = self.rules.complete(content, facts);
         if let Some(fit) = &mut self.fit {
@@ -216,7 +217,7 @@ impl DriftWatch {
         if self.unasked < every.get() { None } else { self.rest(content) }
     }
 
-    /// Shows the detector what it has not seen.
+    /// Passes the unseen text to the detector.
     fn rest(&mut self, content: &str) -> Option<Drift> {
         self.every?;
         let unseen = content.get(self.seen..).unwrap_or_default();
@@ -251,7 +252,8 @@ fn tell_complete<C: Callbacks>(
     failed
 }
 
-/// The failure that violations make, if any is more than a warning: the first of the worst speaks for all.
+/// Returns the failure of an attempt with these violations, unless all are warnings. The first violation of the
+/// worst severity gives the message.
 fn worst(found: &[Violation]) -> Option<Failed> {
     let severity = found.iter().map(|violation| violation.severity).max()?;
     let code = match severity {

@@ -1,31 +1,35 @@
-//! What can be noticed, and what is told of it.
+//! Kinds of drift.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// In which way an output drifts.
+/// Kind of drift of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DriftKind {
-    /// The same words come again and again: of the last 240 words, a share stands in groups of three that came before; at all of them
-    /// it is sure. Or 45 of these groups come at one distance from where they came last, and three and a half times the distance at least. Or a word goes round in itself for 140 characters, or a line comes eight times more.
+    /// Repetition. Of the last 240 words, the share of groups of three words that occurred before, divided by
+    /// 1.1, is the confidence. Or 45 consecutive groups repeat at one distance, over at least three and a half
+    /// times that distance. Or a word repeats itself for 140 characters, or a line occurs nine times more.
     Repetition,
-    /// After text of words: of the last 160 characters few are of words, and most pairs never came before, as in noise or another
-    /// script; or words of four scripts stand in turns; or twenty words in a row are without one of those that sentences have, or
-    /// 23 of 24 are such words and twelve of them differ. Or half of the last twenty parts of a line are no words, at most one is a common one, and they are no
-    /// data of one shape: behind the sentence with which the line begins, or from its beginning behind lines of sentences.
+    /// Noise after text of words. Few of the last 160 characters belong to words, and most pairs of characters
+    /// are new, as in noise or another script. Or words of four scripts alternate. Or twenty consecutive words
+    /// contain no common word, or 23 of 24 words are common and twelve of them differ. Or half of the last
+    /// twenty parts of a line are not words, at most one is a common word, and they are not data of one shape:
+    /// after the sentence that begins the line, or from the line's beginning after lines of sentences. The
+    /// numbers are for a confidence of 0.7.
     EntropySpike,
-    /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words, and of 50 at least, it is sure.
+    /// Hedges, such as "perhaps" and "it might seem". One hedge in ten of the last 100 words, counted over at
+    /// least 50 words, has confidence 1.
     Hedging,
 }
 
 impl DriftKind {
-    /// All of them, in the order in which they are told.
+    /// All kinds, in the order in which they are reported.
     pub const ALL: [DriftKind; 3] = [DriftKind::Repetition, DriftKind::EntropySpike, DriftKind::Hedging];
 
-    /// The kind as it is written: `entropy_spike`.
+    /// Returns the kind in its written form, such as `entropy_spike`.
     pub const fn name(self) -> &'static str {
         match self {
             DriftKind::Repetition => "repetition",
@@ -41,13 +45,13 @@ impl fmt::Display for DriftKind {
     }
 }
 
-/// What was noticed: the arguments of `onDrift` (document 002, "Callback Signatures").
+/// Detected drift: the arguments of `onDrift`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Drift {
-    /// In which ways, in the order of [`DriftKind::ALL`]; at least one.
+    /// The kinds, in the order of [`DriftKind::ALL`]; at least one.
     pub kinds: Vec<DriftKind>,
-    /// How sure it is, from 0 to 1: that of the surest kind.
+    /// The highest confidence of the kinds, from 0 to 1.
     pub confidence: f64,
 }
 

@@ -1,39 +1,44 @@
-//! Words that come again and again.
+//! Repetition of words, lines and characters.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::stream::guardrail::text::Word;
 
-/// How many groups of three words are looked at: those of 240 words. A circle of fifty words turns nearly five times in them.
+/// Size of the window, in groups of three words: 238 groups of 240 words. A cycle of fifty words occurs nearly
+/// five times in it.
 const WINDOW: usize = 238;
-/// So many groups must be there.
+/// The least number of groups for a confidence by share.
 const LEAST: usize = 60;
-/// A share is so many times as sure. Changelogs with many empty releases, and mails with long quotations, have up to 0.75.
+/// Factor from a share to its confidence. Changelogs with many empty releases, and mails with long quotations,
+/// reach a share of 0.75.
 const SURE_SHARE: f64 = 1.0 / 1.1;
 
-/// Groups at one distance from where they came last go round from so many on. It is sure where they are so many, and so many times the distance.
+/// The least number of consecutive groups that repeat at one distance. The confidence is 1 at `SURE_ROUND`
+/// groups, if they also cover `TURNS` times the distance.
 const LEAST_ROUND: u64 = 12;
 const SURE_ROUND: f64 = 45.0;
 const TURNS: f64 = 3.5;
 
-/// A circle within a word is shorter than so many characters.
+/// Limit of the length of a cycle within a word, in characters.
 const CIRCLE: usize = 16;
-/// A run of letters and digits counts from so many on.
+/// Length of a run of letters and digits, in characters, after which cycles are counted.
 const LEAST_RUN: usize = 26;
-/// At so many characters that go round it is sure, and at so many lines that are the same.
+/// The number of repeated characters, and of repeated lines, at which the confidence is 1.
 const SURE_LETTERS: f64 = 140.0;
 const SURE_LINES: f64 = 8.5;
 
-/// The share of groups of three words that are in the window more than once; words that go round without a number between them; a word and lines that go
-/// round. Words without a letter do not count: numbers repeat.
+/// Detector of repetition, by the share of groups of three words that occur in the window more than once; by
+/// words that repeat without a number between them; and by repetitions within a word and of lines. Words
+/// without a letter do not count, because numbers repeat in ordinary texts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repetition {
     /// The last two words.
     before: [Option<u64>; 2],
     groups: VecDeque<u64>,
     counts: HashMap<u64, Seen, BuildHasherDefault<AsItIs>>,
-    /// The groups so far. The last ones came before at one distance, and how many did.
+    /// The number of groups so far, the distance at which the last group repeats, and the number of consecutive
+    /// groups that repeat at this distance.
     all: u64,
     distance: u64,
     round: u64,
@@ -41,7 +46,7 @@ pub(super) struct Repetition {
     lines: Lines,
 }
 
-/// A group in the window: how often, and where last.
+/// A group in the window: its count, and its last position.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     count: u32,
@@ -49,7 +54,7 @@ struct Seen {
 }
 
 impl Repetition {
-    /// One more character. How sure it is that a word goes round, or a line comes again.
+    /// Adds a character. Returns the confidence that a word repeats itself or that a line is repeated.
     #[inline]
     pub(super) fn char(&mut self, c: char) -> f64 {
         let (round, lines) = (self.letters.char(c), self.lines.char(c));
@@ -59,7 +64,7 @@ impl Repetition {
         (f64::from(round) / SURE_LETTERS).max(f64::from(lines) / SURE_LINES).min(1.0)
     }
 
-    /// Something is left out here. It counts as one word.
+    /// Handles a skipped part of the text, which counts as one word.
     pub(super) fn left_out(&mut self, text: &str) -> f64 {
         self.letters.length = 0;
         let hash = text.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)));
@@ -67,9 +72,9 @@ impl Repetition {
         self.word(Word { hash, letters: true, at: 0 })
     }
 
-    /// One more word. How sure it is that the text repeats itself.
+    /// Adds a word. Returns the confidence that the text repeats itself.
     pub(super) fn word(&mut self, word: Word) -> f64 {
-        // A number that grows is what changes in lists of releases, mails and steps.
+        // Lists of releases, mails and steps differ only by a growing number.
         if !word.letters {
             self.round = 0;
             return 0.0;
@@ -92,7 +97,7 @@ impl Repetition {
         self.circle().max(self.share())
     }
 
-    /// How sure it is that the last words go round.
+    /// Returns the confidence that the last words form a cycle.
     fn circle(&self) -> f64 {
         if self.round < LEAST_ROUND {
             0.0
@@ -124,7 +129,7 @@ fn mix(left: u64, right: u64) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
-/// The keys are hashes already.
+/// Hasher for keys that are hashes already.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AsItIs(u64);
 
@@ -134,7 +139,7 @@ impl Hasher for AsItIs {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Not asked for keys of this type; whole all the same.
+        // Keys of this type do not call it. It is complete nevertheless.
         self.0 = bytes.iter().fold(self.0, |hash, byte| mix(hash, u64::from(*byte)));
     }
 
@@ -143,18 +148,18 @@ impl Hasher for AsItIs {
     }
 }
 
-/// Letters and digits that go round without an end of the word.
+/// Repetition within a run of letters and digits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Circles {
-    /// Of those behind the [`LEAST_RUN`] first ones.
+    /// The last characters after the first [`LEAST_RUN`] ones.
     last: [char; CIRCLE],
     length: usize,
-    /// How many are those so many places before.
+    /// For each distance, the number of consecutive characters that equal the character at that distance.
     same: [u32; CIRCLE],
 }
 
 impl Circles {
-    /// One more character. How many have gone round.
+    /// Adds a character. Returns the number of repeated characters.
     #[inline]
     fn char(&mut self, c: char) -> u32 {
         if !(c.is_ascii_alphanumeric() || c.is_alphanumeric()) {
@@ -162,7 +167,7 @@ impl Circles {
             return 0;
         }
         self.length += 1;
-        // Few words are as long.
+        // Few words reach this length.
         if self.length <= LEAST_RUN { 0 } else { self.turn(c, self.length - LEAST_RUN - 1) }
     }
 
@@ -179,7 +184,7 @@ impl Circles {
     }
 }
 
-/// Lines with letters, or with characters that ASCII has not, that are the same as the one before.
+/// Repetition of lines. Only lines with letters, or with characters outside of ASCII, count.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lines {
     line: u64,
@@ -189,7 +194,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// One more character. How many lines were the same.
+    /// Adds a character. Returns the number of repeated lines.
     #[inline]
     fn char(&mut self, c: char) -> u32 {
         if c != '\n' {

@@ -1,43 +1,44 @@
-//! Runs without white space, as noise is told by them.
+//! Runs of characters without white space, and their classes.
 
-/// Of the lower-case letters of ASCII, one bit each.
+/// The vowels among the lower-case letters of ASCII, one bit each.
 const VOWELS: u32 = 1 | 1 << 4 | 1 << 8 | 1 << 14 | 1 << 20 | 1 << 24;
-/// The longest word, number, and acronym, in characters, and the longest one without a vowel.
+/// The longest word, number, and acronym, in characters, and the longest word without a vowel.
 pub(super) const LONGEST: u32 = 22;
 const LONGEST_NUMBER: u32 = 8;
 const LONGEST_ACRONYM: u32 = 12;
 const LONGEST_MUTE: u32 = 3;
 
-/// The characters that a token has, as a set.
+/// Classes of the characters of a token, as a set.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const DIGIT: u8 = 4;
 const MARK: u8 = 8;
 const FOREIGN: u8 = 16;
 
-/// A run without white space.
+/// A run of characters without white space.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Token {
     pub(super) chars: u32,
     pub(super) part: Part,
-    /// The letters of a word, or the digits of a number, and those of the part behind a hyphen or an apostrophe.
+    /// Letters of a word, or digits of a number, up to the present part. A hyphen or an apostrophe begins a new
+    /// part.
     pub(super) letters: u32,
     uppers: u32,
     lowers: u32,
     vowel: bool,
     pub(super) script: Option<Script>,
-    /// Of the letters, in lower case. And is the first one in lower case?
+    /// The hash of the letters, in lower case; and whether the first letter is in lower case.
     pub(super) hash: u64,
     pub(super) is_lower: bool,
-    /// Is it Latin so far, with at most one letter in upper case?
+    /// Whether the token is Latin so far, with at most one letter in upper case.
     is_plain: bool,
-    /// Is it a number with a comma behind it?
+    /// Whether the token is a number with a comma after it.
     is_item: bool,
     pub(super) first: First,
     shape: u8,
 }
 
-/// Where in the token its last character stands.
+/// The position of the last character within the token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Part {
     /// Marks before the word.
@@ -48,13 +49,13 @@ pub(super) enum Part {
     /// A hyphen or an apostrophe in the word, or a mark in the number.
     Joint,
     Point,
-    /// Marks behind the word.
+    /// Marks after the word.
     Behind,
     Odd,
 }
 
 impl Token {
-    /// The rest of a token that is no word.
+    /// Creates the rest of a token that is not a word.
     pub(super) fn odd() -> Self {
         Token { part: Part::Odd, ..Token::default() }
     }
@@ -62,7 +63,7 @@ impl Token {
     #[inline]
     pub(super) fn char(&mut self, c: char) {
         self.chars += 1;
-        // Most characters are such.
+        // Most characters are lower-case letters within a word.
         if c.is_ascii_lowercase() && self.part == Part::Word && self.is_plain {
             self.letters += 1;
             self.lowers += 1;
@@ -118,12 +119,12 @@ impl Token {
         };
     }
 
-    /// Does the word go on with that letter?
+    /// Returns whether the word continues with that letter.
     fn takes(&mut self, c: char) -> bool {
         let script = Script::of(c);
         let goes_on = self.script.is_none_or(|known| known == script);
         self.script = self.script.or(Some(script));
-        // A word is in lower case, or in upper case, but for its first letter.
+        // Apart from its first letter, a word is in lower case or in upper case throughout.
         let fits = if c.is_uppercase() { self.lowers == 0 } else { self.uppers <= 1 };
         if self.letters == 0 {
             self.is_lower = c.is_lowercase();
@@ -139,7 +140,7 @@ impl Token {
         goes_on && fits
     }
 
-    /// What it is in a sentence, if it is none of the common words.
+    /// Returns the kind of a token that is not a common word.
     pub(super) fn kind(self, is_latin: bool) -> Kind {
         match (is_latin, self.is_item) {
             (true, _) if self.letters > 2 && self.vowel && self.uppers == 0 => Kind::Word,
@@ -149,7 +150,7 @@ impl Token {
         }
     }
 
-    /// The set of its characters, and that of one character alone as none.
+    /// Returns the set of its characters. A token of one character has the empty set.
     pub(super) fn shape(self) -> Shape {
         Shape(if self.chars > 1 { self.shape } else { 0 })
     }
@@ -172,7 +173,7 @@ pub(super) fn hashed(hash: u64, c: char) -> u64 {
     (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3)
 }
 
-/// A token, as sentences have them.
+/// The kinds of tokens of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Common,
@@ -182,39 +183,40 @@ pub(super) enum Kind {
     Odd,
 }
 
-/// The characters of a token that is no word.
+/// The characters of a token that is not a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Shape(u8);
 
 impl Shape {
-    /// Letters without a vowel, several marks or characters of another script: ids, scores, flags and links have none such.
+    /// Returns whether the token has letters without a vowel, several marks or characters of another script.
+    /// Ids, scores, flags and links have none of these.
     pub(super) fn is_no_data(self) -> bool {
         matches!(self.0, LOWER | MARK) || self.0 & FOREIGN != 0
     }
 
-    /// Sets differ in their bits.
+    /// Returns the bit of the set. Different sets have different bits.
     pub(super) fn bit(self) -> u32 {
         1 << self.0
     }
 }
 
-/// What a token begins with.
+/// The beginning of a token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum First {
     #[default]
     Other,
-    /// A mark of a table's row, a quotation, a prompt or a difference.
+    /// The mark of a table's row, a quotation, a prompt or a difference.
     Mark,
     Ticks(u8),
     Fence,
 }
 
-/// Is it a mark that stands before and behind words?
+/// Returns whether the character is a mark that occurs before and after words.
 fn is_of_prose(c: char) -> bool {
     ".,;:!?()[]\"'“”‘’«»„*_`—–…#>|-".contains(c)
 }
 
-/// Is it a mark that combines with a letter?
+/// Returns whether the character is a mark that combines with a letter.
 fn is_mark(c: char) -> bool {
     matches!(u32::from(c), 0x300..=0x36F | 0x591..=0x5C7 | 0x64B..=0x65F | 0x900..=0xE7F)
 }

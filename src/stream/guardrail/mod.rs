@@ -1,8 +1,8 @@
-//! Rules that a stream's output is held against, while it streams and at its end.
+//! Rules for a stream's output, checked while it streams and at its end.
 //!
-//! A [`Guardrail`] sees each token once and remembers what it needs, so that a token costs the same at the stream's beginning and
-//! after a million others. What the built-in rules say does not depend on how the text was cut into tokens, other than that they
-//! say it at the token that brought the deciding character.
+//! A [`Guardrail`] sees each token once and keeps the state that it needs. The cost of a token is therefore
+//! independent of its position. The results of the built-in rules do not depend on the division of the text
+//! into tokens. Only the time of a report does: it is the token with the deciding character.
 
 mod custom;
 #[cfg(feature = "regex")]
@@ -29,33 +29,33 @@ pub use rules::{RuleResult, Rules};
 pub use violation::{Severity, Violation};
 pub use zero_output::{ZeroOutput, is_visible};
 
-/// What an attempt put out beside its text.
+/// Facts of an attempt's output apart from its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputFacts {
-    /// How many tools it asked for.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// How many parts it gave that are neither text nor tool calls: images, files, structured data.
+    /// Number of parts that are neither text nor tool calls: images, files, structured data.
     pub data_parts: u64,
 }
 
 impl OutputFacts {
-    /// Text alone.
+    /// The facts of an output that is only text.
     pub const TEXT: OutputFacts = OutputFacts { tool_calls: 0, data_parts: 0 };
 
-    /// The same, with that many tool calls.
+    /// Sets the number of tool calls.
     pub fn with_tool_calls(mut self, tool_calls: u64) -> Self {
         self.tool_calls = tool_calls;
         self
     }
 
-    /// The same, with that many parts of data.
+    /// Sets the number of data parts.
     pub fn with_data_parts(mut self, data_parts: u64) -> Self {
         self.data_parts = data_parts;
         self
     }
 
-    /// Was there anything beside text?
+    /// Returns whether the output has more than text.
     pub fn is_more_than_text(self) -> bool {
         self.tool_calls > 0 || self.data_parts > 0
     }
@@ -63,12 +63,13 @@ impl OutputFacts {
 
 /// A rule for a stream's output.
 ///
-/// One value serves one stream: it is told where an attempt begins, and may keep what it has seen of it.
+/// One value serves one stream. The session marks the beginning of each attempt, so that the rule can keep
+/// state of an attempt.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, OutputFacts, Rules, Violation};
 ///
-/// /// No line is longer than so many bytes.
+/// / No line is longer than `limit` bytes.
 /// struct ShortLines { limit: usize, line: usize }
 ///
 /// impl Guardrail for ShortLines {
@@ -98,26 +99,28 @@ impl OutputFacts {
 /// assert_eq!(found[0].rule, "short-lines");
 /// ```
 pub trait Guardrail: Send {
-    /// The rule's name, the same at each call.
+    /// Returns the rule's name. Every call returns an equal name.
     fn name(&self) -> &str;
 
-    /// Looks at `delta`, which was just put at the end of `so_far`.
+    /// Checks `delta`, which is the last part of `so_far`.
     ///
-    /// A rule speaks when the text first breaks it, and not again at each later token. `delta` may be empty, and may be several
-    /// tokens at once ([`Rules::every`]).
+    /// A rule reports a violation when the text first breaks it, and not again at each later token. `delta` may
+    /// be empty, and may be several tokens ([`Rules::every`]).
     fn streaming(&mut self, delta: &str, so_far: &str) -> Option<Violation>;
 
-    /// Looks at the whole output, after its end: all that is wrong with it, with what was said while it streamed.
+    /// Checks the whole output. Returns all violations, including those that [`streaming`](Self::streaming)
+    /// returned.
     ///
-    /// All of `so_far` has been seen by [`streaming`](Self::streaming) or [`resume`](Self::resume).
+    /// [`streaming`](Self::streaming) or [`resume`](Self::resume) has seen all of `so_far`.
     fn complete(&mut self, so_far: &str, output: &OutputFacts) -> Vec<Violation>;
 
-    /// An attempt begins, with no text.
+    /// Starts an attempt without text.
     fn reset(&mut self);
 
-    /// An attempt begins that goes on from `text`. What is said is about `text` alone: whether a checkpoint is fit to go on from.
+    /// Starts an attempt that continues from `text`. The result is about `text` alone: it decides whether the
+    /// checkpoint is usable.
     ///
-    /// By default [`reset`](Self::reset), and then `text` as a first token.
+    /// The default calls [`reset`](Self::reset), and then passes `text` as a first token.
     fn resume(&mut self, text: &str) -> Option<Violation> {
         self.reset();
         self.streaming(text, text)

@@ -1,11 +1,11 @@
-//! Several rules as one.
+//! A set of rules.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
 use super::{Guardrail, OutputFacts, Severity, Violation};
 
-/// Rules that are asked in their order.
+/// Rules that are checked in order.
 ///
 /// ```
 /// use runstate::stream::guardrail::{Custom, OutputFacts, Rules, Violation, ZeroOutput};
@@ -25,21 +25,21 @@ use super::{Guardrail, OutputFacts, Severity, Violation};
 pub struct Rules {
     rules: Vec<Rule>,
     every: Option<NonZeroU32>,
-    /// Tokens since the rules were asked.
+    /// Tokens since the last check.
     unasked: u32,
-    /// How much of the text the rules have seen, in bytes.
+    /// Bytes of the text that the rules have seen.
     seen: usize,
 }
 
 struct Rule {
     rule: Box<dyn Guardrail>,
-    /// What it said while the attempt streamed.
+    /// Violations that the rule reported while the attempt streamed.
     said: Vec<Violation>,
 }
 
 impl Rule {
     fn complete(&mut self, unseen: &str, so_far: &str, output: &OutputFacts) -> RuleResult {
-        // What the rule says to tokens that it was not asked about was said to nobody yet.
+        // Violations in tokens that the rule had not seen yet are new.
         let said = self.said.len();
         if !unseen.is_empty() {
             self.said.extend(self.rule.streaming(unseen, so_far));
@@ -54,80 +54,82 @@ impl Rule {
     }
 }
 
-/// What one rule says of a whole attempt (document 002, `GUARDRAIL_RULE_RESULT`).
+/// Result of one rule for a whole attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleResult {
     /// The rule's name.
     pub rule: String,
-    /// All that is wrong with the output: first what the rule said while it streamed, then what only its end has shown.
+    /// All violations: first those reported while streaming, then those found at the end.
     pub violations: Vec<Violation>,
     said: usize,
 }
 
 impl RuleResult {
-    /// Of a rule that says nothing before the end.
+    /// Creates the result of a rule that reports only at the end.
     pub(in crate::stream) fn at_end(rule: &str, violations: Vec<Violation>) -> Self {
         RuleResult { rule: rule.to_owned(), violations, said: 0 }
     }
 
-    /// What was not said while the output streamed.
+    /// Returns the violations that were not reported while streaming.
     pub fn fresh(&self) -> &[Violation] {
         self.violations.get(self.said..).unwrap_or_default()
     }
 
-    /// Is there nothing that fails an attempt?
+    /// Returns whether no violation fails an attempt.
     pub fn passed(&self) -> bool {
         self.worst().is_none_or(|worst| worst < Severity::Error)
     }
 
-    /// The worst severity among the violations.
+    /// Returns the worst severity of the violations.
     pub fn worst(&self) -> Option<Severity> {
         self.violations.iter().map(|violation| violation.severity).max()
     }
 }
 
 impl Rules {
-    /// No rules.
+    /// Creates an empty set of rules.
     pub fn new() -> Self {
         Rules::default()
     }
 
-    /// The same, and this rule after them.
+    /// Adds a rule after the others.
     pub fn with(mut self, rule: impl Guardrail + 'static) -> Self {
         self.push(Box::new(rule));
         self
     }
 
-    /// Puts a rule after the others. For the time before an attempt begins.
+    /// Adds a rule after the others. Call it before an attempt begins.
     pub fn push(&mut self, rule: Box<dyn Guardrail>) {
         self.rules.push(Rule { rule, said: Vec::new() });
     }
 
-    /// Asks the rules only at each `tokens`th token, with all the text since the last time, and at the end.
+    /// Sets the number of tokens between two checks. Each check passes the text since the previous one. The
+    /// rules are also checked at the end. Default: 1.
     ///
-    /// What they say comes up to `tokens - 1` tokens later than without, and is otherwise the same for the built-in rules.
+    /// Reports come up to `tokens - 1` tokens later. The violations of the built-in rules are otherwise
+    /// unchanged.
     pub fn every(mut self, tokens: NonZeroU32) -> Self {
         self.every = (tokens.get() > 1).then_some(tokens);
         self
     }
 
-    /// Are there none?
+    /// Returns whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// The names of the rules, in order.
+    /// Iterates over the names of the rules, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|rule| rule.rule.name())
     }
 
-    /// A token arrived: `delta` was put at the end of `so_far`. What the rules say to it, in their order.
+    /// Checks a token: `delta` is the last part of `so_far`. Returns the violations, in the order of the rules.
     #[inline]
     pub fn streaming(&mut self, delta: &str, so_far: &str) -> Vec<Violation> {
         let unseen = match self.every {
@@ -144,14 +146,14 @@ impl Rules {
     }
 
     fn unseen<'t>(&self, so_far: &'t str) -> &'t str {
-        // The text only grows between resets, so this is a place between characters.
+        // The text only grows between resets, so this position is between characters.
         so_far.get(self.seen..).unwrap_or_default()
     }
 
     fn ask(&mut self, delta: &str, so_far: &str) -> Vec<Violation> {
         self.unasked = 0;
         self.seen = so_far.len();
-        // No memory is asked for while nothing is found.
+        // An empty vector allocates no memory.
         let mut found = Vec::new();
         for Rule { rule, said } in &mut self.rules {
             if let Some(violation) = rule.streaming(delta, so_far) {
@@ -162,7 +164,7 @@ impl Rules {
         found
     }
 
-    /// The attempt's output is whole. One result for each rule, in their order, passed or not (C16).
+    /// Checks the whole output of an attempt. Returns one result for each rule, in order, passed or not.
     pub fn complete(&mut self, so_far: &str, output: &OutputFacts) -> Vec<RuleResult> {
         let unseen = self.unseen(so_far);
         self.unasked = 0;
@@ -171,7 +173,7 @@ impl Rules {
         results.collect()
     }
 
-    /// An attempt begins, with no text.
+    /// Starts an attempt without text.
     pub fn reset(&mut self) {
         self.begin(0);
         for Rule { rule, .. } in &mut self.rules {
@@ -179,8 +181,8 @@ impl Rules {
         }
     }
 
-    /// An attempt begins that goes on from `text`. What the rules say is about `text` alone: a checkpoint that breaks a rule is
-    /// not fit to go on from (C13). The attempt that does so nevertheless need not be told again.
+    /// Starts an attempt that continues from `text`. The violations are about `text` alone: a checkpoint with a
+    /// violation must not be continued. If the attempt uses `text`, the rules need no second call.
     pub fn resume(&mut self, text: &str) -> Vec<Violation> {
         self.begin(text.len());
         let mut found = Vec::new();

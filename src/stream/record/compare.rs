@@ -110,7 +110,7 @@ impl Recording {
     }
 }
 
-/// The event without what was measured.
+/// Removes measured times from an event.
 fn untimed(mut event: Recorded) -> Recorded {
     event.at_ms = 0;
     match &mut event.kind {

@@ -1,6 +1,6 @@
-//! The text around a value: does one begin here, which words stand beside it, where does it end?
+//! The text around a value: beginnings, adjacent words, and ends.
 
-/// Does JSON begin with this bracket, or prose?
+/// Returns whether the bracket begins JSON rather than prose.
 pub(super) fn begins_json(text: &str) -> bool {
     let object = text.starts_with('{');
     let inner = text[1..].trim_start();
@@ -33,8 +33,8 @@ pub(super) fn begins_json(text: &str) -> bool {
     }
 }
 
-/// How many bytes there are to the bracket that closes the first one, outside of strings; all where there is none. Text that begins
-/// with no bracket has lost it.
+/// Returns the number of bytes up to the bracket that closes the first one, outside of strings; all bytes if
+/// there is none. A text that begins without a bracket has lost it.
 pub(super) fn balanced(text: &str) -> usize {
     let lost = usize::from(!text.starts_with(['{', '[']));
     let (mut depth, mut in_string, mut escaped) = (lost, false, false);
@@ -56,13 +56,14 @@ pub(super) fn balanced(text: &str) -> usize {
     text.len()
 }
 
-/// Does a member close a bracket that it does not open, as far as it is looked at?
+/// Returns whether the first part of a member closes a bracket that it does not open.
 pub(super) fn closes_more(member: &str) -> bool {
     let end = member.char_indices().nth(16 * NEAR).map_or(member.len(), |(end, _)| end);
     member[..balanced(&member[..end])].ends_with(['}', ']'])
 }
 
-/// So many characters of a line are looked at, so that a long line with many brackets takes no more time.
+/// The number of characters of a line that are examined, so that a long line with many brackets takes no more
+/// time.
 pub(super) const NEAR: usize = 120;
 
 pub(super) fn near(text: &str) -> impl Iterator<Item = char> {
@@ -74,7 +75,7 @@ pub(super) fn line_before(text: &str) -> &str {
     near.map_or("", |(at, _)| text[at..].trim())
 }
 
-/// Does the text before a value tell that one follows? A line that begins does.
+/// Returns whether the text before a value announces it. The start of a line does.
 pub(super) fn introduced(before: &str) -> bool {
     let line = line_before(before);
     let word = line.rsplit(' ').next().unwrap_or_default();
@@ -87,7 +88,7 @@ pub(super) fn words_follow(text: &str, end: usize) -> bool {
     without_tags(near(&text[end..])).take_while(|c| *c != '\n').any(char::is_alphanumeric)
 }
 
-/// The characters outside of `<tags>`.
+/// Removes `<tags>`.
 pub(super) fn without_tags(text: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     let mut within = false;
     text.filter(move |c| {

@@ -1,4 +1,4 @@
-//! Why no value could be read.
+//! Errors of reading a value.
 
 use std::error::Error;
 use std::fmt;
@@ -9,64 +9,66 @@ use super::reader::Refusal;
 use crate::stream::{SessionError, State};
 use crate::stream_session::ErrorCode;
 
-/// Why [`read`](super::read) gives no value. Another attempt of the model may do better.
+/// Error of [`read`](super::read). Another attempt of the model may succeed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StructuredError {
-    /// There is no JSON in the text.
+    /// The text has no JSON.
     NoJson {
-        /// How the text begins.
+        /// The beginning of the text.
         begins: String,
     },
-    /// There is JSON, and its damage leaves more than one reading, or it nests deeper than 127 levels.
+    /// The damage of the JSON leaves more than one reading, or the JSON nests deeper than 127 levels.
     Damaged {
-        /// The byte of the text where it cannot be read on.
+        /// The byte of the text at which reading stops.
         at: usize,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Several values stand in the text, and none of them is the answer alone.
+    /// The text has several values, and none of them alone is the answer.
     Several {
-        /// The JSON of each, in the order of the text; the one that [`only`](super::Structured::only) refuses comes last.
+        /// The JSON of each value, in the order of the text. The value that [`only`](super::Structured::only)
+        /// refuses comes last.
         readings: Vec<String>,
     },
-    /// There is JSON, and it does not fit the type.
+    /// The JSON does not fit the type.
     Mismatch {
-        /// What does not fit, and where.
+        /// The mismatch, with its position.
         error: serde_json::Error,
         /// The JSON.
         json: String,
-        /// What had been repaired in it.
+        /// The repairs of the JSON.
         repairs: Vec<Repair>,
     },
     /// The value fits the type, and the condition of [`SessionBuilder::accept`](crate::stream::SessionBuilder::accept) refuses it.
     Refused {
-        /// Why.
+        /// The reason of the condition.
         reason: String,
         /// The JSON.
         json: String,
-        /// What had been repaired in it.
+        /// The repairs of the JSON.
         repairs: Vec<Repair>,
     },
 }
 
-/// Why a session gave no value.
+/// Error of a session that gave no value.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CollectError {
-    /// The session ended for another reason than that its output does not fit.
+    /// The session ended for another reason than a misfit of its output.
     Session(SessionError),
-    /// The last attempt's output does not fit, and no further attempt was left.
+    /// The last attempt's output does not fit, and no attempt was left.
     Misfit {
-        /// What does not fit.
+        /// The misfit.
         misfit: StructuredError,
-        /// What the session had: the output, and the failure of each attempt.
+        /// The state of the session: the output, and the failure of each attempt.
         state: Arc<State>,
     },
 }
 
 impl CollectError {
-    /// What to match on: that of the session, `GUARDRAIL_VIOLATION` for an output that does not fit.
+    /// Returns the code to match on: the session's code, or `GUARDRAIL_VIOLATION` for an output that does not
+    /// fit.
     pub fn code(&self) -> ErrorCode {
         match self {
             CollectError::Session(error) => error.code(),

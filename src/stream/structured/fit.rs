@@ -1,4 +1,4 @@
-//! Whether a whole output is the value that was asked for.
+//! The check of a whole output against a type.
 
 use std::any::{Any, TypeId};
 
@@ -10,23 +10,23 @@ use crate::stream::guardrail::Violation;
 /// The rule's name in events and violations.
 pub(in crate::stream) const RULE: &str = "structured";
 
-/// Holds an attempt's output against a type that is not named here.
+/// Check of an attempt's output against a type that is erased here.
 pub(in crate::stream) trait Fit: Send {
-    /// Reads the output, and keeps what came of it. What is wrong, if it does not fit.
+    /// Reads the output, and keeps the result. Returns a violation if the output does not fit.
     fn check(&mut self, content: &str) -> Option<Violation>;
-    /// An attempt begins.
+    /// Drops the result, at the start of an attempt.
     fn forget(&mut self);
-    /// What it reads.
+    /// Returns the type that it reads.
     fn type_id(&self) -> TypeId;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 type Accept<T> = Box<dyn FnMut(&Structured<T>) -> Result<(), String> + Send>;
 
-/// Holds it against `T`, and then against a condition.
+/// Check of an output against `T`, and then against a condition.
 pub(in crate::stream) struct Fitting<T> {
     accept: Accept<T>,
-    /// What came of the last output.
+    /// The result for the last output.
     pub(in crate::stream) last: Option<Result<Structured<T>, StructuredError>>,
 }
 
@@ -43,7 +43,7 @@ impl<T: DeserializeOwned + Send + 'static> Fitting<T> {
     /// Reads an output.
     ///
     /// # Errors
-    /// Why it does not fit.
+    /// The reason if the output does not fit.
     pub(in crate::stream) fn read(&mut self, content: &str) -> Result<Structured<T>, StructuredError> {
         let read = read::<T>(content)?;
         match (self.accept)(&read) {
@@ -55,7 +55,7 @@ impl<T: DeserializeOwned + Send + 'static> Fitting<T> {
 
 impl<T: DeserializeOwned + Send + 'static> Fit for Fitting<T> {
     fn check(&mut self, content: &str) -> Option<Violation> {
-        // Should reading panic, nothing was read.
+        // If reading panics, no result must remain.
         self.last = None;
         let read = self.read(content);
         let violation = read.as_ref().err().map(|misfit| Violation::error(RULE, misfit.to_string()));

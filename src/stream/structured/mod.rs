@@ -1,8 +1,9 @@
-//! A value read from a model's text.
+//! Values read from a model's text.
 //!
-//! A model that is asked for JSON mostly gives it, and at times within prose, behind its thinking, or with a comma too many. [`read`]
-//! finds the JSON, repairs damage that leaves one reading, tells the repairs and the other values of the text, and refuses the rest:
-//! a wrong value costs more than another attempt.
+//! A model usually answers a request for JSON with JSON. Sometimes the JSON stands within prose, after the
+//! model's thinking, or has an extra comma. [`read`] finds the JSON, repairs damage that leaves one reading,
+//! and reports the repairs and the other values of the text. It refuses all other damage, because a wrong value
+//! costs more than another attempt.
 
 mod around;
 mod error;
@@ -23,22 +24,22 @@ use reader::Part;
 pub use repair::Repair;
 use scan::Found;
 
-/// A value, and how it was read.
+/// A value, with the JSON and the repairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Structured<T> {
     /// The value.
     pub value: T,
-    /// The JSON that it was read from.
+    /// The JSON of the value, after the repairs.
     pub json: String,
     /// The repairs, each kind once, in the order of [`Repair`]; empty if the JSON had no damage.
     pub repairs: Vec<Repair>,
-    /// The JSON of each other value that stands in the text outside of its thinking, in the order of the text.
+    /// The JSON of each other value in the text, outside of its thinking, in the order of the text.
     pub others: Vec<String>,
 }
 
 impl<T> Structured<T> {
-    /// Refuses a text with other values beside this one.
+    /// Refuses a text with other values.
     ///
     /// ```
     /// use runstate::stream::structured::{self, StructuredError};
@@ -51,7 +52,7 @@ impl<T> Structured<T> {
     /// ```
     ///
     /// # Errors
-    /// [`StructuredError::Several`] when [`others`](Self::others) is not empty.
+    /// [`StructuredError::Several`] if [`others`](Self::others) is not empty.
     pub fn only(&self) -> Result<(), StructuredError> {
         match self.others.is_empty() {
             true => Ok(()),
@@ -65,13 +66,14 @@ impl<T> Structured<T> {
 
 /// Reads a value from a text that is JSON, or holds JSON.
 ///
-/// The value is that of the last fence with the tag `json`, else of the last fence without a tag, else the last JSON of the text.
-/// Thinking parts (`<think>`, `<thinking>`, `<thought>`, `<reasoning>`) are left out. A list that does not fit `T` is passed over for
-/// an object, and the other way round. Values on lines of their own are read as one list where `T` is a list.
+/// The value is the last fence with the tag `json`, or else the last fence without a tag, or else the last JSON
+/// of the text. Thinking parts (`<think>`, `<thinking>`, `<thought>`, `<reasoning>`) are skipped. If the last
+/// value is a list and does not fit `T`, an object before it is tried, and vice versa. Values on lines of their
+/// own are read as one list if `T` is a list.
 ///
-/// Refused is damage with more than one reading: a string or number that was cut, a key without a value or with two, a word or a
-/// calculation in place of a value, values side by side, and the last of several values within a sentence or a list. The time is
-/// linear in the text's length, and nesting costs no stack.
+/// Damage with more than one reading is refused: a string or number that was cut, a key without a value or with
+/// two, a word or a calculation in place of a value, values side by side, and the last of several values within
+/// a sentence or a list. The time is linear in the text's length, and nesting uses no stack.
 ///
 /// ```
 /// use runstate::stream::structured::{self, Repair, StructuredError};
@@ -94,8 +96,8 @@ impl<T> Structured<T> {
 /// ```
 ///
 /// # Errors
-/// When there is no JSON in the text, when it is damaged or nests deeper than 127 levels, when values stand side by side, or when it
-/// does not fit `T`.
+/// The text has no JSON; the JSON is damaged or nests deeper than 127 levels; values stand side by side; or the
+/// JSON does not fit `T`.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<Structured<T>, StructuredError> {
     let begin = text.len() - text.trim_start().len();
     match reader::read(text, begin, None) {
@@ -107,7 +109,8 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<Structured<T>, Structured
     }
 }
 
-/// The JSON in a text, as JSON that `serde_json` reads: [`read`] for a `T` that everything fits.
+/// Reads the JSON in a text, in a form that `serde_json` reads. It acts like [`read`] for a `T` that every JSON
+/// fits.
 ///
 /// ```
 /// use runstate::stream::structured::{Repair, repair};
@@ -118,13 +121,13 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<Structured<T>, Structured
 /// assert_eq!(cut_off.json, r#"{"name":"Ada","notes":["likes \"big\" numbers"]}"#);
 /// assert_eq!(cut_off.repairs, [Repair::ExtraComma, Repair::UnclosedBracket, Repair::InnerQuote]);
 ///
-/// // JSON stays as it is, to the byte.
+/// Valid JSON stays unchanged, to the byte.
 /// assert_eq!(repair("{ \"a\" :1.0e5 }")?.json, "{ \"a\" :1.0e5 }");
 /// # Ok::<(), runstate::stream::structured::StructuredError>(())
 /// ```
 ///
 /// # Errors
-/// As [`read`], but for a type that the JSON does not fit.
+/// Like [`read`], except that no JSON misfits.
 pub fn repair(text: &str) -> Result<Structured<()>, StructuredError> {
     let Structured { json, repairs, others, .. } = read::<IgnoredAny>(text)?;
     Ok(Structured { value: (), json, repairs, others })
@@ -175,14 +178,16 @@ impl Places<'_> {
         }
     }
 
-    /// Is there a list before an object, or an object before a list, that is a `T` as well? `serde` reads a struct from a list.
+    /// Returns whether a list before an object, or an object before a list, is a `T` as well. `serde` reads a
+    /// struct from a list.
     fn fits_another<T: DeserializeOwned>(&self, before: &[&Found], list: bool) -> bool {
         let other = before.iter().rev().find(|found| found.is_list(self.text) != list);
         let part = other.and_then(|found| found.reading.as_ref().ok());
         part.is_some_and(|part| serde_json::from_str::<T>(&part.json).is_ok())
     }
 
-    /// The last of these is read. It is refused if another stands at its side, or if it is an aside to another.
+    /// Returns the value of the last of these places. Refuses it if another value stands beside it, or if it is
+    /// an aside in a sentence or a list.
     fn one<T>(&self, read: Structured<T>, until: &[&Found]) -> Result<Structured<T>, StructuredError> {
         let [.., before, last] = until else { return Ok(read) };
         let twin = before.gap(last, self.text).is_some();
@@ -198,7 +203,7 @@ impl Places<'_> {
         }
     }
 
-    /// The values of the lines at the end, as a list.
+    /// Reads the values of the last lines as a list.
     fn lines<T: DeserializeOwned>(&self, best: &[&Found]) -> Option<Structured<T>> {
         let on_lines =
             |pair: &&[&Found]| pair[0].gap(pair[1], self.text).is_some_and(|gap| gap.contains('\n'));
@@ -215,7 +220,7 @@ impl Places<'_> {
         if many < 2 { None } else { fit(format!("[{}]", json.join(",")), &repairs, others.collect()).ok() }
     }
 
-    /// The values that are others than this one.
+    /// Returns the values that differ from this one.
     fn others(&self, json: &str) -> Vec<String> {
         let value = |json: &str| serde_json::from_str::<Value>(json).ok();
         let (this, mut seen) = (value(json), BTreeSet::from([json]));

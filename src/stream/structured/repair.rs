@@ -9,42 +9,43 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Repair {
-    /// A comment was taken away.
+    /// A comment was removed.
     Comment,
-    /// A comma before a closing bracket, or one too many between members, was taken away.
+    /// A comma before a closing bracket, or an extra one between members, was removed.
     ExtraComma,
-    /// A comma was put in, or took the place of another mark.
+    /// A comma was inserted, or replaced another mark.
     MissingComma,
-    /// A colon was put in, or took the place of another mark.
+    /// A colon was inserted, or replaced another mark.
     MissingColon,
-    /// A bracket was opened or closed.
+    /// A missing bracket was inserted.
     UnclosedBracket,
-    /// A bracket that closes nothing was taken away.
+    /// A closing bracket without an opening one was removed.
     ExtraBracket,
-    /// A string in other quotes than `"` got these.
+    /// Other quotes of a string were replaced by `"`.
     Quotes,
-    /// A key without quotes got them.
+    /// A key without quotes was quoted.
     UnquotedKey,
-    /// A date, a version or a web address without quotes became a string.
+    /// A date, a time, a version or a web address without quotes became a string.
     UnquotedText,
     /// A quote within a string was escaped.
     InnerQuote,
     /// A line break or another control character within a string was escaped.
     ControlCharacter,
-    /// An escape that JSON does not have was mended.
+    /// An invalid escape was corrected.
     Escape,
-    /// A literal of another language, or one that was cut off, became its like: `True`, `None`, `tru`.
+    /// A literal of another language, or a literal that was cut, was replaced by its equivalent in JSON:
+    /// `True`, `None`, `tru`.
     Literal,
-    /// A number was put in the form that JSON has for it.
+    /// A number was converted to the form of JSON.
     Number,
-    /// The beginning of a key, at the end of the text, was taken away.
+    /// The beginning of a key, at the end of the text, was removed.
     Fragment,
     /// Values on lines of their own became a list.
     Lines,
 }
 
 impl Repair {
-    /// The kind as it is written: `unclosed_bracket`.
+    /// Returns the kind in its written form, such as `unclosed_bracket`.
     pub const fn name(self) -> &'static str {
         match self {
             Repair::Comment => "comment",

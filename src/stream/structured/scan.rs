@@ -1,4 +1,4 @@
-//! The places of a text that may hold the JSON that is meant.
+//! Search for the places of a text that may hold the JSON.
 
 use super::Repair;
 use super::around::{
@@ -7,7 +7,7 @@ use super::around::{
 use super::reader::{self, Part, Refusal};
 use super::thinking::{Closings, Tag};
 
-/// A place that may hold it. The better class comes last.
+/// The class of a place. The better class comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     Prose,
@@ -15,7 +15,7 @@ pub(super) enum Class {
     JsonFence,
 }
 
-/// A part of the text that is JSON, or damaged JSON.
+/// A part of the text that is JSON or damaged JSON.
 #[derive(Debug)]
 pub(super) struct Found {
     begin: usize,
@@ -27,12 +27,14 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Two values of one kind may be the same answer twice; a list beside an object is another thing.
+    /// Returns whether the value is a list. Two values of one kind may be one answer given twice; a list and an
+    /// object are different values.
     pub(super) fn is_list(&self, text: &str) -> bool {
         text[self.begin..].starts_with('[')
     }
 
-    /// Is it a part of a sentence or of a list, and neither alone on its line nor behind a colon?
+    /// Returns whether the value is part of a sentence or of a list, and stands neither alone on its line nor
+    /// after a colon.
     pub(super) fn is_aside(&self, text: &str) -> bool {
         let before = line_before(&text[..self.begin]);
         let listed = before.starts_with(['-', '*', '+', '•']) && !before.starts_with("**");
@@ -40,14 +42,15 @@ impl Found {
         listed || !told || words_follow(text, self.end)
     }
 
-    /// The text between two that stand side by side, with no words between them.
+    /// Returns the text between two adjacent values, if it has no words.
     pub(super) fn gap<'t>(&self, next: &Found, text: &'t str) -> Option<&'t str> {
         let gap = text.get(self.end..next.begin)?;
         (self.fence == next.fence && without_tags(gap.chars()).all(|c| !c.is_alphabetic())).then_some(gap)
     }
 }
 
-/// The places outside of thinking parts, in the order of the text. Its time is linear in the length of the text.
+/// Finds the places outside of thinking parts, in the order of the text. The time is linear in the length of
+/// the text.
 pub(super) fn find(text: &str) -> Vec<Found> {
     let closings = Closings::of(text);
     let mut scanner =
@@ -64,7 +67,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// Where the thinking ends.
+    /// The end of the thinking.
     answer: usize,
     closings: Closings,
     fences: Vec<Fence>,
@@ -72,14 +75,14 @@ struct Scanner<'t> {
     found: Vec<Found>,
 }
 
-/// A fence that is open.
+/// An open fence.
 struct Fence {
     mark: char,
     length: usize,
     class: Class,
     number: usize,
     content: usize,
-    /// How many places were found before it.
+    /// Number of the places found before it.
     before: usize,
 }
 
@@ -110,7 +113,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Is this a box to tick, and no empty array? It is the mark of a point in a list, or has a word behind it.
+    /// Returns whether this is a checkbox and not an empty array: it follows the mark of a list item, or a word
+    /// follows it.
     fn is_box(&self, rest: &str) -> bool {
         rest.strip_prefix("[ ]").is_some_and(|after| {
             line_before(&self.text[..self.at]).ends_with(['-', '*', '+', '.', ')'])
@@ -118,7 +122,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// The text may begin behind a bracket that the caller has written for the model.
+    /// Handles a text after a bracket that the caller has written for the model.
     fn members_without_bracket(&mut self) {
         let rest = self.text.trim_start();
         let key = rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
@@ -129,7 +133,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Takes the JSON that begins here, and goes on behind it.
+    /// Takes the JSON that begins here, and continues after it.
     fn place(&mut self, reading: Result<Part, Refusal>) {
         let begin = self.at;
         let before = &self.text[..begin];
@@ -147,7 +151,7 @@ impl<'t> Scanner<'t> {
         let end = part.end + extra;
         let of_member = extra > 0 && self.is_value_of_member(begin);
         if of_member || self.goes_on(begin, end) {
-            // Its last members have brackets of their own, which are no answers.
+            // The brackets of its last members are not answers.
             let at = end + balanced(&self.text[end..]);
             let refusal = Refusal { at, why: "it goes on behind the bracket that closes it" };
             return self.refused(refusal, stands_alone);
@@ -161,12 +165,12 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Passes over damaged JSON: its parts are no answers.
+    /// Skips damaged JSON. Its parts are not answers.
     fn refused(&mut self, refusal: Refusal, stands_alone: bool) {
         let (begin, rest) = (self.at, self.rest());
         let length = match refusal.why {
             reader::OPEN_COMMENT => rest.len(),
-            // A quote in prose, where the lines below may have an answer.
+            // A quote in prose: the lines below may have an answer.
             reader::NEXT_LINE => 0,
             _ => balanced(rest),
         };
@@ -186,14 +190,14 @@ impl<'t> Scanner<'t> {
         self.at = end;
     }
 
-    /// Do a key in quotes and its colon stand before a value? With a bracket behind it that it does not open, it is a part of an object that
-    /// the caller has begun.
+    /// Returns whether a quoted key and its colon precede the value. If a bracket follows that the value does
+    /// not open, the value is part of an object that the caller has begun.
     fn is_value_of_member(&self, begin: usize) -> bool {
         let before = line_before(&self.text[..begin]);
         before.strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(['"', '\'']))
     }
 
-    /// Do members or items follow a value that is closed too early?
+    /// Returns whether members or items follow a value that is closed too early.
     fn goes_on(&self, begin: usize, end: usize) -> bool {
         let rest = &self.text[end..];
         if rest.starts_with('"') {
@@ -213,7 +217,7 @@ impl<'t> Scanner<'t> {
         more.and_then(|more| near(more).find(brackets)).is_some_and(|c| matches!(c, '}' | ']'))
     }
 
-    /// JSON as it stands in a string, without the string's quotes.
+    /// Reads JSON in the escaped form of a string, without the string's quotes.
     fn escaped(&mut self, rest: &str) {
         let length = balanced(rest);
         let refusal = Refusal { at: self.at, why: "its quotes are escaped" };
@@ -228,12 +232,12 @@ impl<'t> Scanner<'t> {
         self.place(reading);
     }
 
-    /// Passes over a tag of the model's thinking, and over the thinking. False where none begins here.
+    /// Skips a tag of the model's thinking, and the thinking. Returns false if none begins here.
     fn thinking(&mut self, rest: &str) -> bool {
         let Some(tag) = Tag::at(rest) else { return false };
         let before = &self.text[..self.at];
         if tag.closes {
-            // A tag in code is told of, and ends nothing.
+            // A tag in code is quoted, and ends nothing.
             if before.ends_with('`') {
                 return false;
             }
@@ -270,7 +274,7 @@ impl<'t> Scanner<'t> {
         self.fences.push(Fence {
             mark,
             length,
-            // Code of another language holds a value as prose does.
+            // A fence of another language is treated like prose.
             class: match (json, info) {
                 (true, _) => Class::JsonFence,
                 (false, "") => Class::Fence,
@@ -296,7 +300,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A string, a number or a literal, and nothing else, from there to here.
+    /// Takes a lone string, number or literal between `from` and here.
     fn lone(&mut self, from: usize, class: Class, fence: Option<usize>) {
         let inner = self.text.get(from..self.at).unwrap_or_default();
         let begin = from + inner.len() - inner.trim_start().len();

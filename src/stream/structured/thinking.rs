@@ -1,9 +1,9 @@
 //! The tags around a model's thinking.
 
-/// Their names, whatever their case.
+/// The names of the tags, in any case.
 const NAMES: [&str; 7] =
     ["think", "thinking", "thought", "reasoning", "reflection", "scratchpad", "antthinking"];
-/// Their brackets: `<think>`, `[THINK]`, `◁think▷`.
+/// The brackets of the tags: `<think>`, `[THINK]`, `◁think▷`.
 const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('◁', '▷')];
 /// The longest attributes of a tag, in bytes.
 const ATTRIBUTES: usize = 200;
@@ -11,15 +11,15 @@ const ATTRIBUTES: usize = 200;
 /// A tag.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tag {
-    /// Its name and its brackets, as one number.
+    /// The name and the brackets, as one number.
     kind: usize,
     pub(super) closes: bool,
-    /// In bytes.
+    /// Length in bytes.
     pub(super) length: usize,
 }
 
 impl Tag {
-    /// The tag that the text begins with.
+    /// Returns the tag at the beginning of the text.
     pub(super) fn at(text: &str) -> Option<Tag> {
         let (bracket, (open, close)) =
             BRACKETS.into_iter().enumerate().find(|(_, (open, _))| text.starts_with(*open))?;
@@ -37,7 +37,7 @@ impl Tag {
     }
 }
 
-/// The closing tags of a text: for each kind the ends of all, in their order.
+/// The closing tags of a text: for each kind the ends of all tags, in order.
 #[derive(Debug)]
 pub(super) struct Closings([Vec<usize>; NAMES.len() * BRACKETS.len()]);
 
@@ -52,7 +52,7 @@ impl Closings {
         all
     }
 
-    /// The end of the first tag that closes this one, which begins at `at`.
+    /// Returns the end of the first tag that closes `tag`, which begins at `at`.
     pub(super) fn end_of(&self, tag: Tag, at: usize) -> Option<usize> {
         let ends = &self.0[tag.kind];
         ends.get(ends.partition_point(|end| *end <= at)).copied()

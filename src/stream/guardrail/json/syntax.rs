@@ -2,19 +2,19 @@
 
 use super::{Fault, TOO_DEEP};
 
-/// How far a JSON text has been read. It refuses a byte where no JSON text goes on with it: where `serde_json` says of the text
-/// up to that byte that it is wrong, and not that it ends too early.
+/// Parser for a prefix of a JSON text. It refuses a byte with which no JSON text continues: a byte at which
+/// `serde_json` reports a syntax error, and not an early end.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Syntax {
     expect: Expect,
     part: Part,
-    /// Is the innermost of what is open an object? One bit for each, the lowest for the innermost.
+    /// Whether each open bracket is an object: one bit each, the lowest for the innermost.
     objects: u128,
     depth: usize,
     at: usize,
 }
 
-/// What may come next, between the parts.
+/// The next element, between the parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Expect {
     #[default]
@@ -24,11 +24,11 @@ enum Expect {
     KeyOrEnd,
     Colon,
     CommaOrEnd,
-    /// Nothing: the text is whole.
+    /// The end: the text is complete.
     Nothing,
 }
 
-/// What is being read.
+/// The current part.
 #[derive(Debug, Clone, Copy, Default)]
 enum Part {
     #[default]
@@ -38,7 +38,7 @@ enum Part {
         key: bool,
     },
     Number(Number),
-    /// What is missing of `true`, `false` or `null`.
+    /// The rest of `true`, `false` or `null`.
     Word(&'static [u8]),
 }
 
@@ -47,7 +47,8 @@ enum Escape {
     #[default]
     None,
     Begun,
-    /// After `\u`: so many more, and whether all until now were hexadecimal. `serde_json` takes the four together.
+    /// After `\u`: the number of missing digits, and whether all digits so far are hexadecimal. `serde_json`
+    /// checks the four digits together.
     Hex {
         more: u8,
         sound: bool,
@@ -205,7 +206,7 @@ impl Syntax {
 }
 
 impl Number {
-    /// The number with one more byte; none if it ended before it.
+    /// Adds a byte to the number. Returns `None` if the number ended before it.
     fn next(self, byte: u8) -> Result<Option<Self>, &'static str> {
         use Number::*;
         let digit = byte.is_ascii_digit();

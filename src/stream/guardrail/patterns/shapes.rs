@@ -158,24 +158,24 @@ pub(super) fn start_of(text: &str, at: usize) -> usize {
     from
 }
 
-/// May a line that begins with it be no part of the sentence before?
+/// Returns whether a line that begins with the character starts a new sentence.
 fn begins_line(c: char) -> bool {
     matches!(c, '-' | '*' | '+' | '•' | '#' | '>' | '|' | '`' | '[' | '<' | '=' | '0'..='9')
 }
 
-/// Looks for the end of a sentence, character by character.
+/// Search for the end of a sentence, character by character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Ending {
     #[default]
     Within,
-    /// Behind a mark that ends a sentence if white space follows.
+    /// After a mark that ends a sentence if white space follows.
     Mark,
-    /// Behind a line.
+    /// After a line.
     Line,
 }
 
 impl Ending {
-    /// Is the sentence over with this character?
+    /// Returns whether the sentence ends with this character.
     pub(super) fn char(&mut self, c: char) -> bool {
         let ends = match (*self, c) {
             (Ending::Mark, c) if c.is_whitespace() => true,

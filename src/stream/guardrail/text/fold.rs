@@ -1,19 +1,19 @@
-//! What makes no difference to a reader, made no difference.
+//! Folding of text for comparison.
 
 use crate::stream::guardrail::zero_output::is_ignorable;
 
-/// Folds text for comparison: case, the kind of white space and how much of it, typographic apostrophes and quotes, and
-/// characters that show nothing.
+/// Folds text for comparison: case, the kind and amount of white space, typographic apostrophes and quotes, and
+/// invisible characters.
 ///
-/// Case is folded by Unicode's lower case, character by character, the same in every language. There is no normalisation of
-/// composed letters: a phrase is found in the composition it was given in.
+/// Case is folded by Unicode's lower case, character by character, independently of the language. Composed
+/// letters are not normalised: a phrase matches only in its own composition.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::stream) struct Fold {
     spaced: bool,
 }
 
 impl Fold {
-    /// The next character. Gives what it folds to: nothing, or one or more characters.
+    /// Folds the next character. Passes on no character, one, or several.
     #[inline]
     pub(in crate::stream) fn char(&mut self, c: char, mut to: impl FnMut(char)) {
         if c.is_ascii_alphanumeric() {
@@ -42,13 +42,13 @@ impl Fold {
         }
     }
 
-    /// Letters and digits of ASCII and spaces were read elsewhere, at last a space or not.
+    /// Notes that other code read letters and digits of ASCII and spaces, and whether the last one was a space.
     #[inline]
     pub(in crate::stream) fn pass(&mut self, spaced: bool) {
         self.spaced = spaced;
     }
 
-    /// A whole text, without white space at its ends.
+    /// Folds a whole text, and removes white space at its ends.
     pub(in crate::stream) fn text(text: &str) -> String {
         let mut fold = Fold::default();
         let mut folded = String::with_capacity(text.len());

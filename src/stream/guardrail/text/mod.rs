@@ -1,4 +1,4 @@
-//! Text as the rules read it, character by character.
+//! Text in the form that the rules read, character by character.
 
 mod fold;
 mod phrases;
@@ -10,16 +10,17 @@ pub(in crate::stream) use phrases::{Found, Matcher, Phrases};
 pub(in crate::stream) use scope::{Context, Scope};
 pub(in crate::stream) use words::{Word, Words};
 
-/// Is it part of a word? A letter, a digit or an underscore.
+/// Returns whether the character is part of a word: a letter, a digit or an underscore.
 #[inline]
 pub(in crate::stream) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Is it of a script that sets no space between words, so that each character is a word of its own here?
+/// Returns whether the character belongs to a script without spaces between words. Each such character counts
+/// as a word.
 #[inline]
 pub(in crate::stream) fn stands_alone(c: char) -> bool {
-    // Most text is below the first of them.
+    // Most text lies below the first of these scripts.
     c >= '\u{E00}'
         && matches!(c,
         '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3041}'..='\u{30FF}'

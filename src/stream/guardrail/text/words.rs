@@ -1,23 +1,24 @@
-//! Words, one after another.
+//! Division of text into words.
 
 use super::{Fold, is_word, stands_alone};
 
-/// What is longer is taken for several words, so that text without an end of words is compared too.
+/// The longest word, in characters. A longer run counts as several words, so that text without ends of words is
+/// compared, too.
 const LONGEST: u32 = 32;
 
-/// A word that has ended.
+/// A complete word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stream) struct Word {
-    /// Words that read alike have the same.
+    /// Words with equal folded text have equal hashes.
     pub(in crate::stream) hash: u64,
-    /// Has it a letter?
+    /// Whether it has a letter.
     pub(in crate::stream) letters: bool,
-    /// Where it begins, in bytes of the text.
+    /// Its beginning, in bytes of the text.
     pub(in crate::stream) at: usize,
 }
 
-/// Cuts text into words: runs of letters, digits and underscores, with the apostrophes within. A character of a script without
-/// spaces is a word.
+/// Divides text into words: runs of letters, digits and underscores, with the apostrophes within. A character
+/// of a script without spaces is a word.
 #[derive(Debug, Clone, Default)]
 pub(in crate::stream) struct Words {
     fold: Fold,
@@ -26,10 +27,10 @@ pub(in crate::stream) struct Words {
 }
 
 impl Words {
-    /// The text's next character, at that byte. Tells of each word as soon as it is sure to have ended.
+    /// Reads the text's next character, at byte `at`. Reports each word once its end is certain.
     #[inline]
     pub(in crate::stream) fn char(&mut self, c: char, at: usize, mut ended: impl FnMut(Word)) {
-        // Most characters are such, within a word.
+        // Most characters are lower-case letters within a word.
         if c.is_ascii_lowercase()
             && self.chars + 1 < LONGEST
             && let Some(word) = &mut self.word
@@ -73,7 +74,7 @@ impl Words {
         }
     }
 
-    /// The text ends here: the word that was not over.
+    /// Returns the word that the end of the text completes.
     pub(in crate::stream) fn last(&self) -> Option<Word> {
         self.word
     }

@@ -4,7 +4,7 @@ use super::quoted::push_escaped;
 use super::{Reader, Refusal, Repair};
 
 impl Reader<'_> {
-    /// Reads a key without quotes, and gives it as JSON; none if the text is cut off within it.
+    /// Reads a key without quotes, and returns it as JSON; none if the text is cut within it.
     pub(super) fn bare_key(&mut self) -> Result<Option<String>, Refusal> {
         let rest = self.source.rest();
         let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-')));
@@ -20,7 +20,7 @@ impl Reader<'_> {
         Ok(length.map(|_| string(key)))
     }
 
-    /// Reads a value without quotes, and gives it as JSON.
+    /// Reads a value without quotes, and returns it as JSON.
     pub(super) fn bare_value(&mut self) -> Result<String, Refusal> {
         let rest = self.source.rest();
         let ends =
@@ -47,7 +47,7 @@ impl Reader<'_> {
             return Some(word.to_owned());
         }
         let like = |(literal, _): &&(&str, &str)| word.eq_ignore_ascii_case(literal);
-        // `N` may be `None` or `NaN`, and is none of these.
+        // A lone `N` may be `None` or `NaN`, and is refused.
         let begun = |(literal, _): &&(&str, &str)| cut_off && !word.is_empty() && literal.starts_with(word);
         let (_, json) = LITERALS.iter().find(like).or_else(|| LITERALS.iter().find(begun))?;
         self.repairs.insert(Repair::Literal);
@@ -74,11 +74,12 @@ impl Reader<'_> {
     }
 }
 
-/// Literals of JSON and of Python, and their like in JSON.
+/// Literals of JSON and of other languages, with their equivalents in JSON.
 const LITERALS: [(&str, &str); 5] =
     [("true", "true"), ("false", "false"), ("null", "null"), ("none", "null"), ("nil", "null")];
 
-/// A date, a time, a version or an address on the web: a word that is no number, no calculation and no name.
+/// Returns whether the word is a date, a time, a version or a web address: not a number, a calculation or a
+/// name.
 fn is_text(word: &str) -> bool {
     let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|c| c.is_ascii_digit());
     let (day, time) = word.split_once('T').unwrap_or((word, ""));
@@ -93,7 +94,7 @@ fn is_text(word: &str) -> bool {
     is_date || is_time || is_version || word.starts_with("http://") || word.starts_with("https://")
 }
 
-/// A text as a string of JSON.
+/// Writes a text as a string of JSON.
 fn string(text: &str) -> String {
     let mut string = String::from('"');
     text.chars().for_each(|c| push_escaped(&mut string, c));

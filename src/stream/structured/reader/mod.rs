@@ -1,6 +1,7 @@
-//! Reads text that is nearly JSON, and writes JSON.
+//! Reader of text that is nearly JSON, and writer of JSON.
 //!
-//! CorruptEntry that leaves one meaning is repaired. CorruptEntry that leaves several, or that lost a part, is refused.
+//! Damage that leaves one meaning is repaired. Damage that leaves several meanings, or that lost a part, is
+//! refused.
 
 mod bare;
 mod object;
@@ -13,10 +14,11 @@ use super::Repair;
 use object::Open;
 use source::Source;
 
-/// Nesting is held in a list, not on the stack; `serde_json` reads no more levels than this.
+/// The deepest nesting, in levels, which is the limit of `serde_json`. Nesting is held in a list, not on the
+/// stack.
 const DEEPEST: usize = 127;
 
-/// JSON, and the repairs that it took.
+/// JSON, with the repairs that it needed.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) json: String,
@@ -25,14 +27,15 @@ pub(super) struct Part {
     pub(super) end: usize,
 }
 
-/// CorruptEntry that has no one reading: the byte of the text, and the reason.
+/// Damage without a single reading: the byte of the text, and the reason.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refusal {
     pub(super) at: usize,
     pub(super) why: &'static str,
 }
 
-/// Reads one value that begins at `begin`, within a fence of so many marks, if there is one.
+/// Reads one value that begins at `begin`. `fence` is the number of marks of the fence around it, if there is
+/// one.
 pub(super) fn read(text: &str, begin: usize, fence: Option<usize>) -> Result<Part, Refusal> {
     Reader::new(text, begin, fence).run()
 }
@@ -52,7 +55,7 @@ struct Reader<'t> {
     repairs: BTreeSet<Repair>,
     open: Vec<Open>,
     place: Place,
-    /// A line ended before the token that is being read.
+    /// Whether a line ended before the current token.
     new_line: bool,
 }
 
@@ -61,13 +64,13 @@ struct Reader<'t> {
 enum Place {
     /// The one value.
     Value,
-    /// An item or a key, or the end; `comma` if a comma stands before it.
+    /// An item or a key, or the end. `comma` says whether a comma precedes it.
     Item { first: bool, comma: bool },
-    /// A colon, after this key, which is JSON already; `quoted` if it was in quotes.
+    /// A colon, after this key, which is JSON already. `quoted` says whether it was in quotes.
     Colon { key: String, quoted: bool },
     /// A value for this key.
     ValueOf { key: String },
-    /// Nothing.
+    /// The end.
     Over,
 }
 
@@ -97,7 +100,7 @@ impl<'t> Reader<'t> {
         Err(Refusal { at: self.source.at(), why })
     }
 
-    /// One token.
+    /// Reads one token.
     fn step(&mut self) -> Step {
         let before = self.source;
         match self.source.skip_blank() {
@@ -151,7 +154,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Two items stand side by side.
+    /// Handles two items without a comma between them.
     fn missing_comma(&mut self, c: char, object: bool) -> Step {
         let clear = match object {
             true => self.new_line || source::closing(c).is_some(),
@@ -192,7 +195,7 @@ impl<'t> Reader<'t> {
         self.place = Place::Item { first: true, comma: false };
     }
 
-    /// The comma that is due, and the key.
+    /// Writes the comma, if one is due, and the key.
     fn before(&mut self, key: Option<String>) {
         if !self.open.is_empty() && !self.json.ends_with(['{', '[']) {
             self.json.push(',');
@@ -206,7 +209,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A value is written.
+    /// Handles the end of a value.
     fn after(&mut self) -> Step {
         let Some(open) = self.open.last_mut() else {
             self.place = Place::Over;
@@ -240,7 +243,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The text is cut off here.
+    /// Handles the end of the text.
     fn end_of_text(&mut self, place: Place) -> Step {
         match place {
             Place::Value => return self.refuse("a value is missing"),
@@ -257,8 +260,9 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A comment without an end reaches to the end of the text.
+/// The refusal of a comment without an end, which extends to the end of the text.
 pub(super) const OPEN_COMMENT: &str = "the end of a comment is missing";
-/// A key that goes on in the next line, or a string in single quotes that goes on in the next paragraph.
+/// The refusal of a key that continues in the next line, or of a string in single quotes that continues in the
+/// next paragraph.
 pub(super) const NEXT_LINE: &str = "a string goes on where it should have ended";
 const MISSING_VALUE: &str = "the value of a key is missing";

@@ -1,4 +1,4 @@
-//! Brackets that are open, and the members of objects.
+//! Open brackets, and the members of objects.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::{MISSING_VALUE, Place, Reader, Step, source};
 use crate::stream::structured::Repair;
 
-/// A bracket that is open.
+/// An open bracket.
 #[derive(Debug)]
 pub(super) struct Open {
     bracket: char,
-    /// The key of the member that is being read, and where its value begins in the JSON.
+    /// The key of the current member, and the beginning of its value in the JSON.
     member: Option<(String, usize)>,
-    /// Where the values of the members are in the JSON, and the values that were compared.
+    /// The ranges of the members' values in the JSON, and the values that were compared.
     members: HashMap<String, (Range<usize>, Option<Value>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Sentences of a prompt, and about one.
+//! Sentences of a prompt, and sentences about a prompt.
 
 use super::Shaped;
 

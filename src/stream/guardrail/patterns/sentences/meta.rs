@@ -63,10 +63,10 @@ pub(super) const META_COMMENTARY: Shaped = (
         "(shall|should) i",
     ],
     &[
-        // An answer that agrees before it answers.
+        // Agreement before the answer.
         "&^ (sure|sure thing|certainly|absolutely|of course|understood|got it|no problem|gladly|definitely|great question|good question|excellent question|what a .. question|great idea|with pleasure|my pleasure|happy to help|noted|you got it|no worries|consider it done) (!|) $",
         "&^ (sure|sure thing|certainly|absolutely|of course|understood|got it|no problem|gladly|definitely|okay|ok|alright|great|yes|perfect|happy to) .. (here|here's|below|i|i'll|i'd|i've|i'm|let's|let me|happy|glad|this is|these are|let us)",
-        // It presents itself.
+        // Presentation of the answer.
         "-{HERE} .. {NEW} .. ({TEXT}|code|function|list|query|schedule|agenda|output|snippet|table|text)",
         "&{HERE} .. {TEXT} ... (you|your|you'd|you've|requested|as requested|based on|tailored|inspired by|in the (style|tone|voice|form|manner)|written|that (captures|matches|fits|follows|keeps|meets|uses)|for (a|an|the|your|you)|of (your|the text|the article|the passage|the meeting|the transcript)|about|:)",
         "-{HERE} ... (you|that you|you've) (asked|requested|wanted|described|provided|specified|mentioned|listed|gave|need|shared|were looking)",
@@ -76,7 +76,7 @@ pub(super) const META_COMMENTARY: Shaped = (
         "&(here's|here is|here are) (a|an|some|the|one|two|three|four|five|ten|several|a few|#) .. (ideas|options|suggestions|names|titles|headlines|taglines|slogans|ways|tips|alternatives|possibilities|examples) ... (for|you|your|that|to) ... : $",
         "-(amended|corrected|edited|improved|polished|rephrased|revised|reworded|rewritten|shortened|translated|updated|requested) .. ({TEXT}|output|text|code|notice) .. (reads|is (presented|given|provided|shown|below|as follows|included)|follows|appears below|can be found)",
         "-(final|complete|requested) (answer|output|result|response) .. (is|follows|below|given|should)",
-        // It asks what comes next.
+        // Questions for the next request.
         "-(let me know|tell me|just (ask|say|let me know)|do let me know|please let me know|say the word|give me a shout) ... if ... (you'd|you would|you) .. (like|want|prefer|need|wish|feel|think) .. (me|any (further |other |more |additional |) (adjustments|changes|edits|modifications|revisions|tweaks|help|details|variations|alterations)|it|this|these|a (different|shorter|longer|more|less|version)|another|anything .. (adjusted|changed|else|added|different|tweaked|modified)|more|further|him|her|them|something (more|less|different|else)|to (adjust|change|add|tweak|explore|make|focus|include|modify|revise))",
         "-(let me know|tell me|please say|just say) ... (if|whether|how|what|which|should) ... (i should|i can|i could|i may|me to|works for you|sounds (good|right|like)|still sounds|you'd like (changed|adjusted|added|me)|needs (adjusting|tweaking|changes|changing|adjustment)|fits your|suits your|meets your|to your liking|you had in mind)",
         "-(would you like|want|do you want|did you want|would you prefer|should you (like|want|wish)) (me|for me) (to|for)",
@@ -90,7 +90,7 @@ pub(super) const META_COMMENTARY: Shaped = (
         "-(i hope|hope) (this|that|it|these|the) .. (answers|captures|clarifies|clears|covers|does|fits|gives|helps|is (helpful|useful|what|clear)|made|makes|matches|meets|provides|serves|suits|works|hits|strikes|conveys|version|summary|email|draft)",
         "-what (would you like|do you want|shall we|should we) .. (to|me to) .. ((change|cover|discuss|explore|focus|know|tackle|try|work|look|talk) .. (on|about|at|next|first|$)|do next|... next $)",
         "-is there (anything|something) (else|specific|in particular|more) .. (you|i) ... (adjust|change|help|like|know|need|want|assist)",
-        // It tells of what it did, and why.
+        // Reports on the work, with reasons.
         "-(i|i've|i have|i also|i then) .. {DID} ... (your (own |)(request|prompt|instructions|draft|text|letter|essay|email|list|paragraph|message|outline|code|story|poem|resume|cv|article|sentence|sentences|points|details|tone|style|example|examples|limit|brief|summary|input|question|data|requirements|preferences|specifications|original|notes|wording|cover letter|voice)|you .. (asked|described|gave|listed|mentioned|outlined|pasted|provided|requested|sent|set|shared|specified|supplied|wanted|instructed)|requested|as instructed|per the (instructions|brief|prompt)|prompt|the (original|source) (text|meaning|message|tone|draft)|original text)",
         "-(i|i've|i have) .. {DID} ... (tone|wording|phrasing|rhyme|rhyme scheme|rhythm|syllable|syllables|syllable count|word count|word limit|character limit|bullet points|reading level|register|sentence structure|sentences|metaphor|imagery|meter|metre|active voice|passive voice|voice of|minor edits|grammar|spelling|punctuation|clarity|conciseness|flow|readability|key (points|information|details|message)|main (points|ideas|idea|message))",
         "-(i|i've|i have) .. {DID} .. (the following (changes|edits|corrections|revisions|adjustments|modifications)|a (summary|draft|response|reply|version|poem|letter|story|speech|caption|translation|rewrite|paragraph|few (changes|edits|tweaks|options|ideas|suggestions))|(some|minor|small|a few|light) (changes|edits|tweaks|adjustments|corrections))",

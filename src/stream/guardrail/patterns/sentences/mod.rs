@@ -1,4 +1,4 @@
-//! The shapes of sentences that come with the crate.
+//! The built-in shapes of sentences.
 
 mod leak;
 mod meta;
@@ -14,7 +14,7 @@ use meta::META_COMMENTARY;
 use refusal::REFUSAL;
 
 impl PatternKind {
-    /// Phrases that make a sentence worth a look. Without one of them no shape is looked for.
+    /// Returns the triggers: phrases without which a sentence is not searched for shapes.
     pub(super) fn triggers(self) -> &'static [&'static str] {
         match self {
             PatternKind::MetaCommentary => META_COMMENTARY.0,
@@ -24,7 +24,7 @@ impl PatternKind {
         }
     }
 
-    /// The shapes, each with its place.
+    /// Returns the shapes, each with its place.
     pub(super) fn shapes(self) -> &'static [(Place, Shape)] {
         static META: LazyLock<Vec<(Place, Shape)>> = LazyLock::new(|| read(META_COMMENTARY.1));
         static REFUSALS: LazyLock<Vec<(Place, Shape)>> = LazyLock::new(|| read(REFUSAL.1));
@@ -38,7 +38,7 @@ impl PatternKind {
     }
 }
 
-/// Marks of a chat's format: `<|name|>`, `[/NAME]` and `###NAME###`.
+/// Returns whether the text has marks of a chat's format: `<|name|>`, `[/NAME]` and `###NAME###`.
 pub(super) fn has_marks(text: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁');
     let is_loud = |c: char| c.is_ascii_uppercase() || c == '_';
@@ -73,25 +73,25 @@ fn read(shapes: &[&str]) -> Vec<(Place, Shape)> {
     shapes.iter().map(shape).collect()
 }
 
-/// The text with its parts. A part may have parts.
+/// Replaces the names of parts by the parts, recursively.
 fn filled(text: &str) -> String {
     let fill = |text: String| PARTS.iter().fold(text, |text, (name, part)| text.replace(name, part));
     fill(fill(text.to_owned()))
 }
 
-/// Parts that several shapes have.
+/// Parts that several shapes share.
 const PARTS: &[(&str, &str)] = &[
     ("{I}", "(i|we|i'm|we're|i'll|i'd|i've)"),
     (
         "{CANNOT}",
         "((i|i also|i simply|i really|i still|^ we|^ .. sorry .. we|but we|and we|therefore|so i) (can't|cannot|can not|couldn't|won't|will not|wouldn't|shouldn't|mustn't|must not|should not|would not|could not)|(i'm|i am|we're|we are) .. (unable to|not .. (able|allowed|authorised|authorized|comfortable|configured|designed|equipped|going|here|in a position|inclined|intended|meant|permitted|prepared|programmed|qualified|ready|set up|supposed|trained|willing) (to|with|in|for|))|nor (can|will) i)",
     ),
-    // What a request asks for.
+    // Objects of a request.
     (
         "{ASK}",
         "(accommodate|act|advise|advocate|aid|alter|analyse|analyze|answer|approve|argue|assess|assist|attack|author|authorise|authorize|be (used|part|involved|a party|the one)|bypass|calculate|code|comment|commit|compile|comply|compose|condone|continue|crack|craft|create|decide|defame|delete|depict|describe|design|detail|develop|diagnose|disclose|discuss|do (that|this|it|so)|draft|dox|draw|edit|elaborate|enable|encourage|endorse|engage|estimate|evaluate|execute|explain|export|express|fabricate|facilitate|fake|fetch|finish|forecast|forge|formulate|fulfil|fulfill|generate|ghostwrite|give|grade|guarantee|guess|guide|hack|handle|hand|(help $|help !(but|myself|being|feeling|it|laughing|noticing|smiling|thinking|wondering))|honor|honour|identify|imitate|impersonate|implement|include|instruct|interpret|invent|issue|judge|justify|list|locate|lower|make (a|an|any|that|this|up)|mimic|mock|modify|name|offer|open|outline|override|paraphrase|participate|perform|pick|play|point you|portray|predict|prepare|prescribe|pretend|print|proceed|process|produce|promise|promote|prove|provide|publish|pull up|put together|quote|rank|rate|recite|recognise|recognize|recommend|recount|refund|release|remove|render|replicate|reproduce|reset|respond|retrieve|reveal|review|rewrite|roast|role-play|roleplay|rule on|sanction|schedule|script|search|share|simulate|sketch|speculate|speak (about|for|on|to)|spell|suggest|summarise|summarize|supply|support|take (on|part)|talk (about|you)|teach|tell you|track|transcribe|transfer|translate|troll|unlock|verify|view|vouch|walk you|weigh in|write)",
     ),
-    // What careful prose cannot either.
+    // Objects that a careful author declines, too.
     (
         "{IDLE}",
         "(abide|afford|be sure|believe|bear|catch|come|complain|emphasise|emphasize|even|figure|find|forget|hear|help (but|myself|being|feeling|it|laughing|noticing|smiling|thinking|wondering)|imagine|let|live|make it|quite|recall|remember|say enough|scratch|see (how|the|why|what)|seem|sleep|stand|stop|stress|take|tell (if|how|whether|the|which)|think|thank|understand|wait)",

@@ -1,4 +1,4 @@
-//! Sentences that decline.
+//! Sentences of a refusal.
 
 use super::Shaped;
 
