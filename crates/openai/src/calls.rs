@@ -1,4 +1,4 @@
-//! Tool calls, put together from their pieces.
+//! Assembly of tool calls from their pieces.
 
 use runstate::stream::{ErrorKind, SourceError, StreamEvent};
 use runstate::turn::Extra;
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::chunk::{CallDelta, Function};
 
-/// More calls than this in one answer are none that are meant.
+/// Limit on the calls of one answer.
 const MOST_CALLS: usize = 256;
-/// More than this of all arguments together is not kept, nor of the fields that are given on as they come.
+/// Limit on the bytes of all arguments together, and of the kept fields together.
 pub(crate) const MOST_BYTES: usize = 8 << 20;
 
 /// The calls of one answer, in the order in which they began.
@@ -28,7 +28,7 @@ struct Call {
 }
 
 impl Calls {
-    /// One more piece.
+    /// Adds a piece.
     pub(crate) fn add(&mut self, piece: CallDelta, extra: Extra) -> Result<(), SourceError> {
         let CallDelta { index, id, function: Function { name, arguments }, .. } = piece;
         let id = id.unwrap_or_default();
@@ -53,7 +53,7 @@ impl Calls {
         if call.id.is_empty() {
             call.id = id;
         }
-        // The name comes once, or in pieces, or again with each piece of the arguments.
+        // Servers send the name once, in pieces, or again with each piece of the arguments.
         if call.arguments.is_empty() && call.name != name {
             call.name.push_str(&name);
         }
@@ -72,13 +72,14 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that a piece belongs to; none if it begins one. An index says most, then the id: a model may give one id to two calls. A
-    /// piece without either belongs to the last call, unless it begins with a name where that call has its own already.
+    /// Returns the call of a piece; none if the piece begins a call. The index decides first, and then the id,
+    /// because a model may give one id to two calls. A piece without either belongs to the last call, unless it
+    /// has a name and that call has a different name and arguments already.
     fn place_of(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let last = self.calls.len().checked_sub(1)?;
         if index.is_some() {
             let of_index = self.calls.iter().rposition(|call| call.index == index)?;
-            // Some servers give each whole call the index 0, and some give each piece of a call an id of its own.
+            // Some servers give every call the index 0, and some give each piece of a call an id of its own.
             let known = &self.calls[of_index].id;
             let is_other = !name.is_empty() && !id.is_empty() && !known.is_empty() && *known != *id;
             return (!is_other).then_some(of_index);
@@ -91,7 +92,7 @@ impl Calls {
         (!begins).then_some(last)
     }
 
-    /// All of them, whole. A call without an id gets one from the answer's.
+    /// Returns all calls, complete. A call without an id gets one that is derived from the answer's id.
     pub(crate) fn finish(&mut self, answer: &str) -> Result<Vec<StreamEvent>, SourceError> {
         let whole = |(number, call): (usize, Call)| {
             let Call { id, name, arguments, extra, .. } = call;
@@ -108,7 +109,7 @@ impl Calls {
             };
             let mut event = match arguments.trim() {
                 "" => StreamEvent::tool_call(id, name, json!({})),
-                // Not repaired: a tool must not act on what was guessed.
+                // Arguments are not repaired: a tool must not act on a guess.
                 text => match runstate::json::from_str(text) {
                     Ok(read) => StreamEvent::tool_call(id, name, read),
                     Err(error) => StreamEvent::unreadable_call(id, name, arguments, error.to_string()),

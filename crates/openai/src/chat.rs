@@ -1,4 +1,4 @@
-//! What is asked.
+//! Requests for chat completions.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// A chat with that model, which has no messages yet.
+    /// Creates a chat with a model, without messages.
     pub fn new(model: impl Into<String>) -> Self {
         Chat {
             model: model.into(),
@@ -38,36 +38,36 @@ impl Chat {
         }
     }
 
-    /// The same, with this message, as the server wants it.
+    /// Adds a message, in the form that the server expects.
     pub fn message(mut self, message: Value) -> Self {
         self.messages.push(message);
         self
     }
 
-    /// The same, with a message of the system.
+    /// Adds a message of the system.
     pub fn system(self, content: impl Into<String>) -> Self {
         self.message(json!({ "role": "system", "content": content.into() }))
     }
 
-    /// The same, with a message of the user.
+    /// Adds a message of the user.
     pub fn user(self, content: impl Into<String>) -> Self {
         self.message(json!({ "role": "user", "content": content.into() }))
     }
 
-    /// The same, with a message of the assistant.
+    /// Adds a message of the assistant.
     pub fn assistant(self, content: impl Into<String>) -> Self {
         self.message(json!({ "role": "assistant", "content": content.into() }))
     }
 
-    /// The same, where the answer has begun with `checkpoint` and is to go on after it. What the model says again of it is
-    /// [`Overlap`](runstate::stream::Overlap)'s to remove.
+    /// Asks for a continuation of an answer that began with `checkpoint`.
+    /// [`Overlap`](runstate::stream::Overlap) removes text of the checkpoint that the model repeats.
     pub fn go_on_from(self, checkpoint: &str) -> Self {
         let prompt =
             "Go on with your answer exactly where it stops. Do not repeat anything and do not comment on it.";
         self.assistant(checkpoint).user(prompt)
     }
 
-    /// The same, with this function as a tool; `parameters` is its JSON Schema.
+    /// Adds a function as a tool. `parameters` is its JSON Schema.
     pub fn tool(
         mut self,
         name: impl Into<String>,
@@ -80,15 +80,15 @@ impl Chat {
         self
     }
 
-    /// The same, with this field of the request: `temperature`, `max_tokens`, `stream_options`.
+    /// Sets a field of the request, such as `temperature`, `max_tokens` or `stream_options`.
     pub fn with(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.more.insert(field.into(), value.into());
         self
     }
 
-    /// The same, whose answer gives this field of its message and of its calls as [`StreamEvent::Extra`] and
-    /// [`ToolCall::extra`]: `reasoning_details`, `extra_content`. `thinking_blocks` come whole, at the end of the answer, and so does `content`
-    /// where it is a list with more than texts.
+    /// Keeps a field of the answer's message and of its calls, such as `reasoning_details` or `extra_content`:
+    /// the answer reports it as [`StreamEvent::Extra`] and [`ToolCall::extra`]. `thinking_blocks` are reported
+    /// complete, at the end of the answer. So is `content` if it is a list with other parts than texts.
     ///
     /// [`StreamEvent::Extra`]: runstate::stream::StreamEvent::Extra
     /// [`ToolCall::extra`]: runstate::stream::ToolCall::extra
@@ -101,7 +101,7 @@ impl Chat {
         &self.kept
     }
 
-    /// The body of the request.
+    /// Returns the body of the request.
     pub fn body(&self) -> Value {
         let mut body = self.more.clone();
         body.insert("model".to_owned(), self.model.clone().into());

@@ -1,4 +1,4 @@
-//! One event of a stream, as servers write it.
+//! Chunks of a stream, in the form in which servers send them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::parts::thought_of;
 
-/// A chunk of an answer, or the whole answer of a server that does not stream. Whatever is missing or null is not there.
+/// A chunk of an answer, or the whole answer of a server that does not stream. A missing or null field counts
+/// as absent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Chunk {
@@ -19,16 +20,16 @@ pub(crate) struct Chunk {
     pub(crate) choices: Vec<Choice>,
     pub(crate) usage: Option<Value>,
     pub(crate) error: Option<Value>,
-    /// Of servers that tell an error as the event itself.
+    /// Set by servers that send an error as the event itself.
     object: Option<Value>,
     error_code: Option<Value>,
     detail: Option<Value>,
-    /// Of MiniMax, in each answer.
+    /// Set by MiniMax, in each answer.
     base_resp: Option<Value>,
 }
 
 impl Chunk {
-    /// Is it an error, though it has no `error`?
+    /// Returns whether the chunk is an error without an `error` field.
     pub(crate) fn is_error(&self) -> bool {
         let is_told = |value: &Option<Value>| {
             value.as_ref().is_some_and(|value| {
@@ -49,7 +50,8 @@ impl Chunk {
 pub(crate) struct Choice {
     pub(crate) index: Option<u64>,
     delta: Option<Delta>,
-    /// Where the answer is not streamed. Some servers send it beside `delta`, with all that came so far.
+    /// The message of an answer that is not streamed. Some servers send it beside `delta`, with all text so
+    /// far.
     message: Option<Delta>,
     pub(crate) finish_reason: Option<String>,
 }
@@ -57,14 +59,14 @@ pub(crate) struct Choice {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Delta {
-    /// A text, or parts that have texts.
+    /// A text, or a list of parts with texts.
     content: Option<Value>,
     pub(crate) refusal: Option<String>,
     #[serde(deserialize_with = "few")]
     pub(crate) tool_calls: Vec<CallDelta>,
-    /// As older servers call a tool.
+    /// A tool call in the form of older servers.
     pub(crate) function_call: Option<Function>,
-    /// The fields that are not read here.
+    /// The fields that this crate does not read.
     #[serde(flatten)]
     pub(crate) more: Map<String, Value>,
 }
@@ -78,7 +80,7 @@ pub(crate) struct CallDelta {
     pub(crate) id: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(crate) function: Function,
-    /// The fields that are not read here.
+    /// The fields that this crate does not read.
     #[serde(flatten)]
     pub(crate) more: Map<String, Value>,
 }
@@ -87,19 +89,19 @@ pub(crate) struct CallDelta {
 #[serde(default)]
 pub(crate) struct Function {
     pub(crate) name: Option<String>,
-    /// A piece of JSON text; some servers give the object itself.
+    /// A piece of JSON text. Some servers send the object itself.
     pub(crate) arguments: Option<Value>,
 }
 
 impl Choice {
-    /// The piece of the answer.
+    /// Takes the piece of the answer.
     pub(crate) fn piece(&mut self) -> Delta {
         self.delta.take().or(self.message.take()).unwrap_or_default()
     }
 }
 
 impl Delta {
-    /// The text, or a content that is none.
+    /// Returns the text, or the content if it is not a text.
     pub(crate) fn text(&self) -> Result<String, &Value> {
         match &self.content {
             None | Some(Value::Null) => Ok(String::new()),
@@ -114,20 +116,20 @@ impl Delta {
 
 /// The field of LiteLLM's blocks of thinking.
 pub(crate) const BLOCKS: &str = "thinking_blocks";
-/// The field in which Mistral's thinking stands.
+/// The field with Mistral's thinking.
 pub(crate) const CONTENT: &str = "content";
 
-/// A place of thinking.
+/// The place of the thinking in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ThoughtIn {
-    /// A text of its own.
+    /// A field with a text.
     Field,
     Blocks,
     Content,
 }
 
 impl Delta {
-    /// The thinking of the model, and its place: `known`, where the answer has one.
+    /// Returns the thinking of the model, with its place. If `known` is set, only that place counts.
     pub(crate) fn thought(&self, known: Option<ThoughtIn>) -> Option<(ThoughtIn, String)> {
         let fields = || {
             let fields = ["reasoning_content", "reasoning"].map(|field| self.more.get(field)?.as_str());
@@ -170,7 +172,7 @@ impl Delta {
     }
 }
 
-/// Some servers count where others name.
+/// Reads a text. Some servers send a number instead.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Ok(match Option::<Value>::deserialize(from)? {
         Some(Value::String(text)) => Some(text),
@@ -179,7 +181,7 @@ fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
     })
 }
 
-/// More of one event are none that are meant. Each takes far more memory than its text.
+/// Limit on the choices, calls or parts of one event. Each takes far more memory than its text.
 const MOST: usize = 256;
 
 fn few<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {

@@ -21,10 +21,10 @@ use crate::events::ChatStream;
 use crate::limit::{Limit, Times};
 use crate::{Chat, failure};
 
-/// What is read of an answer that is no stream of events.
+/// Limit on the bytes of an answer that is not a stream of events.
 const MOST_OF_A_BODY: usize = 8 << 20;
 
-/// A server that speaks OpenAI's protocol. A clone shares its connections.
+/// A server with OpenAI's protocol. Clones share their connections.
 #[derive(Clone)]
 pub struct OpenAi {
     http: Client<Connector, Full<Bytes>>,
@@ -34,27 +34,27 @@ pub struct OpenAi {
     times: Times,
 }
 
-/// Why a server cannot be asked.
+/// Error in the configuration of a server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The address is none that can be asked.
+    /// The address is unusable.
     Address {
         /// The address without its query and a user's name, which may hold a key.
         got: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The key has characters that a header must not have. It is not shown.
+    /// The key has characters that a header must not have. Messages do not show the key.
     Key,
-    /// A header has a name that none may have, or a value. The value is not shown.
+    /// A header has an invalid name or value. Messages do not show the value.
     Header {
-        /// Its name.
+        /// The name of the header.
         name: String,
     },
-    /// What was given to trust are no certificates.
+    /// The given certificates are unusable.
     Certificates {
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
@@ -85,7 +85,7 @@ impl fmt::Display for ConfigError {
 impl Error for ConfigError {}
 
 impl OpenAi {
-    /// The server whose `chat/completions` is below `base`.
+    /// Creates a client for the server with `chat/completions` below `base`.
     ///
     /// ```
     /// # use runstate_openai::OpenAi;
@@ -94,7 +94,8 @@ impl OpenAi {
     /// ```
     ///
     /// # Errors
-    /// When `base` is no `http` or `https` address. Without the feature `tls` an `https` one is refused too.
+    /// `base` is not an `http` or `https` address. Without the feature `tls`, an `https` address is refused,
+    /// too.
     pub fn new(base: &str) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError::Address { got: without_secrets(base), problem };
         if base.contains('#') {
@@ -122,8 +123,8 @@ impl OpenAi {
         Ok(OpenAi { http, endpoint, key: None, headers: HeaderMap::new(), times: Times::default() })
     }
 
-    /// The same, which trusts the servers that these certificates stand for, beside the roots that come with the crate: for a server
-    /// of one's own, or a proxy that looks into https. `pem` is a file's content, with any number of certificates.
+    /// Trusts certificates in addition to the roots of the crate, for a private server or for a proxy that
+    /// decrypts https. `pem` is the content of a file with any number of certificates.
     ///
     /// ```
     /// # use runstate_openai::OpenAi;
@@ -133,7 +134,7 @@ impl OpenAi {
     /// ```
     ///
     /// # Errors
-    /// When there is no certificate in it, or one that cannot be read.
+    /// `pem` has no certificate, or an unreadable one.
     #[cfg(feature = "tls")]
     pub fn trusting(mut self, pem: &[u8]) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError::Certificates { problem };
@@ -143,10 +144,10 @@ impl OpenAi {
         Ok(self)
     }
 
-    /// The same, with the key that the server asks for.
+    /// Sets the key that the server requires.
     ///
     /// # Errors
-    /// When no header can hold the key.
+    /// No header can hold the key.
     pub fn with_key(mut self, key: &str) -> Result<Self, ConfigError> {
         let mut header = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| ConfigError::Key)?;
         header.set_sensitive(true);
@@ -154,8 +155,8 @@ impl OpenAi {
         Ok(self)
     }
 
-    /// The same, with a header in each request, in place of one of that name: an organisation, a project, a key that has a header of
-    /// its own. Its value is not shown.
+    /// Sets a header of each request, such as an organisation, a project, or a key with a header of its own. It
+    /// replaces a header of that name. Messages do not show its value.
     ///
     /// ```
     /// # use runstate_openai::OpenAi;
@@ -167,7 +168,7 @@ impl OpenAi {
     /// ```
     ///
     /// # Errors
-    /// When no header can have that name or hold that value.
+    /// No header can have that name or hold that value.
     pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
         let wrong = || ConfigError::Header { name: name.to_owned() };
         let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
@@ -176,9 +177,10 @@ impl OpenAi {
         Ok(self)
     }
 
-    /// The same, with other limits of time for each answer: how long no piece of it may come, which is also how long the server may take to
-    /// begin, and how long the whole may take. Without them 10 minutes and an hour. What a server sends to keep a connection open is no
-    /// piece. [`Duration::MAX`] is no limit. The limits of a session count beside these.
+    /// Sets the time limits of each answer. `silence` limits the time without a piece of the answer, and the
+    /// time until the server begins. Default: 10 minutes. `whole` limits the time of the whole answer. Default:
+    /// 1 hour. Data that a server sends only to keep a connection open does not count as a piece.
+    /// [`Duration::MAX`] disables a limit. The limits of a session apply in addition.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -192,16 +194,17 @@ impl OpenAi {
         self
     }
 
-    /// Asks for an answer, and gives it as it comes.
+    /// Requests an answer, and returns it as a stream.
     ///
     /// An answer that takes longer than the limits of [`within`](Self::within) ends with [`ErrorKind::Timeout`].
     ///
     /// # Errors
-    /// When the server cannot be reached ([`ErrorKind::Network`]), has a certificate that is not trusted ([`ErrorKind::Fatal`]), or answers with another status than success: see its kinds in the
-    /// error's text. A `Retry-After` is handed on.
+    /// [`ErrorKind::Network`] if the server is unreachable, and [`ErrorKind::Fatal`] if its certificate is not
+    /// trusted. If the status of the response is not a success, the kind follows from the error in the body and
+    /// from the status. The error carries the server's `Retry-After`.
     ///
     /// # Cancel safety
-    /// Dropped, the request is given up and its connection closed.
+    /// Dropping the future abandons the request and closes its connection.
     pub async fn stream(&self, chat: &Chat) -> Result<ChatStream, SourceError> {
         let body = serde_json::to_vec(&chat.body())
             .map_err(|error| SourceError::new(ErrorKind::Fatal, "the request is no JSON").caused_by(error))?;
@@ -232,7 +235,7 @@ impl OpenAi {
         let encoding = encoding(&response);
         if !response.status().is_success() {
             let (head, body) = response.into_parts();
-            // What to do follows from its status, also where its reason cannot be read.
+            // The status decides the kind, even if the body is unreadable.
             let body = match encoding {
                 Some(encoding) => Err(encoding),
                 None => Ok(limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default()),
@@ -247,9 +250,9 @@ impl OpenAi {
         if is_event_stream(&response) {
             return Ok(ChatStream::of_events(response.into_body(), chat.kept(), limit));
         }
-        // Some servers do not stream, whatever they are asked.
+        // Some servers never stream.
         let body = limit.of(read_whole(response.into_body())).await?.map_err(|error| {
-            // Asked again, the server would answer at the same length.
+            // A repeated request would get an answer of equal length.
             let told = if error.is::<LengthLimitError>() {
                 let why = format!(
                     "the answer is longer than {MOST_OF_A_BODY} bytes; ask for a shorter one, or for a stream of events"
@@ -263,7 +266,7 @@ impl OpenAi {
         ChatStream::of_whole(&body, chat.kept())
     }
 
-    /// The address without its query and without a user's name: these may hold a key.
+    /// Returns the address without its query and without a user's name, which may hold a key.
     fn shown(&self) -> String {
         without_secrets(&self.endpoint.to_string())
     }
@@ -273,7 +276,7 @@ fn without_secrets(address: &str) -> String {
     let (scheme, rest) =
         address.split_once("://").map_or((None, address), |(scheme, rest)| (Some(scheme), rest));
     let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    // An `@` further on may end a password that has a stroke or a question mark in it.
+    // A later `@` may end a password that contains a slash or a question mark.
     let shown = if path.contains('@') {
         "…".to_owned()
     } else {
@@ -290,7 +293,7 @@ fn untrusted(endpoint: &str, why: &str) -> String {
     )
 }
 
-/// An encoding of the body that cannot be read.
+/// Returns the encoding of the body if it is unreadable.
 fn encoding(response: &Response<Incoming>) -> Option<String> {
     let encoding = response.headers().get(CONTENT_ENCODING)?;
     let encoding = String::from_utf8_lossy(encoding.as_bytes()).trim().to_ascii_lowercase();
@@ -299,7 +302,7 @@ fn encoding(response: &Response<Incoming>) -> Option<String> {
 
 fn is_event_stream(response: &Response<Incoming>) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    // Without a type it is taken for what was asked for.
+    // A response without a type counts as a stream of events.
     kind.is_empty() || kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
 }
 

@@ -1,4 +1,4 @@
-//! How servers are connected to, and whom https trusts.
+//! Connections to servers, and the trust in their certificates.
 
 #[cfg(feature = "tls")]
 pub(crate) use https::{Connector, connector, of_pem, untrusted};
@@ -20,10 +20,10 @@ mod https {
 
     pub(crate) type Connector = HttpsConnector<HttpConnector>;
 
-    /// Trusts the roots that come with the crate, and these.
+    /// Creates a connector that trusts the roots of the crate, and `more`.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// TLS cannot be configured.
     pub(crate) fn connector(more: &RootCertStore) -> Result<Connector, rustls::Error> {
         let mut roots = more.clone();
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
@@ -34,10 +34,10 @@ mod https {
         Ok(HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_http1().build())
     }
 
-    /// The certificates of a PEM file, as roots.
+    /// Reads the certificates of a PEM file, as roots.
     ///
     /// # Errors
-    /// What is wrong with the file, or that there is none in it.
+    /// The problem of the file, or the lack of a certificate.
     pub(crate) fn of_pem(pem: &[u8]) -> Result<RootCertStore, String> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -47,11 +47,11 @@ mod https {
         if roots.is_empty() { Err("there is none in it".to_owned()) } else { Ok(roots) }
     }
 
-    /// Why the server's certificate is not trusted, if that is why it cannot be asked.
+    /// Returns the reason if the server's certificate is not trusted.
     pub(crate) fn untrusted(error: &(dyn Error + 'static)) -> Option<String> {
         let mut next = Some(error);
         while let Some(error) = next {
-            // An `io::Error` shows its inner error's source, and not the inner error.
+            // An `io::Error` reports the source of its inner error, and not the inner error.
             let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             let inner = inner.map(|inner| inner as &(dyn Error + 'static));
             if let Some(rustls::Error::InvalidCertificate(why)) = inner.unwrap_or(error).downcast_ref() {
@@ -76,7 +76,7 @@ mod plain {
         Ok(HttpConnector::new())
     }
 
-    /// There are no certificates.
+    /// Without TLS there are no certificates.
     pub(crate) fn untrusted(_: &(dyn Error + 'static)) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! An answer as it comes.
+//! Streams of answers.
 
 use std::fmt;
 use std::future::Future;
@@ -23,38 +23,41 @@ use crate::failure::ErrorObject;
 use crate::limit::Limit;
 use crate::reader::Reader;
 
-/// The most bytes of the data of an event.
+/// Limit on the data of an event, in bytes.
 const MOST_OF_AN_EVENT: usize = 8 << 20;
-/// The most bytes of an event besides its data: names of fields, line ends, comments.
+/// Limit on the other parts of an event, in bytes: names of fields, line ends, comments.
 const MOST_AROUND: usize = 64 << 10;
-/// So long the server may say more about an answer that has ended: how many tokens it was, that it is done. A further piece begins it anew.
+/// Time for data about an answer that has ended, such as its number of tokens or `[DONE]`. A further piece
+/// restarts the time.
 const GRACE: Duration = Duration::from_secs(2);
 
 type Events = Pin<Box<dyn Stream<Item = Result<Sse, sse_stream::Error>> + Send>>;
 
-/// An answer as a stream of events; the last is [`StreamEvent::Complete`] or an error.
+/// An answer as a stream of events. The last event is [`StreamEvent::Complete`] or an error.
 ///
-/// After the first piece of the answer, comments, empty events and pieces of a long event are told as [`StreamEvent::Alive`]. The limit of time
-/// for the first output counts on, and so does that of [`OpenAi::within`](crate::OpenAi::within): a proxy sends them for a model that is gone, too.
+/// After the first piece of the answer, the stream reports comments, empty events and pieces of a long event as
+/// [`StreamEvent::Alive`]. They do not reset the limits of [`OpenAi::within`](crate::OpenAi::within). Before
+/// the first piece they are not reported, so that a session's limit for the first output counts on. The reason
+/// is that a proxy sends them even if its model has failed.
 ///
-/// Dropped, it closes its connection.
+/// Dropping the stream closes its connection.
 pub struct ChatStream {
     events: Option<Events>,
     body: Arc<Body>,
     reader: Reader,
     grace: Option<Pin<Box<Sleep>>>,
-    /// How many of the unread bytes were told to be a sign of life.
+    /// The unread bytes that were reported as a sign of life.
     alive: usize,
-    /// None of an answer that came whole.
+    /// None for an answer that is not streamed.
     limit: Option<Limit>,
-    /// Has a piece of the answer come?
+    /// Whether a piece of the answer has come.
     has_begun: bool,
 }
 
-/// What is known of the bytes, where they are read.
+/// State of the body, shared with the code that reads it.
 #[derive(Debug, Default)]
 struct Body {
-    /// How many came since the last event.
+    /// Bytes since the last event.
     unread: AtomicUsize,
     ended: AtomicBool,
 }
@@ -70,7 +73,7 @@ impl ChatStream {
             }
             Ok(bytes)
         });
-        // Some servers leave out the blank line after the last event.
+        // Some servers omit the blank line after the last event.
         let blank_line = stream::once(async move {
             end.ended.store(true, Ordering::Relaxed);
             Ok(Bytes::from_static(b"\n\n"))
@@ -87,7 +90,7 @@ impl ChatStream {
         }
     }
 
-    /// Of an answer that is not streamed.
+    /// Creates the stream of an answer that is not streamed.
     pub(crate) fn of_whole(body: &[u8], kept: &[String]) -> Result<Self, SourceError> {
         let chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
             let message = "the server answered with what is neither a stream of events nor a chat completion";
@@ -117,14 +120,14 @@ impl ChatStream {
                     _ if data.len() > MOST_OF_AN_EVENT => {
                         self.reader.end_of_body(Some(too_long().caused_by(Cut::TooLong)));
                     }
-                    // Cut off within its last event.
+                    // The body ended within its last event.
                     _ if ended && !is_whole(data) => self.reader.end_of_body(Some(cut())),
                     Some("error") => self.reader.error(data),
                     _ => self.reader.data(data),
                 }
             }
             Some(Err(error)) if !ended => self.reader.end_of_body(Some(failure_of(error))),
-            // Within a character.
+            // The body ended within a character.
             Some(Err(_)) => self.reader.end_of_body(Some(cut())),
             None => self.reader.end_of_body(None),
         }
@@ -160,7 +163,7 @@ impl Stream for ChatStream {
                     self.grace = None;
                 }
                 came = true;
-                // Signs of life without a pause are none of the answer.
+                // Continuous signs of life are not part of the answer, and the limits still apply.
                 let is_fruitless = self.reader.ready.is_empty() && !self.reader.over;
                 if is_fruitless && let Some(error) = self.limit.as_ref().and_then(Limit::passed) {
                     self.reader.end_of_body(Some(error));
@@ -168,7 +171,7 @@ impl Stream for ChatStream {
                 continue;
             }
             if !self.reader.has_finished() {
-                // A comment, an event without data, a piece of a long event: the server works.
+                // A comment, an event without data, or a piece of a long event shows that the server works.
                 let unread = self.body.unread.load(Ordering::Relaxed);
                 let beats = came || unread > self.alive;
                 self.alive = unread;
@@ -196,7 +199,7 @@ impl fmt::Debug for ChatStream {
     }
 }
 
-/// Why no more bytes come.
+/// The reason for the end of the bytes.
 #[derive(Debug)]
 enum Cut {
     Off(hyper::Error),

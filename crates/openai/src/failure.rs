@@ -1,4 +1,4 @@
-//! What a server's failure is, by its status and its code.
+//! Failures of servers, classified by status and code.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,10 +9,10 @@ use runstate::stream::{ErrorKind, SourceError};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// More characters of a reason are not told.
+/// Limit on the characters of a reason that are shown.
 const MOST_OF_A_REASON: usize = 1_000;
 
-/// The `error` of a body or of an event. Servers agree on little of it.
+/// The `error` of a body or of an event. Its form differs between servers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ErrorObject {
@@ -26,13 +26,13 @@ pub(crate) struct ErrorObject {
     status: Option<u16>,
 }
 
-/// A word in place of a number says nothing here.
+/// Reads a number. A word in its place is ignored.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
     let number = Value::deserialize(from)?.as_u64();
     Ok(number.and_then(|number| u16::try_from(number).ok()))
 }
 
-/// A text, or the fault of each field, as Mistral tells it.
+/// Reads a text, or the list of the faults of fields that Mistral sends.
 fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Ok(match Value::deserialize(from)? {
         Value::Null => None,
@@ -44,14 +44,14 @@ fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     })
 }
 
-/// The fault of each field of a request.
+/// Formats the fault of each field of a request.
 fn details(list: &Value) -> Option<String> {
     let said = list.as_array()?.iter().filter_map(|one| one.get("msg").and_then(Value::as_str));
     Some(said.collect::<Vec<_>>().join("; "))
 }
 
 impl ErrorObject {
-    /// An `error`, which may be an object or only a text.
+    /// Reads an `error`, which may be an object or a text.
     pub(crate) fn of(error: &Value) -> Self {
         match error {
             Value::String(message) => {
@@ -64,7 +64,7 @@ impl ErrorObject {
         }
     }
 
-    /// The error that a whole body tells, wherever it stands: below `error` or `detail`, in a list, or as the body itself.
+    /// Reads the error of a whole body: below `error` or `detail`, in a list, or as the body itself.
     pub(crate) fn of_body(body: &Value) -> Self {
         match body {
             Value::Array(list) => list.first().map(Self::of_body).unwrap_or_default(),
@@ -78,7 +78,7 @@ impl ErrorObject {
                     (_, _, Some(errors @ Value::Array(_))) => Self::of_body(errors),
                     _ => {
                         let mut error = Self::of(body);
-                        // As AWS, Baidu and MiniMax name it.
+                        // The names of AWS, Baidu and MiniMax.
                         let other = fields.get("Message").or_else(|| fields.get("error_msg"));
                         let other = other.or_else(|| fields.get("base_resp")?.get("status_msg"));
                         error.message = error.message.or_else(|| Some(other?.as_str()?.to_owned()));
@@ -93,7 +93,7 @@ impl ErrorObject {
         }
     }
 
-    /// Did a filter of the provider stop the answer?
+    /// Returns whether a filter of the provider stopped the answer.
     pub(crate) fn is_of_a_filter(&self) -> bool {
         let code = self.code.as_ref().and_then(Value::as_str);
         [code, self.kind.as_deref()].iter().flatten().any(|word| *word == "content_filter")
@@ -108,11 +108,11 @@ impl ErrorObject {
         self.status.or_else(code).and_then(|status| StatusCode::from_u16(status).ok())
     }
 
-    /// What its words say, where they are known.
+    /// Returns the kind that a known word of the error gives.
     fn kind(&self) -> Option<ErrorKind> {
         let code = self.code.as_ref().and_then(Value::as_str);
         [code, self.kind.as_deref()].into_iter().flatten().find_map(|word| match word {
-            // Waiting does not help: the account is empty.
+            // The account is empty, so that waiting does not help.
             "insufficient_quota" | "billing_hard_limit_reached" => Some(ErrorKind::Fatal),
             "rate_limit_exceeded" | "rate_limit_error" | "requests" | "tokens" => Some(ErrorKind::RateLimit),
             "server_error" | "api_error" | "internal_error" | "internal_server_error" => {
@@ -132,7 +132,7 @@ impl ErrorObject {
         })
     }
 
-    /// The failure of an attempt; `otherwise` where neither a word nor a status says its kind.
+    /// Builds the failure of an attempt. Its kind is `otherwise` if neither a word nor a status decides.
     pub(crate) fn into_source_error(self, otherwise: ErrorKind) -> SourceError {
         let kind = self.kind().or_else(|| self.status().map(kind_of_status)).unwrap_or(otherwise);
         let message = self.reason().unwrap_or_else(|| "no reason given".to_owned());
@@ -140,7 +140,7 @@ impl ErrorObject {
     }
 }
 
-/// A server's reason, of bounded length and without characters that a terminal acts on.
+/// Formats a server's reason, with bounded length and without control characters of terminals.
 pub(crate) fn shown(reason: &str) -> String {
     let reason = reason.trim();
     let cut = reason.chars().nth(MOST_OF_A_REASON).map(|_| '…');
@@ -148,7 +148,7 @@ pub(crate) fn shown(reason: &str) -> String {
     reason.chars().take(MOST_OF_A_REASON).map(shown).chain(cut).collect()
 }
 
-/// The failure that an answer with another status than success is; of its body the encoding is known where it cannot be read.
+/// Builds the failure of a response without success. `body` has the encoding if the body is unreadable.
 pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<Bytes, String>) -> SourceError {
     let (body, encoding) = body.map_or_else(|encoding| (Bytes::new(), Some(encoding)), |body| (body, None));
     let body: Value = runstate::json::from_slice(&body).unwrap_or_else(|_| {
@@ -158,7 +158,7 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<By
         if text.is_empty() || text.starts_with('<') { Value::Null } else { Value::from(text) }
     });
     let error = ErrorObject::of_body(&body);
-    // The words of an error are finer than its status, except that success never follows from them.
+    // The words of an error are more precise than its status. A success never follows from them.
     let kind = match (error.kind(), kind_of_status(status)) {
         (Some(kind @ (ErrorKind::Fatal | ErrorKind::RateLimit | ErrorKind::Model)), _) => kind,
         (_, by_status) => by_status,
@@ -180,14 +180,15 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<By
 fn kind_of_status(status: StatusCode) -> ErrorKind {
     match status.as_u16() {
         429 => ErrorKind::RateLimit,
-        // 529: overloaded, as some servers say it.
+        // Some servers send 529 if they are overloaded.
         500..=599 => ErrorKind::ServerError,
         408 | 409 | 425 => ErrorKind::Transient,
         _ => ErrorKind::Fatal,
     }
 }
 
-/// How long to wait: milliseconds in `retry-after-ms`, or seconds or a date in `Retry-After`. A date counts from the answer's own.
+/// Returns the wait: milliseconds in `retry-after-ms`, or seconds or a date in `Retry-After`. A date is
+/// relative to the response's own date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());

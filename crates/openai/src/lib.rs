@@ -1,7 +1,7 @@
 //! Chat completions of OpenAI-compatible servers, as the streams that [`runstate::stream`] reads.
 //!
-//! [`OpenAi::stream`] posts a [`Chat`] and gives its answer as server-sent events come in: tokens, tool calls once they are whole, and
-//! a typed failure where there is one. A session makes attempts of it:
+//! [`OpenAi::stream`] posts a [`Chat`] and returns its answer as a stream of server-sent events: tokens,
+//! complete tool calls, and typed failures. A session makes attempts of it:
 //!
 //! ```no_run
 //! use runstate::stream::{Opening, Session};
@@ -24,11 +24,11 @@
 //! # }
 //! ```
 //!
-//! # What it takes from servers
-//! A missing `index`, `id`, `choices` or `[DONE]`; tool calls whose pieces are interleaved; comments and CRLF; an error in the middle of
-//! the stream; an answer that is not streamed; thinking in fields, blocks
-//! and parts of the content. An answer that ends before its `finish_reason` is a failure of the network, and is
-//! retried. No redirect is followed, and no proxy is asked.
+//! # Tolerated differences between servers
+//! A missing `index`, `id`, `choices` or `[DONE]`; interleaved pieces of tool calls; comments and CRLF; an
+//! error in the middle of the stream; an answer that is not streamed; thinking in fields, blocks and parts of
+//! the content. An answer that ends before its `finish_reason` is a failure of the network, and is retried. The
+//! client follows no redirects and uses no proxy.
 
 mod calls;
 mod chat;

@@ -1,4 +1,4 @@
-//! How long an answer may take.
+//! Time limits of an answer.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use runstate::stream::{ErrorKind, SourceError};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// The times that a server has for each answer.
+/// The time limits of each answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) silence: Duration,
@@ -21,11 +21,11 @@ impl Default for Times {
     }
 }
 
-/// The limits of one answer, from its request on.
+/// The limits of one answer, counted from its request.
 #[derive(Debug)]
 pub(crate) struct Limit {
     times: Times,
-    /// None for a time beyond the range of [`Instant`].
+    /// None if the time exceeds the range of [`Instant`].
     end: Option<Instant>,
     heard: Instant,
     timer: Pin<Box<Sleep>>,
@@ -38,7 +38,7 @@ impl Limit {
         Limit { times, end: now.checked_add(times.whole), heard: now, timer }
     }
 
-    /// A piece of the answer came.
+    /// Notes a piece of the answer.
     pub(crate) fn hear(&mut self) {
         let now = Instant::now();
         self.heard = now;
@@ -48,13 +48,14 @@ impl Limit {
         }
     }
 
-    /// Has the whole answer taken too long? It is asked also where pieces come without a pause.
+    /// Returns an error if the whole answer takes too long. It is also checked while pieces come continuously.
     pub(crate) fn over(&self) -> Option<SourceError> {
         let is_over = self.end.is_some_and(|end| Instant::now() >= end);
         is_over.then(|| timeout(&format!("the answer was not whole within {:?}", self.times.whole)))
     }
 
-    /// Is a limit passed, where no piece has come? A consumer that takes its time says nothing of the server.
+    /// Returns an error if a limit has passed without a piece. Call it only while the stream has no data: a
+    /// slow consumer is not the server's fault.
     pub(crate) fn passed(&self) -> Option<SourceError> {
         let silence = self.times.silence;
         let is_silent = || self.heard.elapsed() >= silence;
@@ -62,12 +63,12 @@ impl Limit {
         self.over().or_else(silent)
     }
 
-    /// Wakes the task when a limit is passed.
+    /// Wakes the task when a limit passes.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Option<SourceError> {
         if self.timer.as_mut().poll(cx).is_pending() { None } else { self.passed() }
     }
 
-    /// The result of a future, or the limit that was passed first.
+    /// Waits for a future, or for the first limit that passes.
     pub(crate) async fn of<T>(&mut self, waited: impl Future<Output = T>) -> Result<T, SourceError> {
         let mut waited = pin!(waited);
         poll_fn(|cx| match waited.as_mut().poll(cx) {

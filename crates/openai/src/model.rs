@@ -1,4 +1,4 @@
-//! A server as the model of agent runs.
+//! A server as the model of an agent.
 
 use std::pin::Pin;
 
@@ -14,12 +14,13 @@ use crate::{Chat, ChatStream, OpenAi};
 
 /// A model of an OpenAI-compatible server, for [`runstate::agent`].
 ///
-/// The whole history is sent each time, with the tools that the request offers and its parameters as fields. A failure of the server
-/// is the [`ModelEvent::Error`] that ends the run; for one that is asked again, see [`source`](Self::source).
+/// Each request sends the whole history, the tools that the request offers, and its parameters as fields. A
+/// failure of the server is a [`ModelEvent::Error`] and ends the run. [`source`](Self::source) allows retries.
 ///
-/// The fields `extra_content`, `reasoning_details` and `thinking_blocks` of an answer and of its calls are stored with them and sent back as
-/// they came: signatures of thinking, without which some models refuse the next step of a tool call. [`keep`](Self::keep) adds more. A content
-/// that is a list with thinking in it (Mistral) is stored and sent back as that list. Blocks and parts that come in pieces are joined.
+/// The model stores the fields `extra_content`, `reasoning_details` and `thinking_blocks` of an answer and of
+/// its calls, and sends them back unchanged. They hold signatures of thinking, without which some models refuse
+/// the next step of a tool call. [`keep`](Self::keep) adds fields. A content that is a list with thinking
+/// (Mistral) is stored and sent back as that list. Blocks and parts that come in pieces are joined.
 ///
 /// ```
 /// use runstate::agent::Agent;
@@ -38,25 +39,27 @@ pub struct OpenAiModel {
     kept: Vec<String>,
 }
 
-/// The provider's own data, by the names that known servers have for it.
+/// The provider's own data, by the field names of known servers.
 const KEPT: [&str; 4] = ["extra_content", "reasoning_details", BLOCKS, CONTENT];
 
 impl OpenAiModel {
-    /// That model of that server.
+    /// Creates a model of a server, by the model's name.
     pub fn new(server: OpenAi, model: impl Into<String>) -> Self {
         OpenAiModel { server, model: model.into(), kept: KEPT.map(str::to_owned).into() }
     }
 
-    /// The same, which also stores and sends back this field: `reasoning_content`, for a server that asks for it.
+    /// Adds a field that is stored and sent back, such as `reasoning_content` for a server that requires it.
     pub fn keep(mut self, field: impl Into<String>) -> Self {
         self.kept.push(field.into());
         self
     }
 
-    /// What asks the server what the request asks, once for each attempt of a session: its primary stream, or a fallback.
+    /// Returns the factory of a session's stream, primary or fallback. It sends the request to the server once
+    /// for each attempt.
     ///
-    /// An attempt that goes on from a checkpoint has it as the assistant's last message, and behind it the user's: the prompt of
-    /// [`Continuation::prompt`](runstate::stream::Continuation::prompt), or that of [`Chat::go_on_from`].
+    /// An attempt that continues from a checkpoint sends it as the assistant's last message, followed by a
+    /// user's message: the prompt of [`Continuation::prompt`](runstate::stream::Continuation::prompt), or the
+    /// prompt of [`Chat::go_on_from`].
     ///
     /// ```
     /// use runstate::agent::Agent;
@@ -113,7 +116,7 @@ impl OpenAiModel {
 /// An answer that is being opened.
 pub type Opened = Pin<Box<dyn Future<Output = Result<ChatStream, SourceError>> + Send>>;
 
-/// The tokens that a [`StreamEvent::Progress`] of this crate tells, for
+/// Returns the tokens that a [`StreamEvent::Progress`] of this crate reports, for
 /// [`SessionModel::progress`](runstate::stream_model::SessionModel::progress).
 ///
 /// ```
@@ -144,7 +147,7 @@ impl Model for OpenAiModel {
 
 const CUT: &str = "the answer was cut at its limit on length; raise `max_tokens`, or use a session that accepts it or goes on (`Session::on_finish`)";
 
-/// The part of an answer that was given on.
+/// The part of an answer that was passed on.
 #[derive(Default)]
 struct Given {
     calls: u32,
@@ -168,7 +171,7 @@ fn events_of(event: Result<StreamEvent, SourceError>, given: &mut Given) -> Vec<
             let error = SourceError::new(ErrorKind::Model, "the server's filter stopped the answer");
             vec![ModelEvent::Error(ModelError::new(error))]
         }
-        // An answer that is cut may be the half of what was meant, and so may its calls.
+        // An answer that was cut may be half of its meaning, and so may its calls.
         Ok(StreamEvent::Finish(FinishReason::Length)) => {
             given.is_finished = true;
             let error = SourceError::new(ErrorKind::Model, CUT);
@@ -219,7 +222,7 @@ fn assistant(turn: &Turn) -> Value {
     with(message, &turn.extra)
 }
 
-/// The parts of a content. Where the text of the turn is another one, it stands behind the thinking.
+/// Builds the parts of a content. If the text of the turn differs from theirs, it follows the thinking.
 fn content(parts: &[Value], text: &str) -> Value {
     let text_of = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
     if parts.iter().filter_map(text_of).collect::<String>() == text {
@@ -230,7 +233,7 @@ fn content(parts: &[Value], text: &str) -> Value {
     thinking.chain(text).collect()
 }
 
-/// The same, with the provider's own data. It takes no field's place.
+/// Adds the provider's own data. It replaces no field.
 fn with(mut object: Value, extra: &Extra) -> Value {
     for (field, value) in extra.fields().iter().filter(|(field, _)| KEPT_OUT.iter().all(|out| out != field)) {
         object[field] = value.clone();
@@ -238,5 +241,5 @@ fn with(mut object: Value, extra: &Extra) -> Value {
     object
 }
 
-/// Fields that say something else in a request.
+/// Fields with another meaning in a request.
 const KEPT_OUT: [&str; 6] = ["role", "content", "tool_calls", "id", "type", "function"];

@@ -6,16 +6,18 @@
 
 use serde_json::{Map, Value, json};
 
-/// Parts, put together from their pieces. A part that came whole stays as it is.
+/// Parts, assembled from their pieces. A part that came complete stays unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     parts: Vec<Value>,
-    /// Did output follow the last part? A signature still belongs to it, and more thinking does not.
+    /// Whether output followed the last part. A later signature still belongs to that part; later thinking does
+    /// not.
     is_followed: bool,
 }
 
 impl Parts {
-    /// Adds a list as it came, and returns the bytes that it added. Its first piece may go on with the last part; the others are parts of their own.
+    /// Adds a list, and returns the bytes added. Its first piece may continue the last part; the other pieces
+    /// are parts of their own.
     pub(crate) fn add(&mut self, list: Vec<Value>) -> usize {
         let mut bytes = 0;
         for (at, piece) in list.into_iter().enumerate() {
@@ -36,19 +38,19 @@ impl Parts {
         bytes
     }
 
-    /// Adds a text that is no list.
+    /// Adds a text outside of a list.
     pub(crate) fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.add(vec![json!({ "type": "text", "text": text })]);
         }
     }
 
-    /// Output follows the last part.
+    /// Notes that output follows the last part.
     pub(crate) fn follow(&mut self) {
         self.is_followed = true;
     }
 
-    /// The parts, unless all of them are text.
+    /// Takes the parts, unless all of them are text.
     pub(crate) fn take(&mut self) -> Option<Value> {
         let parts = std::mem::take(&mut self.parts);
         parts.iter().any(|part| !is_text(part)).then_some(Value::Array(parts))
@@ -59,7 +61,7 @@ fn is_text(part: &Value) -> bool {
     part.get("text").is_some_and(Value::is_string)
 }
 
-/// The text of thinking, which is a text or a list of parts with texts.
+/// Returns the text of thinking, which is a text or a list of parts with texts.
 pub(crate) fn thought_of(part: &Value) -> String {
     match part.get("thinking") {
         Some(Value::String(text)) => text.clone(),
@@ -84,7 +86,8 @@ fn goes_on(last: &Map<String, Value>, piece: &Map<String, Value>, is_followed: b
     both("thinking") && !is_given(last, "signature") && !is_late
 }
 
-/// Adds a piece, and returns its bytes: texts and lists grow, and another value takes the place of the one before unless it is blank.
+/// Adds a piece, and returns its bytes. Texts and lists grow. Any other value replaces the previous one unless
+/// it is blank.
 fn join(part: &mut Map<String, Value>, piece: Map<String, Value>) -> usize {
     let mut bytes = 0;
     for (field, value) in piece {
@@ -108,7 +111,7 @@ fn join(part: &mut Map<String, Value>, piece: Map<String, Value>) -> usize {
     bytes
 }
 
-/// Servers write an empty value with each piece.
+/// Returns whether a value is empty. Servers write an empty value with each piece.
 pub(crate) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,

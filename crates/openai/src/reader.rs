@@ -1,4 +1,4 @@
-//! From chunks to events, without a connection.
+//! Conversion of chunks to events, without a connection.
 
 use std::collections::VecDeque;
 
@@ -13,34 +13,34 @@ use crate::parts::{Parts, is_blank};
 
 type Event = Result<StreamEvent, SourceError>;
 
-/// The most bytes of the id of an answer.
+/// Limit on the id of an answer, in bytes.
 const MOST_OF_AN_ID: usize = 1024;
 
-/// Reads the data of one event after another.
+/// Reader of the data of successive events.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     answer: String,
     calls: Calls,
-    /// The fields of messages and calls that are given on as they come.
+    /// The fields of messages and calls that are passed on unchanged.
     kept: Vec<String>,
     kept_bytes: usize,
     blocks: Parts,
     content: Parts,
-    /// The place of the answer's thinking; a server that tells it in two places tells it twice.
+    /// The place of the answer's thinking. A server with two places sends the thinking twice.
     thinks_in: Option<ThoughtIn>,
     refusal: String,
-    /// The bytes of text and thoughts that came.
+    /// Bytes of text and thinking so far.
     told: usize,
-    /// Why the model stopped, as the server said last. Some servers say it with each piece.
+    /// The finish reason that the server sent last. Some servers send it with each piece.
     reason: Option<String>,
-    /// Did text or a call come with the reason, or behind it? Then more may come.
+    /// Whether text or a call came with the reason, or after it. More may then follow.
     is_early: bool,
-    /// Of servers that tell it with each chunk the last one counts for the answer.
+    /// The last usage that the server sent. Some servers send it with each chunk.
     usage: Option<Value>,
-    /// How many pieces of text and calls came.
+    /// Number of pieces of text and calls.
     pub(crate) pieces: u64,
     pub(crate) ready: VecDeque<Event>,
-    /// The last event is in `ready`, or was taken from it.
+    /// Whether the last event is in `ready`, or was taken from it.
     pub(crate) over: bool,
 }
 
@@ -49,7 +49,7 @@ impl Reader {
         Reader { kept: kept.to_vec(), ..Reader::default() }
     }
 
-    /// The kept fields. Servers write an empty one with each piece.
+    /// Takes the kept fields. Servers write an empty one with each piece.
     fn extra(&mut self, more: &mut Map<String, Value>) -> Result<Extra, SourceError> {
         let kept = self.kept.iter().filter_map(|field| more.remove_entry(field));
         let extra: Extra = kept.filter(|(_, value)| !is_blank(value)).collect();
@@ -58,7 +58,7 @@ impl Reader {
         Ok(extra)
     }
 
-    /// Is the field given on?
+    /// Returns whether the field is kept.
     fn keeps(&self, field: &str) -> bool {
         self.kept.iter().any(|kept| kept == field)
     }
@@ -75,7 +75,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Tells the thinking of a piece once, wherever it stands, and puts its parts together.
+    /// Reports the thinking of a piece once, from any place, and joins its parts.
     fn think(&mut self, delta: &mut Delta, text: &str) -> Result<(), SourceError> {
         let thought = delta.thought(self.thinks_in);
         let is_told = thought.is_some();
@@ -87,7 +87,7 @@ impl Reader {
         let calls = !delta.tool_calls.is_empty() || delta.function_call.is_some();
         let blocks = delta.take_blocks();
         if !blocks.is_empty() && !is_told {
-            // A signature has no text, and neither has a block that is encrypted.
+            // A signature has no text, and neither has an encrypted block.
             self.pieces += 1;
             self.ready.push_back(Ok(StreamEvent::Alive));
         }
@@ -104,7 +104,7 @@ impl Reader {
                     let bytes = self.content.add(parts);
                     self.keep(bytes)?;
                 }
-                // Counted as text.
+                // It counts as text.
                 None => self.content.text(text),
             }
             if calls {
@@ -114,19 +114,19 @@ impl Reader {
         Ok(())
     }
 
-    /// The parts, whole.
+    /// Takes the complete parts.
     fn parts(&mut self) -> Extra {
         let parts = [(BLOCKS, &mut self.blocks), (CONTENT, &mut self.content)];
         let taken = parts.map(|(field, parts)| Some((field, parts.take()?)));
         taken.into_iter().flatten().collect()
     }
 
-    /// The answer has ended; only what is said about it may still come.
+    /// Returns whether the answer has ended. Only data about it may follow.
     pub(crate) fn has_finished(&self) -> bool {
         self.reason.is_some() && !self.is_early
     }
 
-    /// The data of one event.
+    /// Reads the data of one event.
     pub(crate) fn data(&mut self, data: &str) {
         let data = data.trim();
         if data.is_empty() || self.over {
@@ -149,15 +149,15 @@ impl Reader {
         }
     }
 
-    /// The data of an event that is called an error.
+    /// Reads the data of an event with the name `error`.
     pub(crate) fn error(&mut self, data: &str) {
         let data = runstate::json::from_str(data).unwrap_or_else(|_| Value::from(data.trim()));
         self.told(ErrorObject::of(data.get("error").unwrap_or(&data)));
     }
 
-    /// The server tells an error, in whatever form.
+    /// Handles an error of the server, in any form.
     pub(crate) fn told(&mut self, error: ErrorObject) {
-        // The same as a finish that says so: the text before it is not gone on from.
+        // It is equivalent to a finish by a filter: no attempt continues from the text before it.
         if error.is_of_a_filter() {
             self.reason = Some("content_filter".to_owned());
             return self.end();
@@ -170,14 +170,14 @@ impl Reader {
             return self.told(ErrorObject::of(&error));
         }
         if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
-            // Calls without an id of their own have it.
+            // Calls without an id use this id.
             if id.len() > MOST_OF_AN_ID {
                 let message = format!("the id of the answer is longer than {MOST_OF_AN_ID} bytes");
                 return self.fail(SourceError::new(ErrorKind::Model, message));
             }
             self.answer = id;
         }
-        // Of several answers to one request the first is read.
+        // Only the first of several choices is read.
         for choice in chunk.choices.into_iter().filter(|choice| choice.index.unwrap_or_default() == 0) {
             if let Err(error) = self.choice(choice) {
                 return self.fail(error);
@@ -188,7 +188,7 @@ impl Reader {
         }
     }
 
-    /// Counts text or thoughts of the answer, which are kept until it ends.
+    /// Counts text or thinking of the answer, which is kept until its end.
     fn count(&mut self, text: &str) -> Result<(), SourceError> {
         self.pieces += 1;
         self.told = self.told.saturating_add(text.len());
@@ -220,7 +220,7 @@ impl Reader {
         if self.refusal.len() < MOST_BYTES {
             self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
         }
-        // A call is told once it is whole, and may take minutes to be written.
+        // A call is reported when it is complete, and may take minutes.
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
             self.pieces += 1;
             self.ready.push_back(Ok(StreamEvent::Alive));
@@ -239,7 +239,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The answer is whole, for the reason that the server gave, if it gave one.
+    /// Ends the answer, for the reason that the server gave, if any.
     fn finish(&mut self) -> Result<(), SourceError> {
         if let Some(reason @ ("error" | "abort" | "insufficient_system_resource")) = self.reason.as_deref() {
             let message = format!("the server broke the answer off: {reason:?}");
@@ -267,7 +267,7 @@ impl Reader {
         self.ready.extend(usage.map(|usage| Ok(StreamEvent::Progress(json!({ "usage": usage })))));
     }
 
-    /// `[DONE]`: whatever is there is the answer.
+    /// Handles `[DONE]`: the data so far is the answer.
     pub(crate) fn end(&mut self) {
         if self.over {
             return;
@@ -279,12 +279,12 @@ impl Reader {
         self.over = true;
     }
 
-    /// Was it told why the model stopped?
+    /// Returns whether the server gave a finish reason.
     pub(crate) fn has_reason(&self) -> bool {
         self.reason.is_some()
     }
 
-    /// The connection is at its end, well or not.
+    /// Handles the end of the connection, with or without an error.
     pub(crate) fn end_of_body(&mut self, error: Option<SourceError>) {
         match (self.reason.is_some(), error) {
             (true, None) => self.end(),

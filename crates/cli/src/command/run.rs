@@ -70,12 +70,12 @@ pub(super) struct How {
 }
 
 impl How {
-    /// The name of the person that decides here.
+    /// Returns the name of the person at the terminal.
     pub(super) fn actor(&self) -> String {
         actor(self.actor.as_deref())
     }
 
-    /// Drives a run as far as it goes, with these decisions ready, and reports.
+    /// Drives a run with these prepared decisions until it ends or waits, and reports.
     pub(super) fn drive(
         &self,
         mut driven: Driven,
@@ -95,7 +95,7 @@ impl How {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let file = scenario::read(&args.scenario)?;
-    // Before a folder is made, so that a mistyped call leaves nothing behind.
+    // The check precedes the creation of a folder, so that a mistyped call leaves no folder.
     let answers = run::answers(&file.scenario, &args.approve, &args.deny, &args.how.actor())?;
     let created = run::create(&args.how.place, &file, !args.detach)?;
     if args.detach {

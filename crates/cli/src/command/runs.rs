@@ -104,21 +104,21 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// The calls of a run that wait: how many of what kind.
+/// Numbers of the waiting calls of a run, by their state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Waits {
-    /// Nobody decided about them.
+    /// Calls without a decision.
     undecided: usize,
-    /// Of those, the ones that may have executed.
+    /// Undecided calls that may have executed.
     in_doubt: usize,
-    /// They wait for whoever drives the run.
+    /// Decided calls, which wait for a worker to drive the run.
     decided: usize,
-    /// The id of a message that closed them and is not taken.
+    /// The id of a pending message, which closed the calls.
     message: Option<String>,
 }
 
 impl Waits {
-    /// Those of a run, of whose calls these are undecided.
+    /// Counts the waiting calls of a run, of which `undecided` have no decision.
     pub(super) fn of(run: &RunInfo, undecided: &[Approval], message: Option<String>) -> Self {
         Waits {
             undecided: undecided.len(),
@@ -129,7 +129,7 @@ impl Waits {
     }
 }
 
-/// All that wait, and what is to be known of some of them.
+/// All waiting calls, with the decided and the doubtful ones.
 impl fmt::Display for Waits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Waits { undecided, in_doubt, decided, ref message } = *self;
@@ -152,11 +152,12 @@ fn waits(opened: &Opened, run: &RunInfo) -> Result<Waits, Failure> {
     }
     let undecided = waiting(opened, ApprovalFilter::Run(run.id.clone()))?;
     let mut message = None;
-    // Else it would have closed them.
+    // A message would have closed undecided calls.
     if undecided.is_empty() {
         message = match beside(opened.handle(), opened.store.pending_signals(&run.id)) {
             Ok(mail) => mail.message,
-            // It may have been removed since; of one that cannot be read the list tells below.
+            // The run may have been removed meanwhile. The list of damaged runs below reports an unreadable
+            // run.
             Err(_) => None,
         };
     }
@@ -183,10 +184,10 @@ fn in_hand(run: &RunInfo) -> String {
     }
 }
 
-/// What else is to be known of a run.
+/// Formats further facts about a run.
 pub(super) fn notes(run: &RunInfo) -> Vec<String> {
     let reason = run.reason.as_ref().filter(|_| run.status == RunStatus::Done);
-    // What kept it from going on does no more once it is over.
+    // The problem of a finished run no longer matters.
     let is_over = run.status == RunStatus::Done;
     let not_before = run.not_before.filter(|_| run.problem.is_some() && !run.is_set_aside());
     let not_before = not_before.map(|left| format!(", tried again {}", ahead(left))).unwrap_or_default();

@@ -93,10 +93,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(if args.once && host.has_left() { Exit::Bad } else { Exit::Good })
 }
 
-/// The shortest time between two looks for leases of processes that have ended.
+/// The least interval between two checks for leases of processes that have ended.
 const LEAST_PAUSE: Duration = Duration::from_secs(5);
 
-/// A task that ends with this value.
+/// A task that is aborted when this value is dropped.
 struct Aborted(JoinHandle<()>);
 
 impl Drop for Aborted {
@@ -105,7 +105,7 @@ impl Drop for Aborted {
     }
 }
 
-/// The first signal drains; the second one ends the process, as it does anywhere.
+/// Waits for signals. The first signal drains the worker; the second one ends the process.
 async fn hear_signals(drain: CancellationToken) {
     let Ok(mut signals) = Signals::new() else { return };
     signals.next().await;

@@ -59,10 +59,10 @@ struct Reader<'t> {
     new_line: bool,
 }
 
-/// The part of a value that comes next.
+/// The part of a value that is expected next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// The one value.
+    /// A single value.
     Value,
     /// An item or a key, or the end. `comma` says whether a comma precedes it.
     Item { first: bool, comma: bool },

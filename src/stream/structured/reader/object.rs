@@ -31,14 +31,14 @@ impl Open {
         matches!((self.bracket, c), ('{', '}') | ('[', ']'))
     }
 
-    /// A member begins whose value is written from there on.
+    /// Begins a member, whose value starts at byte `value` of the JSON.
     pub(super) fn member(&mut self, key: String, value: usize) {
-        // One key may be written in several ways.
+        // A key can be written in several ways.
         let key = serde_json::from_str(&key).unwrap_or(key);
         self.member = Some((key, value));
     }
 
-    /// The member is written. Does its key have another value already?
+    /// Ends a member. Returns whether its key has a different value already.
     pub(super) fn differs(&mut self, json: &str) -> bool {
         let Some((key, begin)) = self.member.take() else { return false };
         let value = |of: &Range<usize>| serde_json::from_str::<Value>(&json[of.clone()]).ok();
@@ -63,11 +63,11 @@ impl Reader<'_> {
         let key = if quoted { self.quoted(c, true)? } else { self.bare_key()? };
         match key {
             Some(key) => self.place = Place::Colon { key, quoted },
-            // Half a key says nothing, and a longer rest may have been a member.
+            // Part of a key has no meaning, and a longer rest may have been a member.
             None if before.rest().contains([':', '}', '\n']) => {
                 return self.refuse("the end of a string is missing");
             }
-            // `1,299` that is cut off has no key.
+            // In `1,299`, cut after the comma, the digits are not a key.
             None if c.is_ascii_digit() => return self.refuse("a number may have a separator"),
             None if !self.json.contains(|c| !matches!(c, '{' | '[')) => {
                 return self.refuse("the text is cut off in its first key");

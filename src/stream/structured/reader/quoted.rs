@@ -3,7 +3,8 @@
 use super::source::closing;
 use super::{NEXT_LINE, Reader, Refusal, Repair, Step};
 
-/// The escapes of letters in a string: `\n`, which JSON has, beside `\d`, which it does not have, may both be parts of a path.
+/// The escapes of letters in a string. If `\d`, which JSON does not have, occurs beside `\n`, which JSON has,
+/// both may be parts of a path.
 #[derive(Default)]
 struct Escapes {
     known: bool,
@@ -11,7 +12,8 @@ struct Escapes {
 }
 
 impl Reader<'_> {
-    /// Reads a string that begins with that quote, and gives it as JSON; none if the text is cut off within it.
+    /// Reads a string that begins with the quote `open`, and returns it as JSON; none if the text is cut within
+    /// it.
     pub(super) fn quoted(&mut self, open: char, key: bool) -> Result<Option<String>, Refusal> {
         self.source.next();
         if open == '"' && self.source.rest().starts_with("\"\"") {
@@ -50,7 +52,8 @@ impl Reader<'_> {
                     if control == '\n' && self.fence.is_some_and(|marks| self.source.line_ends_fence(marks)) {
                         return self.refuse("the end of a string is missing");
                     }
-                    // A key has one line, and a string in single quotes one paragraph: an apostrophe in prose begins none.
+                    // A key has one line, and a string in single quotes one paragraph. An apostrophe in prose
+                    // therefore begins no string.
                     let ends = || self.source.at_fence() || self.source.rest().starts_with('\n');
                     if control == '\n' && (key || open == '\'' && ends()) {
                         return self.refuse(NEXT_LINE);
@@ -70,9 +73,9 @@ impl Reader<'_> {
         Ok(Some(string))
     }
 
-    /// A string in three quotes, of which two are still to be read.
+    /// Reads a string in three quotes, two of which are not read yet.
     fn triple_quoted(&mut self) -> Result<Option<String>, Refusal> {
-        // An empty string beside a quote that opens nothing is far more common in JSON than its like in Python.
+        // In JSON, an empty string next to a stray quote is far more common than a string in three quotes.
         let Some(end) = self.source.rest()[2..].find("\"\"\"") else {
             return self.refuse("the end of a string is missing");
         };
@@ -89,7 +92,7 @@ impl Reader<'_> {
         Ok(Some(string))
     }
 
-    /// Does the quote that was just read end its string? It does where the next token may follow a string.
+    /// Returns whether the last quote ends its string. It does if the next token may follow a string.
     fn ends_string(&self, key: bool) -> bool {
         let rest = self.source.rest();
         let next = rest.trim_start();
@@ -101,17 +104,17 @@ impl Reader<'_> {
             Some(_) if blank.contains('\n') => true,
             Some(_) if ["```", "~~~", "//", "/*"].iter().any(|mark| next.starts_with(mark)) => true,
             Some('#') => !blank.is_empty(),
-            // Two strings with a comma missing between them, unless nothing is between them at all.
+            // Two strings without a comma between them, provided that white space separates them.
             Some(c) if closing(c).is_some() => !blank.is_empty(),
             Some('{' | '[') => key || !blank.is_empty(),
-            // Two strings that are joined, and a key with its colon missing.
+            // Two joined strings, and a key without its colon.
             Some(c) => {
                 !blank.is_empty() && (c == '+' || (key && (c.is_ascii_digit() || matches!(c, '=' | '-'))))
             }
         }
     }
 
-    /// The part after a backslash.
+    /// Reads the part after a backslash.
     fn escape(&mut self, string: &mut String, escapes: &mut Escapes) -> Step {
         match self.source.next() {
             None => return self.refuse("the end of a string is missing"),
@@ -128,7 +131,7 @@ impl Reader<'_> {
             Some(c) => {
                 self.repairs.insert(Repair::Escape);
                 match c {
-                    // Other languages escape these.
+                    // Other languages escape these characters.
                     '\'' | '`' => string.push(c),
                     '\n' => {}
                     _ => {
@@ -142,7 +145,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// As it was written, if it stands for a character.
+    /// Keeps the escape unchanged if it denotes a character.
     fn unicode_escape(&mut self, string: &mut String) -> Step {
         let first = self.hex()?;
         string.push_str(&format!("\\u{first:04x}"));
@@ -170,7 +173,7 @@ impl Reader<'_> {
     }
 }
 
-/// A character as JSON has it in a string.
+/// Writes a character in the form of a JSON string.
 pub(super) fn push_escaped(string: &mut String, c: char) {
     match c {
         '"' => string.push_str("\\\""),

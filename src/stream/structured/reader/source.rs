@@ -1,4 +1,4 @@
-//! The text, and how far it is read.
+//! The text, with the position of the reader.
 
 /// A text that is read from front to back.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ impl<'t> Source<'t> {
         Source { text, at }
     }
 
-    /// How much was read, in bytes.
+    /// Returns the number of bytes read.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -39,25 +39,26 @@ impl<'t> Source<'t> {
         there
     }
 
-    /// Reads so many bytes, which end between characters.
+    /// Reads this number of bytes, which end between characters.
     pub(super) fn take(&mut self, bytes: usize) -> &'t str {
         let taken = self.rest().get(..bytes).unwrap_or_else(|| self.rest());
         self.at += taken.len();
         taken
     }
 
-    /// The mark of a fence, which ends JSON that is cut off.
+    /// Returns whether a fence follows. It ends JSON that was cut.
     pub(super) fn at_fence(&self) -> bool {
         self.rest().starts_with("```") || self.rest().starts_with("~~~")
     }
 
-    /// Does the line that begins here end a fence of so many marks?
+    /// Returns whether the line that begins here ends a fence of `marks` marks.
     pub(super) fn line_ends_fence(&self, marks: usize) -> bool {
         let line = self.rest().lines().next().unwrap_or_default().trim();
         line.len() >= marks && (line.bytes().all(|c| c == b'`') || line.bytes().all(|c| c == b'~'))
     }
 
-    /// Skips white space, marks of no width and comments. True if there was a comment, none if one has no end.
+    /// Skips white space, marks of no width and comments. Returns whether there was a comment; none if a
+    /// comment has no end.
     pub(super) fn skip_blank(&mut self) -> Option<bool> {
         let mut commented = false;
         loop {
@@ -80,7 +81,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The quotes that close a string which this one opens.
+/// Returns the quotes that close a string which `open` begins.
 pub(super) fn closing(open: char) -> Option<&'static [char]> {
     match open {
         '"' => Some(&['"']),
