@@ -25,12 +25,12 @@
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 //! # runtime.block_on(async {
-//! Any stream of `Result<StreamEvent, E>` is a source. This source breaks on the first attempt.
+//! // Any stream of `Result<StreamEvent, E>` is a source. This source breaks on the first attempt.
 //! let open = async |opening: Opening| {
 //!     let cut = SourceError::new(ErrorKind::Network, "connection reset");
 //!     Ok::<_, SourceError>(futures_util::stream::iter(match opening.checkpoint {
 //!         None => vec![Ok(StreamEvent::token("The quick ")), Ok(StreamEvent::token("brown ")), Err(cut)],
-//! The prompt shows the model its earlier text, and the model repeats some of it.
+//!         // The prompt shows the model its earlier text, and the model repeats some of it.
 //!         Some(_) => vec![Ok(StreamEvent::token("quick brown fox"))],
 //!     }))
 //! };
@@ -42,7 +42,7 @@
 //! let state = session.run().await?;
 //! assert_eq!((state.content.as_str(), state.attempts), ("The quick brown fox", 2));
 //!
-//! The recording replays to an equal end, without a source.
+//! // The recording replays to an equal end, without a source.
 //! let replayed = session.recording().unwrap().replay(()).unwrap();
 //! assert_eq!(replayed.result, Some(Ok(state)));
 //! # Ok::<(), runstate::stream::SessionError>(())

@@ -17,7 +17,7 @@
 /// assert_eq!(overlap.push("ps"), "ps");
 /// assert_eq!(overlap.removed(), "brown fox".len());
 ///
-/// An overlap of one character is usually chance.
+/// // An overlap of one character is usually chance.
 /// let mut overlap = Overlap::new("to infinit");
 /// assert_eq!(overlap.push("t"), "");
 /// assert_eq!(overlap.push("ies"), "ties");

@@ -1,8 +1,9 @@
-//! Thinking that an answer gives in parts.
+//! Thinking in parts of an answer.
 //!
-//! LiteLLM has `thinking_blocks`: `{"type": "thinking", "thinking": "…", "signature": "…"}` and `{"type": "redacted_thinking", "data": "…"}`. Mistral
-//! has a list for a content: `{"type": "thinking", "thinking": [{"type": "text", "text": "…"}]}` and `{"type": "text", "text": "…"}`. In a stream both
-//! come in pieces. The server that gave parts wants them back whole and in their order.
+//! LiteLLM sends `thinking_blocks`: `{"type": "thinking", "thinking": "…", "signature": "…"}` and `{"type":
+//! "redacted_thinking", "data": "…"}`. Mistral sends a list as the content: `{"type": "thinking", "thinking":
+//! [{"type": "text", "text": "…"}]}` and `{"type": "text", "text": "…"}`. In a stream both come in pieces. A
+//! server that sent parts requires them back complete and in order.
 
 use serde_json::{Map, Value, json};
 

@@ -36,7 +36,7 @@ pub use kind::{Drift, DriftKind};
 /// assert_eq!(drift.kinds, [DriftKind::Repetition]);
 /// assert!((0.7..=1.0).contains(&drift.confidence));
 ///
-/// A new attempt starts with an empty window.
+/// // A new attempt starts with an empty window.
 /// detector.reset();
 /// assert_eq!(detector.token("and then we "), None);
 /// ```

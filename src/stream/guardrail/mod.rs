@@ -69,7 +69,7 @@ impl OutputFacts {
 /// ```
 /// use runstate::stream::guardrail::{Guardrail, OutputFacts, Rules, Violation};
 ///
-/// / No line is longer than `limit` bytes.
+/// /// No line is longer than `limit` bytes.
 /// struct ShortLines { limit: usize, line: usize }
 ///
 /// impl Guardrail for ShortLines {

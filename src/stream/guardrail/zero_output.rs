@@ -12,7 +12,7 @@ use super::{Guardrail, OutputFacts, Violation};
 /// let mut rule = ZeroOutput::new();
 /// rule.streaming(" \u{200B}\n", " \u{200B}\n");
 /// assert_eq!(rule.complete(" \u{200B}\n", &OutputFacts::TEXT).len(), 1);
-/// An answer with only a tool call counts as output.
+/// // An answer with only a tool call counts as output.
 /// assert!(rule.complete(" \u{200B}\n", &OutputFacts::TEXT.with_tool_calls(1)).is_empty());
 /// ```
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ pub(super) use decide::{Question, decide};
 ///     backoff: Backoff::exponential(Duration::from_millis(100)).capped(Duration::from_secs(5)),
 ///     ..RetryPolicy::default()
 /// };
-/// Wrong credentials at one provider need not end the session at the next one.
+/// // Wrong credentials at one provider need not end the session at the next one.
 /// let policy = policy.on(ErrorKind::Fatal, Recourse::FallBack);
 /// assert_eq!(policy.table.get(ErrorKind::Fatal), Recourse::FallBack);
 /// ```

@@ -121,7 +121,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<Structured<T>, Structured
 /// assert_eq!(cut_off.json, r#"{"name":"Ada","notes":["likes \"big\" numbers"]}"#);
 /// assert_eq!(cut_off.repairs, [Repair::ExtraComma, Repair::UnclosedBracket, Repair::InnerQuote]);
 ///
-/// Valid JSON stays unchanged, to the byte.
+/// // Valid JSON stays unchanged, to the byte.
 /// assert_eq!(repair("{ \"a\" :1.0e5 }")?.json, "{ \"a\" :1.0e5 }");
 /// # Ok::<(), runstate::stream::structured::StructuredError>(())
 /// ```

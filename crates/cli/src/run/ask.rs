@@ -18,7 +18,7 @@ use crate::failure::Failure;
 pub(super) struct Lines {
     wanted: mpsc::Sender<()>,
     read: UnboundedReceiver<io::Result<String>>,
-    /// Is the thread reading a line, or has it read one that no question took?
+    /// Whether the thread reads a line, or has read one that no question took.
     is_wanted: bool,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Driven {
 pub(crate) struct How {
     /// The prepared answers.
     pub(crate) answers: Vec<Ready>,
-    /// Is the person at the terminal asked about the rest?
+    /// Whether the person at the terminal is asked the other questions.
     pub(crate) ask: bool,
     /// The name of that person.
     pub(crate) actor: String,

@@ -48,7 +48,7 @@ fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
 /// The poll interval for a run that another process holds.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Has the holder of the run ended? Then its lease has ended too.
+/// Returns whether the holder of the run has ended. Its lease then has ended, too.
 fn has_ended(opened: &Opened, run: &str) -> bool {
     let ended = async { end_lease(&*opened.store, &opened.store.parts(run).await?.info).await };
     beside(opened.handle(), ended).unwrap_or(false)

@@ -44,11 +44,11 @@ impl Brought {
 /// The result of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Is there an input that the run has not taken?
+    /// Whether there is an input that the run has not taken.
     pub(super) is_untaken: bool,
     /// The number of deliveries so far.
     pub(super) brought: usize,
-    /// Does the run continue with a message?
+    /// Whether the run continues with a message.
     pub(super) has_message: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::output::{complain, printable};
 #[derive(Debug)]
 pub(crate) struct Progress {
     coloured: bool,
-    /// Does a prompt wait at the end of the last line?
+    /// Whether a prompt waits at the end of the last line.
     is_prompted: AtomicBool,
 }
 
