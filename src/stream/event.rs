@@ -79,8 +79,8 @@ impl Serialize for Event {
 
 /// Kind of an event, with its fields.
 ///
-/// The first eleven kinds are the events that the specification of model streams requires. The later kinds are
-/// finer; the last seven come from the stream itself.
+/// The first eleven kinds are those of "model streams" (`docs/sources.md`). The later kinds are finer; the last
+/// seven come from the stream itself.
 #[derive(Debug, Clone, PartialEq, DeriveSerialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[non_exhaustive]

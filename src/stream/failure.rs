@@ -87,7 +87,8 @@ impl Failure {
         }
     }
 
-    /// Builds the failure that a source reported. `any_token` says whether the attempt gave a token.
+    /// Builds the failure that a source reported. `any_token` says whether the attempt gave anything
+    /// that resets the time limits.
     pub(super) fn of_source(error: SourceError, any_token: bool) -> Self {
         let wait = error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         let cause = Cause(error.cause());

@@ -110,7 +110,7 @@ impl ErrorKind {
     }
 
     /// Returns the code of a failure of this kind that a source reports. `any_token` says whether the attempt
-    /// gave a token.
+    /// gave anything that resets the time limits.
     pub(super) const fn code(self, any_token: bool) -> ErrorCode {
         match self {
             ErrorKind::Network | ErrorKind::Transient | ErrorKind::RateLimit | ErrorKind::ServerError => {

@@ -8,7 +8,7 @@
 //! the session as a stream, and to its [`Recording`], which can be stored and replayed without the sources.
 //! | step of a failed attempt | event | callback |
 //! |---|---|---|
-//! | the cause | `TIMEOUT_TRIGGERED`, `GUARDRAIL_RULE_RESULT`, `DRIFT_DETECTED` | `on_timeout`, `on_violation`, `on_drift` |
+//! | cause | `TIMEOUT_TRIGGERED`, `GUARDRAIL_RULE_RESULT`, `DRIFT_DETECTED` | `on_timeout`, `on_violation`, `on_drift` |
 //! | the decision on the next step, one for all kinds of failure | `RETRY_GIVE_UP`, `ERROR` | `on_error` |
 //! | a retry on this stream, after its backoff | `RETRY_ATTEMPT`, then `ATTEMPT_START` | `on_retry`, then `on_start` |
 //! | the next stream | `FALLBACK_START` | `on_fallback`, `on_start` |

@@ -21,14 +21,15 @@ pub enum StreamEvent {
     Token(String),
     /// A message beside the text.
     Message(Box<Message>),
-    /// A piece of the model's reasoning. It is not output: an attempt with only reasoning has zero output.
+    /// A piece of the model's reasoning. It is not output: an attempt with only reasoning has zero
+    /// output. It resets the time limits.
     Reasoning(String),
     /// Part of a larger event, such as a piece of a tool call. It resets the time limits, and the session emits
     /// no event for it.
     Alive,
     /// A request for a tool.
     ToolCall(Box<ToolCall>),
-    /// A piece of the provider's own data of the answer. It is not output.
+    /// A piece of the provider's own data of the answer. It is not output. It resets the time limits.
     Extra(Extra),
     /// A part that is not text: an image, a file, structured data.
     Data(Value),

@@ -13,6 +13,9 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// Both limits count only while the session waits. Time that a consumer or a callback takes does not count. A
 /// token that arrives at the moment of the limit is in time. Without a limit a silent stream holds the session
 /// until an abort.
+///
+/// Besides output, a piece of reasoning, a piece of the provider's own data, and
+/// [`StreamEvent::Alive`](super::StreamEvent::Alive) end a wait. Progress and a finish reason do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the opening of a stream to its first output.

@@ -33,7 +33,8 @@ pub(crate) fn answers(
     Ok(answers)
 }
 
-/// The name in traces of a call that a person names. A repeated id names no call: its lives are `id#1`, `id#2`, and so on.
+/// Returns the trace name of the call that a person names. A person names the calls of a repeated id `id#1`,
+/// `id#2`, and so on.
 fn call(scenario: &Scenario, named: &str) -> Result<String, Failure> {
     let (id, life) = match named.rsplit_once('#') {
         Some((id, life)) => (id, life.parse::<usize>().ok()),

@@ -30,7 +30,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let held = Held::claim(&opened, run, lease)?;
     // The previous holder may have driven it until now.
     let loaded = going_on(&opened, run)?;
-    // With a cancellation beside it too: the worker that takes both keeps the message in the thread.
+    // A cancellation changes nothing here: a worker that takes both keeps the message in the thread.
     if let Some(message) = opened.ask(opened.store.pending_signals(run))?.message {
         let again = opened.again();
         let id = &message.id;
@@ -85,7 +85,7 @@ impl Undriven {
         Held::claim(opened, run, lease).map(Undriven)
     }
 
-    /// Releases it to workers. Nothing keeps them from it any more, neither a delay nor being set aside.
+    /// Releases the run to workers. A retry delay, or a mark that sets the run aside, no longer applies.
     ///
     /// # Errors
     /// Errors of the store.
@@ -123,7 +123,8 @@ pub(crate) fn load(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     beside(opened.handle(), opened.store.load(run)).map_err(|error| opened.failure(&error))
 }
 
-/// The time of the trace event after that number: with virtual delays it may be ahead of the time of day.
+/// Returns the time of the trace event after the number `before`. With virtual delays it may be ahead of the
+/// time of day.
 pub(super) fn behind_ms(opened: &Opened, run: &Loaded, before: u64) -> Result<u64, Failure> {
     let rows = opened.ask(opened.store.trace(&run.info.id, before, 1))?;
     let Some(row) = rows.first() else { return Ok(0) };

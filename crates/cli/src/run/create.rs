@@ -23,11 +23,12 @@ pub(crate) struct Created {
 /// The time for which a new run is reserved for its creating process.
 const OURS: Duration = Duration::from_secs(10);
 
-/// Creates a run: its folder, and its row in the store. No worker takes first a run that is driven here.
+/// Creates a run: its folder, and its row in the store. A run that this process drives is reserved, so that no
+/// worker claims it first.
 ///
 /// # Errors
-/// The folder cannot be made, or an error of the store. Nothing is left behind then, unless the creation of the run is
-/// uncertain.
+/// The folder cannot be made, or an error of the store. The folder is then removed, unless it is uncertain
+/// whether the run was created.
 pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
     let template = file.template();
     let state_dir = place.state_dir()?;
@@ -43,20 +44,21 @@ pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -
     Ok(Created { opened, id: folder.id().to_owned() })
 }
 
-/// A folder with a number that is free in the store, after a taken one.
+/// Claims a folder with a number that is free in the store, after the number `taken`.
 fn next(opened: &Opened, state_dir: &Path, name: &str, taken: u64) -> Result<RunFolder, Failure> {
     RunFolder::claim(state_dir, name, free(taken, |number| is_taken(opened, &runs::id(name, number)))?)
 }
 
-/// More runs of one name than others make between two runs of one machine.
+/// Limit on the numbers that other machines take between two runs of one machine.
 const MOST_TAKEN: u64 = 10_000_000;
 
-/// A free number after a taken one. A machine that is new to a store may find many taken: steps are doubled until a number
-/// is free, and then the interval between a taken and a free number is halved.
+/// Returns a free number after `taken`. A machine that is new to a store may find many numbers taken. The
+/// search therefore doubles its steps until a number is free, and then halves the interval between a taken and
+/// a free number.
 ///
 /// # Errors
-/// None is free among [`MOST_TAKEN`]: another program may have written into a store with that many, and the number would
-/// stay in the state folder.
+/// None of [`MOST_TAKEN`] numbers is free. Another program may have written that many, and the state folder
+/// would keep the number.
 fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
     let (first, mut step) = (taken, 1);
     let mut free = taken.saturating_add(step);

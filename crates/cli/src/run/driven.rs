@@ -91,13 +91,13 @@ impl Driven {
         let progress = Arc::new(Progress::on_stderr());
         progress.says(id, scenario.about.as_deref().unwrap_or_default());
         let mut setting = Setting::new(*clock);
-        // Its own times count from its first drive, however long it waited for that.
+        // The scenario's times count from the first drive, not from the creation of the run.
         setting.began_ms = match loaded.traced {
             0 => clock.now_ms(),
             _ => behind_ms(opened, loaded, 0)?,
         };
         setting.tools = match spec.tools(scenario, opened.state_dir(), id) {
-            // Its folder may be lost, and is not needed to end it.
+            // A cancelled run needs no folder, which may be lost.
             Err(_) if opened.ask(opened.store.pending_signals(id))?.cancel.is_some() => Vec::new(),
             tools => tools?,
         };
@@ -141,7 +141,7 @@ impl Driven {
                         }
                         reason
                     }
-                    // This command gives a run decisions alone. No decision is accepted any more.
+                    // This command passes only decisions to a run. A message ends the acceptance of decisions.
                     Stop::Waiting if look()?.has_message => {
                         complain(&printable(&format!("{id} goes on with a message that was sent to it, by: {}", worker(opened))));
                         TerminationReason::Suspended
@@ -197,7 +197,7 @@ async fn told_of<T: Clone>(said: &mut watch::Receiver<Option<T>>) -> T {
     }
 }
 
-/// The store refused a commit.
+/// Builds the failure for a commit that the store refused.
 fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
     match why {
         Lost::Refused(error) => taken(opened, id, error),
@@ -205,7 +205,7 @@ fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
     }
 }
 
-/// The run does not continue here: it stays at its last commit.
+/// Builds the failure for a run that this process lost. The run stays at its last commit.
 fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
     let (again, show) = (opened.again(), quoted(id));
     let help = match why {

@@ -55,8 +55,8 @@ fn has_ended(opened: &Opened, run: &str) -> bool {
 }
 
 impl Held {
-    /// Claims a run. For a held one it waits until the lease is over, since the holder may be gone, but not if the lease is
-    /// renewed.
+    /// Claims a run. If another process holds the run, waits for the end of its lease, because the holder may
+    /// be dead. Fails once the lease is renewed.
     ///
     /// # Errors
     /// The run is unknown, or driven by another process.
@@ -109,12 +109,13 @@ impl Held {
         Held { lease, store, handle, lost, keeping, release: Release::clean() }
     }
 
-    /// The run was driven to an end or a wait, or a person releases it to workers: its lost claims are forgotten.
+    /// Clears the run's count of lost claims at its release, because the run reached an end or a wait, or a
+    /// person releases it to workers.
     pub(super) fn pardon(&mut self) {
         self.release.pardons = true;
     }
 
-    /// Releases it.
+    /// Releases the lease.
     ///
     /// # Errors
     /// Errors of the store: the lease then expires.

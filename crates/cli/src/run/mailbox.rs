@@ -108,8 +108,8 @@ impl Mailbox {
     }
 }
 
-/// Is there an input that the run may take in another turn? It would not take an input that it had before a last turn
-/// without a change.
+/// Returns whether there is an input that the run may take in another turn. If the last turn committed no
+/// change, the run would not take the inputs that it already had.
 pub(super) fn goes_on(before: &mut Found, found: Found, has_changed: bool) -> bool {
     let is_new = std::mem::replace(before, found).brought != found.brought;
     found.is_untaken && (is_new || has_changed)

@@ -1,4 +1,5 @@
-//! Driving a scenario in this process: its model, its tools, the answers of people, its commits into a store.
+//! The drive of a scenario in this process: its model, its tools, the answers of people, and its commits into a
+//! store.
 
 mod answers;
 mod ask;
