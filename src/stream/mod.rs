@@ -6,10 +6,11 @@
 //! The session is polled and spawns no task, so that dropping it aborts it. Its output is [`Event`]s: tokens
 //! and lifecycle in one order. The session gives each event to its [`Callbacks`], to its consumer, which polls
 //! the session as a stream, and to its [`Recording`], which can be stored and replayed without the sources.
+//!
 //! | step of a failed attempt | event | callback |
 //! |---|---|---|
-//! | the cause, if the session found it: a limit of time | `TIMEOUT_TRIGGERED` | `on_timeout` |
-//! | a rule, or drift | `GUARDRAIL_RULE_RESULT`, `DRIFT_DETECTED` | `on_violation`, `on_drift` |
+//! | cause: a time limit | `TIMEOUT_TRIGGERED` | `on_timeout` |
+//! | cause: a rule, or drift | `GUARDRAIL_RULE_RESULT`, `DRIFT_DETECTED` | `on_violation`, `on_drift` |
 //! | the decision on the next step, one for all kinds of failure | `RETRY_GIVE_UP`, `ERROR` | `on_error` |
 //! | a retry on this stream, after its backoff | `RETRY_ATTEMPT`, then `ATTEMPT_START` | `on_retry`, then `on_start` |
 //! | the next stream | `FALLBACK_START` | `on_fallback`, `on_start` |
