@@ -10,7 +10,7 @@
 //!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; the list of their graphs is [`lifecycles`].
 //! - [`snapshot`]: the stored form of a machine. [`agent`]: a driver of runs. [`stream`]: a driver of model streams,
 //!   and [`stream_model`], an adapter that makes a stream session the model of agent runs. [`governed`]: a driver of
-//!   governed runs. [`files`]: writes that survive a crash.
+//!   governed runs. Clocks and files are those of `runstate-runtime`.
 //! - [`json`]: a reader of JSON from untrusted sources.
 //! - [`trace`] and [`diagram`]: recorded transitions and documented transitions. `testing`: tools for tests of your
 //!   own lifecycles.
@@ -39,12 +39,8 @@
 pub mod agent;
 #[cfg(feature = "lifecycles")]
 mod calendar;
-#[cfg(any(feature = "agent", feature = "stream", feature = "governed"))]
-pub mod clock;
 #[cfg(feature = "diagram")]
 pub mod diagram;
-#[cfg(any(feature = "agent", feature = "governed", feature = "testing"))]
-pub mod files;
 #[cfg(feature = "governed")]
 pub mod governed;
 #[cfg(any(feature = "snapshot", feature = "trace"))]

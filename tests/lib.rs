@@ -4,7 +4,6 @@
 mod agent;
 mod agent_parts;
 mod compile_fail;
-mod files;
 mod forgery;
 mod governed;
 mod kernel;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use runstate::approval::Risk;
-use runstate::clock::Clock;
-use runstate::files::RealDisk;
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::RealDisk;
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
 use runstate_benches::replay::{Operation, Recording, replay};
@@ -72,7 +72,7 @@ impl Clock for At {
     }
 }
 
-fn governor(disk: Arc<dyn runstate::files::Disk>, root: &Path) -> Governor {
+fn governor(disk: Arc<dyn runstate_runtime::files::Disk>, root: &Path) -> Governor {
     let parts = Parts {
         planner: Box::new(Quick("planner")),
         plan_approval: Box::new(AutoApproved),

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runstate::files::{Disk, DiskFile, Open, RealDisk};
+use runstate_runtime::files::{Disk, DiskFile, Open, RealDisk};
 
 /// One operation. Open files are numbered in the order in which they were opened.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use runstate::approval::Risk;
-use runstate::clock::TokioClock;
-use runstate::files::{Disk, SimDisk, replace};
+use runstate_runtime::clock::TokioClock;
+use runstate_runtime::files::{Disk, SimDisk, replace};
 use runstate::governed::*;
 use runstate::governed_run::{Opinion, RunId};
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use runstate::clock::UnixClock;
+use runstate_runtime::clock::UnixClock;
 use runstate_scenario::Scenario;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn change_lines(text: &str, from: &mut Unstructured<'_>) -> Result<String> {
 
 fn read(text: &str) {
     match Scenario::parse(text) {
-        Ok(scenario) => drop(runstate_scenario::agent(&scenario, &[], runstate::clock::unix_clock() as UnixClock)),
+        Ok(scenario) => drop(runstate_scenario::agent(&scenario, &[], runstate_runtime::clock::unix_clock() as UnixClock)),
         Err(refused) => {
             let told = refused.to_string();
             assert!(!told.contains("BudgetBreach") && !told.contains("Anchors {"), "{told}");

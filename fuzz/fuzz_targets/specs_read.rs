@@ -6,7 +6,7 @@
 #![no_main]
 #![allow(dead_code, unused_imports, reason = "not all of the command is called")]
 
-#[path = "../../crates/cli/src/clock.rs"]
+#[path = "../../crates/cli/crates/runtime/src/clock.rs"]
 mod clock;
 #[path = "../../crates/cli/src/exit.rs"]
 mod exit;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use hostile::runs::{RUNS, RUNTIME, changed, count_of_commits, fill, read, reseal};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
-use runstate::files::{SimDisk, replace};
+use runstate_runtime::files::{SimDisk, replace};
 use runstate::store::{ChangeCursor, Commit, FileStore, Keyed, MemoryStore, RunQueue};
 use serde_json::Value;
 

@@ -14,8 +14,8 @@ use super::plugin::{Approvals, Extension, Phase, Plugin, Plugins};
 use super::schema::{SchemaCheck, Unchecked};
 use super::stop::{MOST_WINDOW, StopConditions, StopConfigError};
 use super::tool::{Tool, ToolSpec};
-use crate::clock::{Clock, unix_clock};
 use crate::tool_execution::Effect;
+use runstate_runtime::clock::{Clock, unix_clock};
 
 /// The configuration that drives runs. It holds no state of a run, and can drive many runs at a time. A clone copies
 /// a pointer.

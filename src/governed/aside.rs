@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use crate::files::{Disk, Open};
+use runstate_runtime::files::{Disk, Open};
 
 /// The reason why a file was set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use super::report;
 use super::when::When;
 use crate::actor::is_name;
 use crate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
-use crate::files::{Open, replace};
 use crate::governed_run::{
     AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
     HaltReason, Planning, RunId,
 };
+use runstate_runtime::files::{Open, replace};
 
 /// A waiting run with its question.
 enum Asked {

@@ -7,8 +7,8 @@ use super::aside::{self, AsideReason, SettingAside};
 use super::lock;
 use super::notes::{APPROVED, PENDING, REJECTED};
 use crate::approval::ApprovalId;
-use crate::files::{Disk, Open};
 use crate::governed_run::RunId;
+use runstate_runtime::files::{Disk, Open};
 
 /// The folders and files of governed runs.
 ///

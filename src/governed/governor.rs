@@ -16,11 +16,11 @@ use super::outcome::Progressed;
 use super::parts::{GovernedTool, Parts};
 use super::rules::Rules;
 use crate::approval::ApprovalId;
-use crate::clock::Clock;
-use crate::files::Disk;
 use crate::governed_run::{AnyGovernedRun, GovernedRun, HaltReason, Reviewers, RunId, RunRecord};
 use crate::kernel::Observer;
 use crate::snapshot::Keyring;
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::Disk;
 
 pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 
 use super::parts::PartError;
-use crate::clock::{Clock, sleep_until};
+use runstate_runtime::clock::{Clock, sleep_until};
 
 pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

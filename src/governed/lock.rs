@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::aside::{self, AsideReason, SettingAside};
-use crate::files::{Disk, DiskFile, Open};
+use runstate_runtime::files::{Disk, DiskFile, Open};
 
 /// The number of attempts for a lock held by another process: for one second, and for ten seconds.
 pub(super) const SHORT: u32 = 50;

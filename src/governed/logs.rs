@@ -14,8 +14,8 @@ use super::lines::{Ends, LineReader, MOST_LINE, Transition};
 use super::lock::{self, Lock};
 use super::log_line;
 use super::open::Place;
-use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
+use runstate_runtime::files::{Disk, DiskFile, Open, append};
 
 /// The size limit of a file of lines in bytes. A larger file is set aside unread: a sparse file costs its writer
 /// nothing, and its reader hours.
@@ -394,7 +394,7 @@ fn chained(lines: Vec<String>, before: Option<String>, chain: Chain<'_>) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::RealDisk;
+    use runstate_runtime::files::RealDisk;
 
     /// The files are sparse, and nothing is read from them.
     #[test]

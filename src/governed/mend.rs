@@ -114,7 +114,9 @@ impl OpenRun<'_> {
     pub(super) fn report<N: Borrow<Notes>>(&self, document: &Document<GovernedRunStatus, N>) -> Result<bool> {
         let Place { disk, folders, .. } = self.place;
         let path = folders.report(&self.id);
-        if !document.current_state.is_terminal() || disk.open(&path, crate::files::Open::Read).is_ok() {
+        if !document.current_state.is_terminal()
+            || disk.open(&path, runstate_runtime::files::Open::Read).is_ok()
+        {
             return Ok(false);
         }
         let text = report::text(document);

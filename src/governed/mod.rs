@@ -9,8 +9,8 @@
 //! ```
 //! use std::sync::Arc;
 //! use runstate::approval::Risk;
-//! use runstate::clock::TokioClock;
-//! use runstate::files::RealDisk;
+//! use runstate_runtime::clock::TokioClock;
+//! use runstate_runtime::files::RealDisk;
 //! use runstate::governed::*;
 //! use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
 //!

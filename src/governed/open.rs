@@ -18,10 +18,10 @@ use super::notes::{Notes, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
 use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
-use crate::files::{Disk, Open, replace};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
 use crate::kernel::{Observer, Persist, State};
 use crate::snapshot::Snapshot;
+use runstate_runtime::files::{Disk, Open, replace};
 
 /// Factory of observers for the machines of a run, by the machine's name.
 pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;

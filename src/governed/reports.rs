@@ -11,7 +11,7 @@ use super::chain::digest;
 use super::logs::Lines;
 use super::notes::ToolReport;
 use super::when::When;
-use crate::files::{Disk, Open};
+use runstate_runtime::files::{Disk, Open};
 
 /// The most reports in RUN_STATE.json, and the number that stays when the others are moved.
 const MOST: usize = 96;

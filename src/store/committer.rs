@@ -15,10 +15,10 @@ use super::load::Loaded;
 use super::{RunData, RunQueue};
 use crate::agent::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::{Due, Trigger};
-use crate::clock::Clock;
 use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
 use crate::trace::Recorder;
+use runstate_runtime::clock::Clock;
 
 /// Commits one run and its trace to a store.
 ///

@@ -12,10 +12,10 @@ use super::{
     Approval, ApprovalFilter, ApprovalQuery, Commit, Lease, Loaded, NewRun, Parts, PendingSignals, Posted,
     RunInfo, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
 };
-use crate::clock::{Clock, unix_clock};
 use crate::decision::{Decision, digest};
 use crate::decision::{EXPIRY, RUNTIME};
 use crate::snapshot::{KeyError, Keyring, Snapshot};
+use runstate_runtime::clock::{Clock, unix_clock};
 
 /// A store whose rows carry tags under a key. A row without a tag is refused.
 ///

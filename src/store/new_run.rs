@@ -64,7 +64,7 @@ impl NewRun {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use runstate::clock::SetClock;
+    /// use runstate_runtime::clock::SetClock;
     /// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue};
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;

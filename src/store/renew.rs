@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 use super::RunQueue;
 use super::error::StoreError;
 use super::lease::Lease;
-use crate::clock::Clock;
+use runstate_runtime::clock::Clock;
 
 /// The length of a lease and its start.
 ///
@@ -76,7 +76,7 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::clock::TokioClock;
+/// use runstate_runtime::clock::TokioClock;
 /// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError, LeaseTerm, renew_loop};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;

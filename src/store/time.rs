@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
 use crate::decision::Suspension;
+use runstate_runtime::clock::Clock;
 
 /// The last millisecond of the year 9999, in milliseconds since the Unix epoch: the representation of "never".
 const NEVER_MS: u64 = 253_402_300_799_999;

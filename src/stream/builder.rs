@@ -18,9 +18,9 @@ use super::session::Session;
 use super::source::{Factory, factory};
 use super::structured::{Fit, Fitting, Structured};
 use super::{Callbacks, Continuation, Opening, RetryPolicy, SourceError, StreamEvent, Timeouts};
-use crate::clock::Clock;
 use crate::kernel::Observer;
 use crate::turn::FinishReason;
+use runstate_runtime::clock::Clock;
 
 /// Builder of a [`Session`]; see [`Session::builder`].
 pub struct SessionBuilder<C = ()> {

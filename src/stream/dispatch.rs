@@ -7,7 +7,7 @@ use super::callbacks::{self, Callbacks};
 use super::event::{Event, EventKind, Identity};
 use super::record::Log;
 use super::state::Ledger;
-use crate::clock::Clock;
+use runstate_runtime::clock::Clock;
 
 /// The clock of a replay, whose events carry their own times.
 pub(super) struct Timeless;

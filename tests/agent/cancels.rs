@@ -8,12 +8,12 @@ use runstate::agent::{
     ActivationError, CancellationToken, ExecutionMode, GateCall, InferenceRequest, Input, Outcome,
     PhaseContext, Plugin, PluginError, Reply, RunState, Verdict, WhenSuspended, async_trait,
 };
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::turn::CallRequest;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 
 use super::parts::{Bit, World, assert_golden, bits, history, of_lifecycle, statuses, turn};

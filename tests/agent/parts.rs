@@ -13,10 +13,10 @@ use runstate::agent::{
     Outcome, Plugin, Reply, RunHandles, RunState, SuspensionPolicy, Tool, WhenSuspended, cancel_run, inbox,
     run_loop, run_loop_stream,
 };
-use runstate::clock::{Clock, TokioClock};
 use runstate::decision::DecisionAction;
 use runstate::trace::{Event, Recorder, Report, Rulebook, Verdict, check, to_text};
 use runstate::turn::Turn;
+use runstate_runtime::clock::{Clock, TokioClock};
 
 use super::outside::{Kept, NoSecrets, Told, TypeOnly};
 pub use super::script::{Bit, Script, bits, turn, written};

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use runstate::agent::{ExecutionMode, Incoming, Reply, RunGone, SuspensionPolicy, WhenSuspended};
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::decision::{ResumeMode, Suspension};
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
 use runstate::turn::CallRequest;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 
 use super::parts::{World, settled, statuses};

@@ -5,12 +5,12 @@ use std::time::Duration;
 use runstate::agent::{
     ExecutionMode, Incoming, Input, Reply, RunHandles, SuspensionPolicy, WhenSuspended, run_loop,
 };
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::trace::Ordinals;
 use runstate::turn::CallRequest;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 
 use super::parts::{World, assert_golden, settled, statuses};

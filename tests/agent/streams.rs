@@ -6,12 +6,12 @@ use futures_util::StreamExt;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::agent::{Incoming, Input, RunHandles, SuspensionPolicy, run_loop_stream};
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
 use runstate::turn::CallRequest;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 
 use super::parts::{Bit, World, assert_golden, bits, statuses};
@@ -90,7 +90,7 @@ async fn a_stream_gives_the_events_that_a_sink_is_told() {
 
     // And `run_loop` tells the same.
     let mut plain = eventful();
-    plain.clock = runstate::clock::TokioClock::starting_at(0);
+    plain.clock = runstate_runtime::clock::TokioClock::starting_at(0);
     plain.send_at(50, Incoming::new("d-a", "a", Resume));
     let mut state = plain.state();
     plain.start(&mut state).await;

@@ -1,7 +1,7 @@
 //! Runs with a state that cannot be read, and that a person gives up.
 
-use runstate::files::{Disk, replace};
 use runstate::governed::{GovernedError, Waits};
+use runstate_runtime::files::{Disk, replace};
 
 use super::limits::run;
 use super::world::{Script, World, folders};

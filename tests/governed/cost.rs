@@ -1,8 +1,8 @@
 //! The cost of a run for each of its tools, in counts.
 
-use runstate::files::{Crash, Disk, Survives, replace};
 use runstate::governed::Waits;
 use runstate::governed_run::GovernedRunStatus;
+use runstate_runtime::files::{Crash, Disk, Survives, replace};
 
 use super::judge::judge;
 use super::world::{RUN, Reply, Script, Tool, World, folders};

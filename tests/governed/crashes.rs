@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use runstate::approval::Risk;
-use runstate::files::{Crash, Survives};
 use runstate::governed_run::GovernedRunStatus;
+use runstate_runtime::files::{Crash, Survives};
 
 use super::judge::judge;
 use super::world::{Answer, Reply, Script, Tool, World};

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use runstate::approval::ApprovalId;
-use runstate::clock::Clock;
-use runstate::files::{Crash, Disk, DiskFile, Open, SimDisk, Survives, replace};
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::{Crash, Disk, DiskFile, Open, SimDisk, Survives, replace};
 
 use super::keyed::keys;
 use super::world::{Reply, Script, Tool, World, folders};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use runstate::files::{Disk, replace};
 use runstate::governed::*;
 use runstate::governed_run::GovernedRunStatus;
+use runstate_runtime::files::{Disk, replace};
 use serde_json::{Value, json};
 
 use super::judge::judge;

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use runstate::approval::Risk;
-use runstate::files::Disk;
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
+use runstate_runtime::files::Disk;
 
 use super::world::{Script, World, folders};
 

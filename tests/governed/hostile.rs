@@ -1,7 +1,7 @@
 //! Files that are not what they should be: a clear report, and nothing is written.
 
-use runstate::files::{Disk, replace};
 use runstate::governed::*;
+use runstate_runtime::files::{Disk, replace};
 use serde_json::{Value, json};
 
 use super::foreign::{EXAMPLE, with_state};

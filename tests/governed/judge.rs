@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use runstate::approval::{AnyApproval, ApprovalStatus};
-use runstate::files::Disk;
 use runstate::governed::{check_state, verify_ledger};
 use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
 use runstate::kernel::Persist;
 use runstate::snapshot::Snapshot;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
+use runstate_runtime::files::Disk;
 use serde_json::Value;
 
 use super::world::{World, folders, untouched};

@@ -1,10 +1,10 @@
 //! Governed runs under a key.
 
 use runstate::decision::digest;
-use runstate::files::replace;
 use runstate::governed::{Waits, verify_ledger};
 use runstate::governed_run::GovernedRunStatus;
 use runstate::snapshot::Keyring;
+use runstate_runtime::files::replace;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use runstate::clock::TokioClock;
-use runstate::files::{RealDisk, replace};
 use runstate::governed::*;
+use runstate_runtime::clock::TokioClock;
+use runstate_runtime::files::{RealDisk, replace};
 
 use super::judge::judge;
 use super::rows::assert_told;

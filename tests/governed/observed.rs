@@ -16,7 +16,7 @@ fn recording(world: &World, trace: &[Event<'static>]) -> (Governor, Recorder) {
     let clock = world.clock.clone();
     let recorder = Recorder::builder("r")
         .first_seq(first)
-        .clock(move || runstate::clock::Clock::now_ms(clock.as_ref()))
+        .clock(move || runstate_runtime::clock::Clock::now_ms(clock.as_ref()))
         .build();
     let observed = recorder.clone();
     (world.governor().observed(move |_, instance| observed.observer(instance)), recorder)

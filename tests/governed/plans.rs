@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use runstate::approval::{ApprovalStatus, Risk};
-use runstate::files::Disk;
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate_runtime::files::Disk;
 use serde_json::{Value, json};
 
 use super::foreign::with_state;

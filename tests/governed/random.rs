@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use runstate::approval::Risk;
-use runstate::files::{Crash, Survives};
+use runstate_runtime::files::{Crash, Survives};
 
 use super::judge::judge;
 use super::keyed::keys;

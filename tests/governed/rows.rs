@@ -1,9 +1,9 @@
 //! One scenario or more for each row of what was decided where the document is silent, B1 to B14, as snapshots.
 
 use runstate::approval::Risk;
-use runstate::files::{Disk, Survives};
 use runstate::governed::*;
 use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus};
+use runstate_runtime::files::{Disk, Survives};
 
 use super::judge::{judge, told_of};
 use super::world::{Answer, RUN, Reply, Script, Tool, World, folders};
@@ -151,7 +151,8 @@ async fn b8_no_verification_while_tools_remain() {
     ] {
         let mut file = sound.clone();
         (file["tools_completed"], file["tools_remaining"]) = (completed, remaining);
-        runstate::files::replace(&world.disk, &folders().state(&run), file.to_string().as_bytes()).unwrap();
+        runstate_runtime::files::replace(&world.disk, &folders().state(&run), file.to_string().as_bytes())
+            .unwrap();
         let error = world.governor().resume(&run).await.unwrap_err();
         assert!(error.to_string().contains(fault), "{error}");
     }
@@ -166,7 +167,7 @@ async fn b9_the_files_are_written_in_their_order() {
     let mut seen = std::collections::BTreeSet::new();
     for number in 0..whole.disk.operations() {
         let world = World::new(script.clone());
-        world.disk.crash_at(runstate::files::Crash::Before(number));
+        world.disk.crash_at(runstate_runtime::files::Crash::Before(number));
         assert!(world.governor().start("PROJECT").await.is_err());
         world.disk.restart(Survives::Everything);
         let read = |path: std::path::PathBuf| world.disk.read(&path, 1 << 20).unwrap_or_default();

@@ -88,7 +88,8 @@ async fn are_refused_with_what_does_not_fit() {
         edit(&mut state);
         assert_eq!(faults(&state), std::slice::from_ref(&expected), "{state:#}");
         let other = World { disk: world.disk.fork(), ..waiting().await };
-        runstate::files::replace(&other.disk, &folders().state(&run), state.to_string().as_bytes()).unwrap();
+        runstate_runtime::files::replace(&other.disk, &folders().state(&run), state.to_string().as_bytes())
+            .unwrap();
         let before = other.disk.files();
         for refused in [other.governor().status(&run).err(), other.governor().resume(&run).await.err()] {
             assert!(matches!(refused, Some(GovernedError::Damaged { .. })), "{refused:?}");

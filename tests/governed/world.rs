@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use runstate::approval::{ApprovalId, Risk};
-use runstate::clock::{Clock, TokioClock};
-use runstate::files::{Disk, SimDisk, Survives};
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
 use runstate::snapshot::Keyring;
+use runstate_runtime::clock::{Clock, TokioClock};
+use runstate_runtime::files::{Disk, SimDisk, Survives};
 
 /// 31 January 2026, 12:00:00 UTC.
 pub(crate) const T: u64 = 1_769_860_800_000;

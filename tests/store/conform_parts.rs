@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
-use runstate::clock::SetClock;
 use runstate::store::{Claim, Lease, MemoryStore, Release, RunData, RunLists, RunQueue, StoreError};
 use runstate::testing::store::{BEHAVIOURS, Part, PartBench, WithoutQueue, check_part};
+use runstate_runtime::clock::SetClock;
 
 /// Rows and lists, without the queue of the store that has them.
 struct Rows {

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use runstate::clock::SetClock;
 use runstate::store::{
     ChangeCursor, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunData, RunLists, RunQueue,
     RunStore, StoreError, Wrapper,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
+use runstate_runtime::clock::SetClock;
 use serde_json::json;
 
 /// Counts queries for events; those of a run that it does not reach fail.

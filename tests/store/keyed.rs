@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 
 use runstate::agent::{Incoming, Unchecked, async_trait};
-use runstate::clock::SetClock;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
@@ -13,6 +12,7 @@ use runstate::store::{
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
+use runstate_runtime::clock::SetClock;
 use serde_json::{Value, json};
 
 use super::file::Folder;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::times::{at, clock, of};
 use runstate::agent::async_trait;
 use runstate::decision::Decision;
-use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     FileStore, MemoryStore, NewRun, Posted, Release, RunData, RunLists, RunStore, StoreError, Timer, Wrapper,
     expire, expire_due,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
+use runstate_runtime::files::{Disk, Open, SimDisk};
 use serde_json::json;
 
 /// A run that waits for so many calls, which lapse at that time.

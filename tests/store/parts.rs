@@ -7,7 +7,6 @@ use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
     Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, async_trait, run_loop,
 };
-use runstate::clock::SetClock;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
 use runstate::store::{
@@ -15,6 +14,7 @@ use runstate::store::{
     StoreCommitter, StoreError, Superseded, TraceRow, UserMessage,
 };
 use runstate::trace::Recorder;
+use runstate_runtime::clock::SetClock;
 
 /// Each run is driven once, by the task that created it.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::clock::{Clock, SetClock};
 use runstate::store::{Claim, left};
+use runstate_runtime::clock::{Clock, SetClock};
 
 thread_local! {
     static CLOCK: SetClock = SetClock::default();

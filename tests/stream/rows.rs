@@ -203,7 +203,7 @@ async fn c6_a_slow_consumer_uses_up_no_timeout() {
 async fn c7_and_c8_hold_of_every_session() {
     // `invariants` in the harness: one terminal event, the last; one order; time that does not go back. A clock that does:
     struct Back(AtomicU32);
-    impl runstate::clock::Clock for Back {
+    impl runstate_runtime::clock::Clock for Back {
         fn now_ms(&self) -> u64 {
             [50, 70, 10, 90][self.0.fetch_add(1, Ordering::Relaxed) as usize % 4]
         }

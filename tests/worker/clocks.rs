@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runstate::clock::{Clock, TokioClock};
 use runstate::run::RunStatus;
 use runstate::store::{Claim, NewRun, StoreError};
 use runstate::trace::Event;
+use runstate_runtime::clock::{Clock, TokioClock};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
-use runstate::clock::TokioClock;
-use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{Ended, Executor, ExecutorError, FileStore, JobSpec, Loaded};
+use runstate_runtime::clock::TokioClock;
+use runstate_runtime::files::{Disk, Open, SimDisk};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

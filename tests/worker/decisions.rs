@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use runstate::agent::{ExecutionMode, Incoming, Reply, Unchecked};
-use runstate::clock::Clock;
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
 use runstate::store::{ApprovalFilter, ApprovalQuery, NewRun, StoreError, decide};
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

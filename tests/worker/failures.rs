@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
-use runstate::clock::Clock;
 use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded, NewRun, StoreError};
 use runstate::termination::TerminationReason;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::clock::Clock;
 use runstate::store::{Claim, StoreError};
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

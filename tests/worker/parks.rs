@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction::Resume;
 use runstate::store::decide;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

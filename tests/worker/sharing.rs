@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::clock::Clock;
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

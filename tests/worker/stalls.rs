@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::clock::Clock;
 use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, RunData, RunQueue, StoreError};
+use runstate_runtime::clock::Clock;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,7 @@ async fn many_that_wait(store: &Arc<Faulty>) -> World {
 }
 
 /// Tries for so long to take the run: nobody can whose lease is renewed.
-async fn thief(store: Arc<Faulty>, clock: runstate::clock::TokioClock, run: &str, tries: usize) {
+async fn thief(store: Arc<Faulty>, clock: runstate_runtime::clock::TokioClock, run: &str, tries: usize) {
     for _ in 0..tries {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let now_ms = clock.now_ms();

@@ -9,13 +9,13 @@ use runstate::agent::{
     Agent, ExecutionMode, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
     Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict, WhenSuspended, async_trait,
 };
-use runstate::clock::{Clock, TokioClock};
 use runstate::decision::Suspension;
 use runstate::store::{
     Ended, Executor, ExecutorError, JobSpec, Loaded, MemoryStore, NewRun, RunStore, StoreError, Worker,
 };
 use runstate::tool_result::ToolResult;
 use runstate::trace::{Event, JsonlReader, Rulebook, Verdict as TraceVerdict, check_jsonl};
+use runstate_runtime::clock::{Clock, TokioClock};
 use serde_json::{Value, json};
 
 /// What happened outside of all runs, in order.

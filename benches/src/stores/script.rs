@@ -9,7 +9,7 @@ use runstate::agent::{
     Agent, GateCall, InferenceRequest, Input, RunHandles, Model, ModelStream, Phase, PhaseContext, Phases, Plugin,
     PluginError, RunState, Tool, ToolContext, ToolSpec, Verdict, run_loop,
 };
-use runstate::clock::unix_clock;
+use runstate_runtime::clock::unix_clock;
 use runstate::decision::Suspension;
 use runstate::store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
 use runstate::testing::store::Taped;

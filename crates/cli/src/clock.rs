@@ -1,6 +1,6 @@
 //! The time of day, and the time of runs.
 
-use runstate::clock::{Clock, TokioClock, UnixClock, unix_clock};
+use runstate_runtime::clock::{Clock, TokioClock, UnixClock, unix_clock};
 
 /// Milliseconds since the beginning of 1970.
 pub(crate) fn unix_ms() -> u64 {

@@ -125,6 +125,6 @@ impl CheckedState {
 
 /// Milliseconds since 1970.
 pub(crate) fn now() -> u64 {
-    use runstate::clock::{Clock, unix_clock};
+    use runstate_runtime::clock::{Clock, unix_clock};
     unix_clock().now_ms()
 }

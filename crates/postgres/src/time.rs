@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::clock::Clock;
 use runstate::store::{left, moment};
+use runstate_runtime::clock::Clock;
 
 use crate::text::{int, nat};
 

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use runstate::clock::SetClock;
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use runstate_postgres_server::{Server, Setup, for_tests};
+use runstate_runtime::clock::SetClock;
 use tokio_postgres::{Client, NoTls};
 
 /// The server that most tests share, each in a schema of its own. None where it is not installed.

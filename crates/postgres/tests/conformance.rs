@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use runstate::agent::async_trait;
-use runstate::clock::SetClock;
 use runstate::store::RunStore;
 use runstate::testing::store::Bench;
+use runstate_runtime::clock::SetClock;
 
 use crate::cluster::{self, Place};
 

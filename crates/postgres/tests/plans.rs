@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use runstate::clock::SetClock;
 use runstate::run::RunStatus;
 use runstate::store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, RunData, RunLists, RunQuery, RunQueue,
 };
 use runstate_postgres::{PostgresOptions, PostgresStore};
+use runstate_runtime::clock::SetClock;
 use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::{self, Place};

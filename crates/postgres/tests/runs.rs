@@ -9,7 +9,6 @@ use runstate::agent::{
     Agent, ExecutionMode, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, Tool,
     ToolContext, ToolSpec, async_trait, run_loop,
 };
-use runstate::clock::TokioClock;
 use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::store::{
     Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
@@ -17,6 +16,7 @@ use runstate::store::{
 use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
+use runstate_runtime::clock::TokioClock;
 use serde_json::json;
 
 /// Asks for as many calls of `ask` in its first step, and is done in the second.

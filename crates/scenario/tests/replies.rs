@@ -1,6 +1,6 @@
 //! What people reply as soon as a call asks, and what a plugin says at one gate.
 
-use runstate::clock::unix_clock;
+use runstate_runtime::clock::unix_clock;
 use runstate_scenario::{Ended, Options, Played, Scenario, Setting, Stage, play};
 
 fn played(text: &str) -> Played {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun,
     Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError,
     Superseded, Timer, TraceRow, Unread, UserMessage,
 };
+use runstate_runtime::clock::{Clock, unix_clock};
 use rusqlite::Connection;
 
 use crate::error::Outcome;

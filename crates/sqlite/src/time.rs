@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::clock::Clock;
 use runstate::store::{StoreError, left, moment};
+use runstate_runtime::clock::Clock;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Fault, Outcome};

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::clock::SetClock;
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, expire_due,
 };
+use runstate_runtime::clock::SetClock;
 use runstate_sqlite::{Options, SqliteStore};
 
 use crate::drive::{Plot, commits, create};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use runstate::clock::SetClock;
 use runstate::store::RunStore;
 use runstate::testing::store::Bench;
+use runstate_runtime::clock::SetClock;
 use runstate_sqlite::SqliteStore;
 use tempfile::TempDir;
 

@@ -11,7 +11,6 @@ use runstate::agent::{
     PhaseContext, Phases, Plugin, PluginError, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked,
     Verdict, async_trait, inbox, run_loop,
 };
-use runstate::clock::Clock;
 use runstate::decision::{DecisionAction, Suspension};
 use runstate::store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
@@ -20,6 +19,7 @@ use runstate::store::{
 use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
+use runstate_runtime::clock::Clock;
 use serde_json::{Value, json};
 
 /// Asks for a round of calls, so many times, and then says that it is done.

@@ -436,7 +436,7 @@ async fn a_column_of_another_type_holds_up_no_boot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let open = |boot: &str| {
-        let clock = runstate::clock::SetClock::at(9).booted(boot, 9);
+        let clock = runstate_runtime::clock::SetClock::at(9).booted(boot, 9);
         SqliteStore::open_by(&path, runstate_sqlite::Options::default(), clock).unwrap()
     };
     let store = open("b1");
@@ -464,7 +464,7 @@ async fn a_call_of_another_type_holds_up_no_boot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let open = |boot: &str| -> Arc<dyn RunStore> {
-        let clock = runstate::clock::SetClock::at(9).booted(boot, 9);
+        let clock = runstate_runtime::clock::SetClock::at(9).booted(boot, 9);
         Arc::new(SqliteStore::open_by(&path, runstate_sqlite::Options::default(), clock).unwrap())
     };
     let hour = std::time::Duration::from_secs(3_600);

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::{Incoming, Reply, Unchecked, async_trait};
-use runstate::clock::SetClock;
 use runstate::decision::DecisionAction;
 use runstate::kernel::{Fingerprint, Persist};
 use runstate::run::{AnyRun, RunStatus};
@@ -15,6 +14,7 @@ use runstate::snapshot::{Migration, Snapshot, Stored};
 use runstate::store::{Claim, Executor, ExecutorError, JobSpec, Loaded, Release, RunStore, Worker, decide};
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
+use runstate_runtime::clock::SetClock;
 use runstate_sqlite::{Options, SqliteStore};
 use serde_json::Value;
 

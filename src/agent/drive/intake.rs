@@ -9,8 +9,8 @@ use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::replay::Passes;
 use super::{Drive, Halt};
-use crate::clock::{Clock, sleep_until};
 use crate::run::RunStatus;
+use runstate_runtime::clock::{Clock, sleep_until};
 
 /// An accepted decision. The envelope gets the reply once the decision is durable.
 pub(super) struct Taken {

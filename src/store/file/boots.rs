@@ -7,7 +7,7 @@ use super::Inner;
 use super::lock::{Pauses, lock};
 use super::problem::failed;
 use super::work::Wanted;
-use crate::files::replace;
+use runstate_runtime::files::replace;
 
 /// The size limit of the file, in bytes.
 const MOST: u64 = 256 * 1024;

@@ -17,9 +17,9 @@ use super::rows::{CallLine, MessageLine, event_lines, lines, number, numbers, ra
 use super::state::State;
 use crate::agent::keys::Scope;
 use crate::decision::Decision;
-use crate::files::Disk;
 use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
+use runstate_runtime::files::Disk;
 
 /// The limit of fresh lines in a state, in bytes. The lines of one more commit may come on top. The state is written
 /// with each commit; this limit fits six blocks of a disk.

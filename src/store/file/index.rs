@@ -13,7 +13,7 @@ use super::layout::{Layout, Place};
 use super::listed::Listed;
 use super::problem::{damaged, failed};
 use super::state::State;
-use crate::files::{ChangeToken, Disk};
+use runstate_runtime::files::{ChangeToken, Disk};
 
 /// The states of all runs at the last check.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::super::error::StoreError;
 use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::{damaged, failed};
-use crate::files::{Disk, Open, replace};
+use runstate_runtime::files::{Disk, Open, replace};
 
 /// The size limit of a file of a run, in bytes. Each file is read as a whole. A commit that exceeds the limit is
 /// refused.

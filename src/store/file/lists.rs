@@ -15,7 +15,7 @@ use super::listed::Listed;
 use super::lock::try_lock;
 use super::problem::{failed, without_state};
 use super::runs::LOGS;
-use crate::files::Open;
+use runstate_runtime::files::Open;
 
 impl Inner {
     /// Runs a query on the current states of all runs.

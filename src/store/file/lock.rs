@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::super::error::StoreError;
 use super::problem::{failed, held_up};
-use crate::files::{Disk, DiskFile, Open};
+use runstate_runtime::files::{Disk, DiskFile, Open};
 
 /// The default time to wait for a lock. Its holder does a few writes and syncs meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::super::error::StoreError;
 use super::layout::MOST_READ;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
-use crate::files::{Disk, Open, append};
+use runstate_runtime::files::{Disk, Open, append};
 
 /// The valid content of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

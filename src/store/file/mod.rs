@@ -26,11 +26,11 @@ use std::time::Duration;
 use super::error::StoreError;
 use super::news::News;
 use super::time::{Now, Ticking};
-use crate::clock::{Clock, unix_clock};
-use crate::files::{Disk, RealDisk};
 use index::Index;
 use layout::Layout;
 use passed::Passed;
+use runstate_runtime::clock::{Clock, unix_clock};
+use runstate_runtime::files::{Disk, RealDisk};
 use unlinked::Unlinked;
 
 /// A store of runs in a folder: one folder for each run, with files that a person can read.

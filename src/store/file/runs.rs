@@ -15,7 +15,7 @@ use super::problem::{failed, fits, unsynced, without_state};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
-use crate::files::{Open, replace};
+use runstate_runtime::files::{Open, replace};
 
 /// How often a changing run is read without its lock.
 const LOOKS: usize = 3;

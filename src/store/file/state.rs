@@ -18,10 +18,10 @@ use super::log::Log;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
 use super::rows::{CallLine, Raw};
 use super::runs::LOGS;
-use crate::clock::Clock;
 use crate::decision::Decision;
-use crate::files::{Disk, Open, put};
 use crate::run::RunStatus;
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::{Disk, Open, put};
 
 /// The state of a run: the small data that each commit replaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]

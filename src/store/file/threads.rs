@@ -15,8 +15,8 @@ use super::layout::MOST_READ;
 use super::problem::{damaged, failed, fits, too_large};
 use super::state::State;
 use super::work::Wanted;
-use crate::files::replace;
 use crate::run::RunStatus;
+use runstate_runtime::files::replace;
 
 /// The runs of a thread. An id is written before its run is created. An id without a run is skipped.
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::{ChangeToken, Disk, DiskFile, Open};
+use runstate_runtime::files::{ChangeToken, Disk, DiskFile, Open};
 
 #[derive(Debug)]
 pub(super) struct Unlinked {

@@ -19,17 +19,17 @@ use super::query::{Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, T
 use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
 use super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
-use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
 use kept::{Kept, Posting};
 use runs::Runs;
+use runstate_runtime::clock::{Clock, unix_clock};
 
 /// A store of runs in memory. For tests, and for runs that several tasks of one process drive. It is the reference
 /// for other stores. Each list scans all runs.
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::clock::SetClock;
+/// use runstate_runtime::clock::SetClock;
 /// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;

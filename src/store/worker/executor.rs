@@ -130,7 +130,7 @@ impl JobSpec {
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
     /// # runtime.block_on(async {
-    /// # let clock = runstate::clock::TokioClock::starting_at(1_000);
+    /// # let clock = runstate_runtime::clock::TokioClock::starting_at(1_000);
     /// # let store: Arc<dyn RunStore> = Arc::new(MemoryStore::with_clock(clock));
     /// # store.create(&NewRun::new("r1", Value::Null, 0)).await?;
     /// # let lease = store.claim(&Claim::of("r1", "version 0", Duration::from_secs(60))).await?.unwrap();

@@ -20,7 +20,7 @@ use super::lease::{Claim, Lease};
 use super::query::SET_ASIDE_AFTER;
 use super::renew::LeaseTerm;
 use super::{PendingSignals, RunStore};
-use crate::clock::{Clock, unix_clock};
+use runstate_runtime::clock::{Clock, unix_clock};
 
 pub use executor::{Ended, Executor, ExecutorError, JobSpec};
 use rounds::Until;

@@ -30,11 +30,11 @@ use super::{
     Callbacks, Continuation, Opening, Overlap, RetryPolicy, SessionError, SourceError, State, StreamEvent,
     Timeouts,
 };
-use crate::clock::{Clock, TokioClock};
 use crate::stream_session::{
     AnyStreamSession, Checkpoint, SessionRecord, StreamSession, StreamSessionStatus,
 };
 use phase::Phase;
+use runstate_runtime::clock::{Clock, TokioClock};
 
 /// Number of events after which a session yields to other tasks, if its stream never makes it wait.
 const TURN: u32 = 128;

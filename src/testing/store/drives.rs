@@ -11,11 +11,11 @@ use super::puts::{
 };
 use super::world::{NOW, Still, agent, drive, one, questions};
 use crate::agent::{Incoming, Input, Reply, RunState, Unchecked};
-use crate::clock::Clock;
 use crate::run::RunStatus;
 use crate::store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 use crate::trace::{Event, Recorder, Rulebook, Verdict, check};
 use crate::turn::Turn;
+use runstate_runtime::clock::Clock;
 
 /// Checks that the trace of a run conforms to the documented lifecycles.
 pub(super) async fn conforms(store: &dyn RunStore, run: &str) {

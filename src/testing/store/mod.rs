@@ -34,7 +34,7 @@
 //!
 //! A failed behaviour panics with the actual and the expected result. The suite cannot see whether durable data
 //! survives a power cut. For that, a test counts the syncs of a store, or runs it on a simulated disk
-//! ([`SimDisk`](crate::files::SimDisk)).
+//! ([`SimDisk`](runstate_runtime::files::SimDisk)).
 
 mod behaviours;
 mod cancels;
@@ -73,8 +73,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 
-use crate::clock::SetClock;
 use crate::store::RunStore;
+use runstate_runtime::clock::SetClock;
 
 pub use behaviours::BEHAVIOURS;
 pub use parted::{Part, PartBench, WithoutQueue};

@@ -12,10 +12,10 @@ use super::puts::{Must, approvals, claim, commit, create, mail, release};
 use super::world::{NOW, one, turn};
 use crate::agent::ExecutionMode;
 use crate::agent::Incoming;
-use crate::clock::SetClock;
 use crate::decision::DecisionAction::Resume;
 use crate::store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 use crate::testing::replies::{NAMES, Question, Table};
+use runstate_runtime::clock::SetClock;
 
 /// A run of a store, with a reference table of replies.
 struct Doors<'a> {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::Bench;
-use crate::clock::SetClock;
 use crate::decision::{Decision, Suspension};
 use crate::store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun, Parts,
@@ -16,6 +15,7 @@ use crate::store::{
     Superseded, Timer, TraceRow, UserMessage,
 };
 use crate::tool_call::AnyToolCall;
+use runstate_runtime::clock::SetClock;
 
 /// A part of a store. Each part needs the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,7 @@ pub enum Part {
 /// use std::sync::Arc;
 /// use std::time::Duration;
 /// use async_trait::async_trait;
-/// use runstate::clock::SetClock;
+/// use runstate_runtime::clock::SetClock;
 /// use runstate::store::{Claim, Lease, MemoryStore, RunData, RunQueue, StoreError};
 /// use runstate::testing::store::{Part, PartBench, WithoutQueue, check_part};
 ///

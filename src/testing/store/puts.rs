@@ -9,12 +9,12 @@ use super::Bench;
 use super::played::Played;
 use super::world::{NOW, one, questions};
 use crate::agent::{RunState, StoredRun};
-use crate::clock::Clock as _;
 use crate::decision::{Decision, DecisionAction};
 use crate::store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals,
     RunInfo, RunQuery, RunStore, StoreError, TraceRow, left,
 };
+use runstate_runtime::clock::Clock as _;
 
 /// The end of a lease that outlasts each behaviour.
 pub(super) const LONG: u64 = NOW + 1_000_000_000;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::clock::Clock;
 use crate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
+use runstate_runtime::clock::Clock;
 
 /// A store in memory that keeps each commit. It records the runs of any agent under any driver, and its commits can
 /// be made in another store. Only drivers make commits; for scripted runs, [`Played`](super::Played) is a driver

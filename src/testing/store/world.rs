@@ -13,11 +13,11 @@ use crate::agent::{
     RunHandles, RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
     run_loop_stream,
 };
-use crate::clock::Clock;
 use crate::decision::{Decision, Suspension};
 use crate::tool_result::ToolResult;
 use crate::trace::Recorder;
 use crate::turn::{CallRequest, Extra, Turn};
+use runstate_runtime::clock::Clock;
 
 /// The default time.
 pub(super) const NOW: u64 = 1_000_000;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::clock::SetClock;
-use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
     StoreError,
 };
+use runstate_runtime::clock::SetClock;
+use runstate_runtime::files::{Disk, Open, SimDisk};
 use serde_json::json;
 
 use super::others::parked;

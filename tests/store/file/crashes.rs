@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::files::{Crash, SimDisk, Survives};
 use runstate::store::{FileStore, NewRun, RunData, RunLists, StoreError};
+use runstate_runtime::files::{Crash, SimDisk, Survives};
 
 use super::on;
 use super::story::{Known, Story};

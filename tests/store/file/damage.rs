@@ -4,11 +4,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
     StoreError,
 };
+use runstate_runtime::files::{Disk, Open, SimDisk};
 use serde_json::json;
 
 use super::super::times::{any, at, of, span};

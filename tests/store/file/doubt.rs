@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate::files::{Disk, SimDisk, Survives};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists, RunQueue,
     StoreError, Superseded, UserMessage,
 };
+use runstate_runtime::files::{Disk, SimDisk, Survives};
 use serde_json::json;
 
 use super::super::times::{any, of, span};

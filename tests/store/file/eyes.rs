@@ -1,7 +1,7 @@
 //! What a person sees who looks into the folder of a run.
 
-use runstate::files::{Disk, SimDisk};
 use runstate::store::{NewRun, RunData, RunQueue};
+use runstate_runtime::files::{Disk, SimDisk};
 
 use super::super::times::of;
 use super::on;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use runstate::clock::SetClock;
+use runstate_runtime::clock::SetClock;
 
 /// A folder that is not there yet, and that is removed in the end.
 pub(in crate::store) struct Folder {

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists, RunQuery,
     RunQueue, StoreError, expire_due, expire_run,
 };
+use runstate_runtime::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use serde_json::json;
 
 use super::super::times::{any, at, clock, of};

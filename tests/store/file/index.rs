@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use runstate::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, FileStore, Lease, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
 };
+use runstate_runtime::files::{ChangeToken, Disk, DiskFile, Open, SimDisk};
 use serde_json::json;
 
 use super::super::times::{any, at, clock, of};

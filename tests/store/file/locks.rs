@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use runstate::files::{Disk, DiskFile, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, Claim, FileStore, NewRun, Release, RunData, RunLists, RunQuery, RunQueue,
     StoreError, expire_due, expire_run,
 };
+use runstate_runtime::files::{Disk, DiskFile, Open, SimDisk};
 use serde_json::json;
 
 use super::super::times::{any, at, clock, of, span};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use runstate::files::{Crash, Disk, SimDisk, Survives};
 use runstate::store::{NewRun, RunData, RunLists, RunQuery, StoreError};
+use runstate_runtime::files::{Crash, Disk, SimDisk, Survives};
 use serde_json::json;
 
 use super::on;

@@ -25,10 +25,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
-use runstate::clock::SetClock;
-use runstate::files::SimDisk;
 use runstate::store::{FileStore, RunStore};
 use runstate::testing::store::Bench;
+use runstate_runtime::clock::SetClock;
+use runstate_runtime::files::SimDisk;
 
 use super::times::clock;
 
@@ -74,6 +74,9 @@ mod on_this_machine {
 
 mod on_a_simulated_disk {
     runstate::store_conformance!(async {
-        super::Simulated(runstate::files::SimDisk::new(), runstate::clock::SetClock::default())
+        super::Simulated(
+            runstate_runtime::files::SimDisk::new(),
+            runstate_runtime::clock::SetClock::default(),
+        )
     });
 }

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, Commit, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists,
     RunQuery, RunQueue, StoreError,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
+use runstate_runtime::files::{Disk, Open, SimDisk};
 use serde_json::json;
 
 use super::super::times::{any, at, clock, of};
@@ -191,7 +191,7 @@ async fn a_state_that_the_system_does_not_read_is_told() {
 #[tokio::test]
 async fn a_disk_that_fails_is_no_damaged_run() {
     let (disk, store, _) = filled().await;
-    disk.crash_at(runstate::files::Crash::Before(disk.operations()));
+    disk.crash_at(runstate_runtime::files::Crash::Before(disk.operations()));
     assert!(disk.create_folder(Path::new("/any")).is_err());
     assert!(matches!(store.runs(&RunQuery::all(10)).await, Err(StoreError::Failed(_))));
     assert!(matches!(store.corrupt_entries().await, Err(StoreError::Failed(_))));

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::CancellationToken;
-use runstate::clock::unix_clock;
 use runstate::run::RunStatus;
 use runstate::store::Worker;
+use runstate_runtime::clock::unix_clock;
 use tokio::task::JoinHandle;
 
 use super::time::time;

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use runstate::files::{Disk, DiskFile, Open, RealDisk};
+use runstate_runtime::files::{Disk, DiskFile, Open, RealDisk};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 

@@ -32,11 +32,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runstate::approval::ApprovalId;
-use runstate::clock::unix_clock;
-use runstate::files::RealDisk;
 use runstate::governed::{AsideReason, Folders, Governor, Rules};
 use runstate::governed_run::RunId;
 use runstate::snapshot::Keyring;
+use runstate_runtime::clock::unix_clock;
+use runstate_runtime::files::RealDisk;
 
 use crate::failure::Failure;
 use crate::input;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use runstate::clock::{Clock, TokioClock};
 use runstate::run::RunStatus;
 use runstate::store::Loaded;
 use runstate::trace::{JsonlReader, Recorder};
+use runstate_runtime::clock::{Clock, TokioClock};
 use tokio::runtime::{Builder, Runtime};
 
 use super::driven::Driven;

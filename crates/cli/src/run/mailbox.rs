@@ -122,13 +122,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 mod tests {
     use async_trait::async_trait;
     use runstate::agent::RunState;
-    use runstate::clock::unix_clock;
     use runstate::decision::DecisionAction;
     use runstate::store::{
         ApprovalFilter, ApprovalQuery, Claim, MemoryStore, NewRun, PendingSignals, StoreCommitter, Wrapper,
     };
     use runstate::termination::TerminationReason;
     use runstate::trace::Recorder;
+    use runstate_runtime::clock::unix_clock;
     use runstate_scenario::{Scenario, Setting, Stage, Stop};
 
     use super::*;

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use runstate::files::{Disk, RealDisk};
+use runstate_runtime::files::{Disk, RealDisk};
 
 use crate::failure::Failure;
 
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// # Errors
 /// Errors of the operating system.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    runstate::files::replace(&RealDisk, path, content)
+    runstate_runtime::files::replace(&RealDisk, path, content)
 }
 
 /// Makes a folder and its ancestors, durably. On Unix new folders are closed to other users of the machine: they contain the

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use runstate::clock::Clock;
+use runstate_runtime::clock::Clock;
 
 /// Returns these times, one after the other, cyclically.
 #[derive(Debug)]

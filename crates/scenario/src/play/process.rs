@@ -5,8 +5,8 @@ use runstate::agent::{
     CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, async_trait,
 };
 use runstate::checkpoint::Due;
-use runstate::clock::{Clock, TokioClock};
 use runstate::trace::{Event, Recorder};
+use runstate_runtime::clock::{Clock, TokioClock};
 
 use super::Options;
 use super::board::Outside;

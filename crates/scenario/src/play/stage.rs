@@ -9,9 +9,9 @@ use runstate::agent::{
     ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, ObserverFactory, Outcome, RunHandles,
     RunState, StateCommitter, Tool, inbox, run_loop, run_loop_stream,
 };
-use runstate::clock::Clock;
 use runstate::run::{AnyRun, RunStatus};
 use runstate::termination::TerminationReason;
+use runstate_runtime::clock::Clock;
 use tokio::time::sleep;
 
 use super::board::{Board, Outside, Ready, Told, Woken};

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{Agent, ConfigError, Tool, WhenSuspended};
-use runstate::clock::Clock;
+use runstate_runtime::clock::Clock;
 use runstate_schema::JsonSchemas;
 
 use crate::Scenario;

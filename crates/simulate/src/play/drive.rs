@@ -11,9 +11,9 @@ use runstate::agent::{
     ActivationError, Agent, Approvals, Inbox, Input, Outcome, RunHandles, RunState, StoredRun, cancel_run,
     inbox, run_loop, run_loop_stream,
 };
-use runstate::clock::TokioClock;
 use runstate::run::{AnyRun, RunStatus};
 use runstate::termination::TerminationReason;
+use runstate_runtime::clock::TokioClock;
 use tokio::time::{Instant, sleep_until};
 
 use super::log::{Ended, Final, Seen, What};

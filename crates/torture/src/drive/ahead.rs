@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::clock::{Clock, UnixClock, unix_clock};
+use runstate_runtime::clock::{Clock, UnixClock, unix_clock};
 
 /// The clock of a machine whose time of day is ahead. Its ticks are those of this machine.
 #[derive(Debug, Clone, Copy)]

@@ -9,9 +9,9 @@ use runstate::agent::{
     Agent, Approval, Approvals, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
     Plugin, PluginError, Verdict, async_trait,
 };
-use runstate::clock::Clock;
 use runstate::decision::{ResumeMode, Suspension};
 use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded};
+use runstate_runtime::clock::Clock;
 
 use super::ahead::Ahead;
 use super::tools::Act;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use fastrand::Rng;
-use runstate::clock::Clock;
 use runstate::run::RunStatus;
 use runstate::store::{NewRun, RunInfo, RunQuery, Sent, StoreError, UserMessage, send};
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use runstate::agent::{Incoming, Reply, Unchecked};
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
 use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, decide};
+use runstate_runtime::clock::Clock;
 use serde_json::json;
 use tokio::sync::watch;
 

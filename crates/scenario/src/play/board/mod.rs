@@ -14,8 +14,8 @@ use std::task::{Context, Poll};
 
 use runstate::agent::event::EventSink;
 use runstate::agent::{CancellationToken, DecisionHandle, RunState, WhenSuspended};
-use runstate::clock::{Clock, sleep_until};
 use runstate::decision::Suspension;
+use runstate_runtime::clock::{Clock, sleep_until};
 use tokio::sync::Notify;
 
 use super::played::{Replied, Sent};

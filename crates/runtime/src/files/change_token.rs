@@ -3,7 +3,7 @@
 /// A change token: it distinguishes the content of a file, or the names in a folder, from every later state.
 ///
 /// ```
-/// use runstate::files::{Disk, RealDisk};
+/// use runstate_runtime::files::{Disk, RealDisk};
 ///
 /// // A new file may be written again within one tick of the file system's clock. A token could not distinguish
 /// // the two states, so the file has no token yet.

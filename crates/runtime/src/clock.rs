@@ -61,7 +61,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 /// Waits until the clock reads `at_ms`. The clock is polled at its [poll interval](Clock::look_again).
 ///
 /// ```
-/// use runstate::clock::{Clock, TokioClock, sleep_until};
+/// use runstate_runtime::clock::{Clock, TokioClock, sleep_until};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 /// # runtime.block_on(async {
@@ -87,7 +87,7 @@ pub async fn sleep_until(clock: &dyn Clock, at_ms: u64) {
 /// Clock that follows tokio's timers, in milliseconds since a chosen origin.
 ///
 /// ```
-/// use runstate::clock::{Clock, TokioClock};
+/// use runstate_runtime::clock::{Clock, TokioClock};
 /// use std::time::Duration;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
@@ -203,7 +203,7 @@ fn boot_ms() -> u64 {
 /// Clock that is set by hand, for tests of stores, workers and runs. Its clones share the time.
 ///
 /// ```
-/// use runstate::clock::{Clock, SetClock};
+/// use runstate_runtime::clock::{Clock, SetClock};
 ///
 /// let clock = SetClock::at(1_000);
 /// let other = clock.clone();

@@ -30,7 +30,7 @@ pub enum Crash {
 /// survival give equal files. Clones share one file system. The folder `/` exists from the start.
 ///
 /// ```
-/// use runstate::files::{Crash, Disk, SimDisk, Survives, replace};
+/// use runstate_runtime::files::{Crash, Disk, SimDisk, Survives, replace};
 /// use std::path::Path;
 ///
 /// let disk = SimDisk::new();

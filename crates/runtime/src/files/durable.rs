@@ -21,7 +21,7 @@ pub fn replace(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// The errors of the disk. The old content remains.
-pub(crate) fn put(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn put(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
     let beside = beside(path)?;
     let mut file = disk.open(&beside, Open::Write)?;
     let written = file.write(content).and_then(|()| file.sync());

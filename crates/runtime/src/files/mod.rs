@@ -5,7 +5,7 @@
 //! synced. A created, renamed or removed name is durable once its folder is synced.
 //!
 //! ```
-//! use runstate::files::{Disk, Open, RealDisk, replace};
+//! use runstate_runtime::files::{Disk, Open, RealDisk, replace};
 //!
 //! let folder = std::env::temp_dir().join(format!("runstate-files-{}", std::process::id()));
 //! RealDisk.create_folder(&folder)?;
@@ -32,9 +32,7 @@ use std::io;
 use std::path::Path;
 
 pub use change_token::ChangeToken;
-#[cfg(feature = "store")]
-pub(crate) use durable::put;
-pub use durable::{append, move_to, replace};
+pub use durable::{append, move_to, put, replace};
 pub use real::RealDisk;
 #[cfg(feature = "testing")]
 pub use sim::{Crash, SimDisk, Survives};

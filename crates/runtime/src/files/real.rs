@@ -21,7 +21,7 @@ impl RealDisk {
     /// # fn main() -> std::io::Result<()> {
     /// let path = std::env::temp_dir().join(format!("runstate-opened-{}", std::process::id()));
     /// std::fs::write(&path, "here")?;
-    /// let mut file = runstate::files::RealDisk::opened(std::fs::File::open(&path)?);
+    /// let mut file = runstate_runtime::files::RealDisk::opened(std::fs::File::open(&path)?);
     /// assert_eq!(file.read_from(1, 2)?, b"er");
     /// # std::fs::remove_file(&path)
     /// # }

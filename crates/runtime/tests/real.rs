@@ -1,7 +1,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use runstate::files::{Disk, Open, RealDisk, SimDisk, append, move_to, replace};
+use runstate_runtime::files::{Disk, Open, RealDisk, SimDisk, append, move_to, replace};
 
 /// A folder of its own for a test, gone with it.
 struct Scratch(PathBuf);

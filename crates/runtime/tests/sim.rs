@@ -1,7 +1,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use runstate::files::{Crash, Disk, Open, SimDisk, Survives, append, move_to, replace};
+use runstate_runtime::files::{Crash, Disk, Open, SimDisk, Survives, append, move_to, replace};
 
 /// Runs `work` once for each place where a crash can come, and each survival, and gives what is there afterwards.
 fn crashed(
