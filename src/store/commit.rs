@@ -148,6 +148,13 @@ pub struct ValueRow {
     pub json: Option<String>,
 }
 
+impl ValueRow {
+    /// Creates the row of a value, as JSON, or of a removed value.
+    pub fn new(scope: Scope, key: impl Into<String>, json: Option<String>) -> Self {
+        ValueRow { scope, key: key.into(), json }
+    }
+}
+
 /// An event of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,14 +189,15 @@ impl EventRow {
 }
 
 /// The position of a commit among the others.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) again: bool,
-    pub(crate) at_ms: u64,
+pub struct Place {
+    pub again: bool,
+    pub at_ms: u64,
     /// The number of stored messages.
-    pub(crate) messages: u64,
+    pub messages: u64,
     /// Whether the messages that the thread had before the run are stored with the previous runs.
-    pub(crate) on_thread: bool,
+    pub on_thread: bool,
 }
 
 impl Commit {
@@ -197,7 +205,8 @@ impl Commit {
     ///
     /// # Errors
     /// [`StoreError::Failed`] if a part has no JSON form.
-    pub(crate) fn of(
+    #[doc(hidden)]
+    pub fn of(
         delta: &Delta<'_>,
         trigger: Trigger,
         place: Place,

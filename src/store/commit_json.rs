@@ -23,7 +23,7 @@ impl Commit {
     ///
     /// ```
     /// use runstate::store::Commit;
-    /// # use runstate::testing::store::Played;
+    /// # use runstate_store_conformance::Played;
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {

@@ -40,7 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// use std::sync::Arc;
 /// use std::time::Duration;
 /// use runstate::store::{Claim, Feed, MemoryStore, NewRun, RunData, RunQueue, RunStore, StoreError};
-/// # use runstate::testing::store::Played;
+/// # use runstate_store_conformance::Played;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
 /// # runtime.block_on(async {

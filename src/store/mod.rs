@@ -8,7 +8,7 @@
 //!
 //! [`MemoryStore`] holds runs in the memory of a process. [`FileStore`] holds them in a folder, in files that a
 //! person can read. Stores in databases are separate crates. An implementation of a store must pass the suite
-//! `runstate::testing::store`, as all stores of this project do. A [`Wrapper`] changes some operations of another
+//! `runstate_store_conformance`, as all stores of this project do. A [`Wrapper`] changes some operations of another
 //! store.
 //!
 //! Terms of leases, retry delays and times for decisions are durations. Each store measures them by a clock of its
@@ -48,8 +48,8 @@ use async_trait::async_trait;
 use crate::decision::Decision;
 
 pub use changes::{ChangeCursor, Changes};
-#[cfg(feature = "testing")]
-pub(crate) use commit::Place;
+#[doc(hidden)]
+pub use commit::Place;
 pub use commit::{CallRow, Commit, EventRow, MessageRow, RunRow, TraceRow, ValueRow, Waits};
 pub use committer::{Lost, StoreCommitter};
 pub use decide::{Posted, decide, run_of_suspension};
@@ -320,7 +320,7 @@ pub trait RunQueue: RunData + RunLists {
     /// ```
     /// use std::time::Duration;
     /// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
-    /// # use runstate::testing::store::Played;
+    /// # use runstate_store_conformance::Played;
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
@@ -405,7 +405,7 @@ pub trait RunQueue: RunData + RunLists {
     /// ```
     /// use std::time::Duration;
     /// use runstate::store::{ChangeCursor, Claim, MemoryStore, NewRun, RunData, RunQueue};
-    /// # use runstate::testing::store::Played;
+    /// # use runstate_store_conformance::Played;
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
     /// # runtime.block_on(async {

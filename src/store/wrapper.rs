@@ -47,7 +47,7 @@ use crate::decision::Decision;
 ///     }
 /// }
 ///
-/// # use runstate::testing::store::Played;
+/// # use runstate_store_conformance::Played;
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
 /// let limited = Limited { store: MemoryStore::default(), messages: 0, refused: AtomicU64::new(0) };

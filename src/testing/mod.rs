@@ -22,11 +22,7 @@ mod exhaustive;
 mod flow;
 mod matrix;
 mod model;
-#[cfg(feature = "agent")]
-pub mod replies;
 mod step;
-#[cfg(feature = "store")]
-pub mod store;
 mod subject;
 mod walks;
 mod words;

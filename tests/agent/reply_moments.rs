@@ -8,7 +8,7 @@ use std::time::Duration;
 use runstate::agent::{DecisionHandle, ExecutionMode, Incoming, Reply, WhenSuspended};
 use runstate::decision::DecisionAction::Resume;
 use runstate::decision::ResumeMode;
-use runstate::testing::replies::{NAMES, Question, Table};
+use runstate_store_conformance::replies::{NAMES, Question, Table};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};

@@ -2,7 +2,7 @@
 
 use runstate::agent::async_trait;
 use runstate::store::{MemoryStore, RunData, RunStore, StoreError, Wrapper};
-use runstate::testing::store::{OneHandle, check_all};
+use runstate_store_conformance::{OneHandle, check_all};
 
 #[derive(Debug, Default)]
 struct Forgets(MemoryStore);

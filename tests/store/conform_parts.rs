@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::store::{Claim, Lease, MemoryStore, Release, RunData, RunLists, RunQueue, StoreError};
-use runstate::testing::store::{BEHAVIOURS, Part, PartBench, WithoutQueue, check_part};
 use runstate_runtime::clock::SetClock;
+use runstate_store_conformance::{BEHAVIOURS, Part, PartBench, WithoutQueue, check_part};
 
 /// Rows and lists, without the queue of the store that has them.
 struct Rows {
@@ -51,12 +51,12 @@ impl PartBench for Rows {
 }
 
 mod data_alone {
-    runstate::store_conformance!(data: async { super::Rows::bench(false) });
+    runstate_store_conformance::store_conformance!(data: async { super::Rows::bench(false) });
 }
 
 mod data_and_lists {
-    runstate::store_conformance!(data: async { super::Rows::bench(true) });
-    runstate::store_conformance!(lists: async { super::Rows::bench(true) });
+    runstate_store_conformance::store_conformance!(data: async { super::Rows::bench(true) });
+    runstate_store_conformance::store_conformance!(lists: async { super::Rows::bench(true) });
 }
 
 /// Behaviours that hold without their part: `decide` takes open questions from the rows here, and the defaults of the queue are enough.

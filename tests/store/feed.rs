@@ -9,9 +9,9 @@ use runstate::store::{
     ChangeCursor, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunData, RunLists, RunQueue,
     RunStore, StoreError, Wrapper,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::clock::SetClock;
+use runstate_store_conformance::Played;
 use serde_json::json;
 
 /// Counts queries for events; those of a run that it does not reach fail.

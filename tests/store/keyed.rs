@@ -10,9 +10,9 @@ use runstate::store::{
     Posted, RunData, RunLists, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, Timer, UserMessage,
     Wrapper, decide, expire,
 };
-use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::clock::SetClock;
+use runstate_store_conformance::{Bench, OneHandle, Played, check_all};
 use serde_json::{Value, json};
 
 use super::file::Folder;
@@ -25,7 +25,7 @@ fn keys() -> Keyring {
 mod conformance {
     use super::*;
 
-    runstate::store_conformance!(async {
+    runstate_store_conformance::store_conformance!(async {
         OneHandle::new(|clock| {
             Keyed::new(Arc::new(MemoryStore::with_clock(clock.clone())), keys()).with_clock(clock)
         })

@@ -11,9 +11,9 @@ use runstate::store::{
     FileStore, MemoryStore, NewRun, Posted, Release, RunData, RunLists, RunStore, StoreError, Timer, Wrapper,
     expire, expire_due,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::files::{Disk, Open, SimDisk};
+use runstate_store_conformance::Played;
 use serde_json::json;
 
 /// A run that waits for so many calls, which lapse at that time.

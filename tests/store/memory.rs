@@ -1,6 +1,6 @@
 //! Runs in memory: what the suite says of stores holds.
 
 use runstate::store::MemoryStore;
-use runstate::testing::store::OneHandle;
+use runstate_store_conformance::OneHandle;
 
-runstate::store_conformance!(async { OneHandle::new(MemoryStore::with_clock) });
+runstate_store_conformance::store_conformance!(async { OneHandle::new(MemoryStore::with_clock) });

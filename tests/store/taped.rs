@@ -2,8 +2,8 @@
 
 use super::times::{at, clock, of};
 use runstate::store::{Lease, MemoryStore, NewRun, RunData, RunLists, RunStore};
-use runstate::testing::store::{OneHandle, Played, Taped, check_all};
 use runstate::turn::{CallRequest, Turn};
+use runstate_store_conformance::{OneHandle, Played, Taped, check_all};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,8 +6,8 @@ use runstate::store::{
     Claim, Loaded, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace,
     UserMessage, Wrapper, send,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
+use runstate_store_conformance::Played;
 
 /// Run 0 is the first of a thread; each other one comes behind the number before.
 #[derive(Debug, Default)]

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
 use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
-use runstate::testing::replies::{NAMES, Question, Table};
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
+use runstate_store_conformance::Played;
+use runstate_store_conformance::replies::{NAMES, Question, Table};
 use serde_json::{Value, json};
 
 use crate::program::Running;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use runstate::store::{ChangeCursor, Changes, Claim, NewRun, RunData, RunQueue};
-use runstate::testing::store::Played;
 use runstate_postgres::PostgresStore;
+use runstate_store_conformance::Played;
 use serde_json::Value;
 
 use crate::cluster::{self, Place};

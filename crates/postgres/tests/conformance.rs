@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use runstate::agent::async_trait;
 use runstate::store::RunStore;
-use runstate::testing::store::Bench;
 use runstate_runtime::clock::SetClock;
+use runstate_store_conformance::Bench;
 
 use crate::cluster::{self, Place};
 
@@ -21,7 +21,7 @@ impl Bench for Place {
     }
 }
 
-runstate::store_conformance!({
+runstate_store_conformance::store_conformance!({
     let Some(server) = cluster::shared() else { return };
     async { Place::on(server) }
 });

@@ -8,9 +8,9 @@ use runstate::run::RunStatus;
 use runstate::store::{
     ApprovalFilter, ApprovalQuery, Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, StoreError,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_postgres::PostgresStore;
+use runstate_store_conformance::Played;
 
 use crate::cluster::{self, Place, soon};
 

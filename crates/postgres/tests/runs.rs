@@ -13,10 +13,10 @@ use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::store::{
     Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
 };
-use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use runstate_runtime::clock::TokioClock;
+use runstate_store_conformance::Taped;
 use serde_json::json;
 
 /// Asks for as many calls of `ask` in its first step, and is done in the second.

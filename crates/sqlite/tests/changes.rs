@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use runstate::store::{ChangeCursor, Claim, NewRun, RunData, RunQueue};
-use runstate::testing::store::Played;
 use runstate_sqlite::SqliteStore;
+use runstate_store_conformance::Played;
 use rusqlite::Connection;
 
 #[tokio::test]

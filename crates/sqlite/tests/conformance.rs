@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use runstate::store::RunStore;
-use runstate::testing::store::Bench;
 use runstate_runtime::clock::SetClock;
 use runstate_sqlite::SqliteStore;
+use runstate_store_conformance::Bench;
 use tempfile::TempDir;
 
 use crate::child::patient;
@@ -24,4 +24,6 @@ impl Bench for Folder {
     }
 }
 
-runstate::store_conformance!(async { Folder(tempfile::tempdir().unwrap(), SetClock::default()) });
+runstate_store_conformance::store_conformance!(async {
+    Folder(tempfile::tempdir().unwrap(), SetClock::default())
+});

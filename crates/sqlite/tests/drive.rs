@@ -16,10 +16,10 @@ use runstate::store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
     StoreCommitter, decide,
 };
-use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use runstate_runtime::clock::Clock;
+use runstate_store_conformance::Taped;
 use serde_json::{Value, json};
 
 /// Asks for a round of calls, so many times, and then says that it is done.

@@ -511,7 +511,7 @@ async fn counters_of_another_type_count_on() {
         let lease = store.claim(&claim).await.unwrap().unwrap();
         store.renew(&lease, std::time::Duration::from_secs(9)).await.unwrap();
         force(&path, "news", &format!("UPDATE news SET commits = {count}"));
-        let played = runstate::testing::store::Played::new(&run, &[]).await;
+        let played = runstate_store_conformance::Played::new(&run, &[]).await;
         store.commit(&lease, played.commits().next().unwrap()).await.unwrap();
         force(
             &path,
@@ -531,7 +531,7 @@ async fn commits_are_told_behind_the_greatest_count_of_them() {
     let hour = std::time::Duration::from_secs(3_600);
     let lease = store.claim(&Claim::of("r1", "w", hour)).await.unwrap().unwrap();
     let calls = vec![CallRequest::new("c", "say", serde_json::json!(1))];
-    let played = runstate::testing::store::Played::new("r1", &[Turn { calls, ..Turn::default() }]).await;
+    let played = runstate_store_conformance::Played::new("r1", &[Turn { calls, ..Turn::default() }]).await;
     let mut cursor = ChangeCursor::default();
     for (commit, count) in played.commits().zip([i64::MAX - 1, i64::MAX, -1, i64::MIN]) {
         Connection::open(&path).unwrap().execute("UPDATE news SET commits = ?1", [count]).unwrap();

@@ -11,7 +11,7 @@ use runstate::store::{
     ApprovalFilter, ApprovalQuery, ChangeCursor, Claim, Commit, Loaded, NewRun, Release, RunQuery, RunStore, Sent, StoreError,
     UserMessage, send,
 };
-use runstate::testing::store::Played;
+use runstate_store_conformance::Played;
 use runstate::trace::Recorder;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};

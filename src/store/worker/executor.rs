@@ -97,7 +97,7 @@ impl JobSpec {
     /// # use runstate::snapshot::Snapshot;
     /// # use runstate::store::{Claim, MemoryStore, NewRun, Release};
     /// use runstate::store::{Executor, ExecutorError, JobSpec, Loaded, RunData, RunQueue, RunStore, Worker};
-    /// # use runstate::testing::store::Played;
+    /// # use runstate_store_conformance::Played;
     /// use serde_json::json;
     /// # use serde_json::Value;
     ///

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::super::times::{clock, of};
 use runstate::store::{ApprovalFilter, ApprovalQuery, FileStore, NewRun, RunData, RunLists, RunQueue};
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::files::{Disk, DiskFile, Open, SimDisk};
+use runstate_store_conformance::Played;
 use serde_json::json;
 
 #[derive(Debug, Default)]

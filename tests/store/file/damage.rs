@@ -416,7 +416,7 @@ async fn a_forged_line_hides_no_event_before_it() {
 /// The events of a second try take the place of those of the first, whatever another program writes behind them.
 #[tokio::test]
 async fn events_of_a_second_try_stay_replaced() {
-    let played = runstate::testing::store::Played::new("r1", &[]).await;
+    let played = runstate_store_conformance::Played::new("r1", &[]).await;
     let disk = SimDisk::new();
     let store = on(&disk);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();

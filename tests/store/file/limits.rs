@@ -4,8 +4,8 @@ use std::path::Path;
 
 use runstate::run::RunStatus;
 use runstate::store::{FileStore, NewRun, Release, RunData, RunLists, RunQueue, StoreError, TraceRow};
-use runstate::testing::store::Played;
 use runstate_runtime::files::{Disk, Open, SimDisk};
+use runstate_store_conformance::Played;
 use serde_json::json;
 
 use super::super::times::{any, of};

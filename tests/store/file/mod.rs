@@ -26,9 +26,9 @@ use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::store::{FileStore, RunStore};
-use runstate::testing::store::Bench;
 use runstate_runtime::clock::SetClock;
 use runstate_runtime::files::SimDisk;
+use runstate_store_conformance::Bench;
 
 use super::times::clock;
 
@@ -69,11 +69,11 @@ fn on(disk: &SimDisk) -> FileStore {
 }
 
 mod on_this_machine {
-    runstate::store_conformance!(async { super::Folder::new() });
+    runstate_store_conformance::store_conformance!(async { super::Folder::new() });
 }
 
 mod on_a_simulated_disk {
-    runstate::store_conformance!(async {
+    runstate_store_conformance::store_conformance!(async {
         super::Simulated(
             runstate_runtime::files::SimDisk::new(),
             runstate_runtime::clock::SetClock::default(),

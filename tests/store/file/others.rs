@@ -6,9 +6,9 @@ use runstate::store::{
     ApprovalFilter, ApprovalQuery, Commit, CorruptEntry, FileStore, NewRun, Release, RunData, RunLists,
     RunQuery, RunQueue, StoreError,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::files::{Disk, Open, SimDisk};
+use runstate_store_conformance::Played;
 use serde_json::json;
 
 use super::super::times::{any, at, clock, of};

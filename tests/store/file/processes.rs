@@ -10,8 +10,8 @@ use runstate::store::{
     ApprovalFilter, ApprovalQuery, Lease, NewRun, Release, RunData, RunLists, RunQueue, RunStore, StoreError,
     decide,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
+use runstate_store_conformance::Played;
 use serde_json::json;
 
 use super::super::times::{any, of};

@@ -8,8 +8,8 @@ use runstate::store::{
     ApprovalFilter, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists,
     RunQueue, StoreError, TraceRow,
 };
-use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
+use runstate_store_conformance::Played;
 use serde_json::{Value, json};
 
 const NOW: u64 = 1_000_000;

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use runstate::store::{Claim, NewRun, Release, StoreError};
-use runstate::testing::store::{Bench, Played};
+use runstate_store_conformance::{Bench, Played};
 use serde_json::json;
 
 use super::Folder;

@@ -1,0 +1,123 @@
+//! Expiry of suspensions.
+
+use serde_json::json;
+
+use super::Bench;
+use super::played::Played;
+use super::puts::{ALL, Must, approval, claim_any, commit, create, decision, mail, put, release, yes};
+use super::world::{NOW, turn};
+use runstate::agent::{Incoming, Reply, Unchecked};
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate::store::{Posted, RunStore, Timer, decide, expire};
+
+/// Creates a waiting run. Each of its calls expires that number of milliseconds after [`NOW`].
+async fn put_lapsing(store: &dyn RunStore, run: &str, after: &[u64]) -> Played {
+    let calls = after.iter().enumerate();
+    let calls = calls.map(|(n, after)| (format!("c{n}"), "ask", json!({ "expires": NOW + after })));
+    let played = Played::new(run, &[turn(calls)]).await;
+    let lease = put(store, &played).await;
+    release(store, &lease).await;
+    played
+}
+
+async fn due(bench: &dyn Bench, store: &dyn RunStore, after: u64, limit: usize) -> Vec<Timer> {
+    bench.clock().set(NOW + after);
+    store.due(limit).await.must(format_args!("what is due {after} ms later"))
+}
+
+fn places(timers: &[Timer]) -> Vec<(&str, &str)> {
+    timers.iter().map(|timer| (&*timer.run, &*timer.call)).collect()
+}
+
+pub(super) async fn suspensions_lapse_in_order(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_lapsing(&*store, "r1", &[50, 10, 90]).await;
+    put_lapsing(&*store, "r2", &[20, 60]).await;
+    super::puts::put_waiting(&*store, "never", 2).await;
+    create(&*store, "new").await;
+    let all = due(bench, &*store, 1_000, ALL).await;
+    let expected = [("r1", "c1"), ("r2", "c0"), ("r1", "c0"), ("r2", "c1"), ("r1", "c2")];
+    assert_eq!(places(&all), expected, "all that lapses, the oldest first");
+    for timer in &all {
+        let waits = approval(&*store, &timer.run, &timer.call).await;
+        assert_eq!(timer.suspension, waits.suspension.id, "the suspension of {timer:?}");
+    }
+    assert_eq!(due(bench, &*store, 1_000, 2).await, all[..2], "at most two");
+    assert_eq!(due(bench, &*store, 1_000, 0).await, [], "at most none");
+    assert_eq!(due(bench, &*store, 55, ALL).await, all[..3], "what has lapsed by then");
+}
+
+pub(super) async fn suspensions_lapse_at_their_very_time(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_lapsing(&*store, "r1", &[10]).await;
+    assert_eq!(due(bench, &*store, 9, ALL).await, [], "a millisecond before");
+    assert_eq!(places(&due(bench, &*store, 10, ALL).await), [("r1", "c0")], "at its time");
+    assert_eq!(places(&due(bench, &*store, u64::MAX / 4, ALL).await), [("r1", "c0")], "ages later");
+}
+
+pub(super) async fn a_suspension_that_was_decided_does_not_lapse(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let mut played = put_lapsing(&*store, "r1", &[10, 20]).await;
+    let first = yes(&*store, "r1", "c0", "d0").await;
+    store.post(&first).await.must("post d0");
+    assert_eq!(places(&due(bench, &*store, 50, ALL).await), [("r1", "c1")], "what nobody decided");
+    let lease = claim_any(bench, &*store, NOW).await.must("claim r1");
+    for new in played.resume(&[first]).await {
+        commit(&*store, &lease, &played.commit(new + 1)).await;
+    }
+    assert_eq!(places(&due(bench, &*store, 50, ALL).await), [("r1", "c1")], "once the decision was taken");
+}
+
+pub(super) async fn what_lapsed_first_stays_lapsed(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let mut played = put_lapsing(&*store, "r1", &[10]).await;
+    let waits = approval(&*store, "r1", "c0").await;
+    let timer = due(bench, &*store, 10, ALL).await.remove(0);
+    bench.clock().set(NOW + 10);
+    assert_eq!(expire(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Accepted, "it lapses");
+    assert_eq!(due(bench, &*store, 10, ALL).await, [], "what lapsed is due no more");
+    assert_eq!(expire(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Duplicate, "once more");
+    let late = decision(&waits, "d0", Resume);
+    assert_eq!(store.post(&late).await.must("post"), Posted::Conflict, "a decision after it lapsed");
+    let mut incoming = Incoming::new("d0", "c0", Resume).on(&*waits.suspension.id);
+    incoming.run_id = Some("r1".to_owned());
+    let told = decide(&*store, &incoming, NOW + 9, &Unchecked).await;
+    assert_eq!(told.must("decide"), Reply::Expired, "who decides by a clock that is behind is told so");
+
+    // The expiry is a decision like any other: the run can continue, and takes it.
+    let taken = mail(&*store, "r1").await.decisions;
+    assert_eq!((taken.len(), taken[0].action), (1, Cancel), "the call is given up");
+    let lease = claim_any(bench, &*store, NOW + 10).await.must("a run whose call has lapsed");
+    for new in played.resume(&taken).await {
+        commit(&*store, &lease, &played.commit(new + 1)).await;
+    }
+    let told = decide(&*store, &incoming, NOW + 11, &Unchecked).await;
+    assert_eq!(told.must("decide"), Reply::Expired, "who decides once that was taken");
+}
+
+pub(super) async fn what_was_decided_first_stays_decided(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_lapsing(&*store, "r1", &[10]).await;
+    let timer = due(bench, &*store, 10, ALL).await.remove(0);
+    let first = yes(&*store, "r1", "c0", "d0").await;
+    assert_eq!(store.post(&first).await.must("post d0"), Posted::Accepted, "the decision comes first");
+    assert_eq!(expire(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Conflict, "it lapses too late");
+    assert_eq!(mail(&*store, "r1").await.decisions, [first], "what counts");
+}
+
+pub(super) async fn a_suspension_lapses_whatever_ids_decisions_had(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_lapsing(&*store, "r1", &[10, 20]).await;
+    let due = due(bench, &*store, 10, ALL).await;
+    let mut taken = yes(&*store, "r1", "c1", &format!("expiry:{}", due[0].suspension)).await;
+    taken.actor = Some("ann".to_owned());
+    assert_eq!(store.post(&taken).await.must("post"), Posted::Accepted, "an odd id, on another call");
+    assert_eq!(expire(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Accepted, "c0 lapses");
+    assert_eq!(expire(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Duplicate, "and once");
+    let decided: Vec<_> = mail(&*store, "r1").await.decisions.into_iter().map(|one| one.call).collect();
+    assert_eq!(decided, ["c1", "c0"], "both are decided");
+    let mut late = Incoming::new("d0", "c0", Resume).on(&*due[0].suspension);
+    late.run_id = Some("r1".to_owned());
+    let told = decide(&*store, &late, NOW + 10, &Unchecked).await.must("decide");
+    assert_eq!(told, Reply::Expired, "who decides about c0 after that");
+}
