@@ -61,7 +61,8 @@ pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
 
 /// The message of `serde_json`, without its position, and with long quotations shortened.
 #[cfg(feature = "snapshot")]
-pub(crate) fn without_place(error: &serde_json::Error) -> String {
+#[doc(hidden)]
+pub fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     shortened(match text.rfind(" at line ") {
         Some(end) => text[..end].to_owned(),
@@ -82,7 +83,8 @@ pub(crate) fn shortened(mut message: String) -> String {
 
 /// The bytes as hexadecimal digits, two per byte.
 #[cfg(feature = "snapshot")]
-pub(crate) fn hex(bytes: &[u8]) -> String {
+#[doc(hidden)]
+pub fn hex(bytes: &[u8]) -> String {
     let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

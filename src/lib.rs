@@ -38,11 +38,10 @@
 #[cfg(feature = "agent")]
 pub mod agent;
 #[cfg(feature = "lifecycles")]
-mod calendar;
+#[doc(hidden)]
+pub mod calendar;
 #[cfg(feature = "diagram")]
 pub mod diagram;
-#[cfg(feature = "governed")]
-pub mod governed;
 #[cfg(any(feature = "snapshot", feature = "trace"))]
 pub mod json;
 pub mod kernel;

@@ -5,7 +5,6 @@ mod agent;
 mod agent_parts;
 mod compile_fail;
 mod forgery;
-mod governed;
 mod kernel;
 
 mod diagram;

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use runstate::approval::Risk;
 use runstate_runtime::clock::Clock;
 use runstate_runtime::files::RealDisk;
-use runstate::governed::*;
+use runstate_governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
 use runstate_benches::replay::{Operation, Recording, replay};
 

@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use runstate::approval::Risk;
 use runstate_runtime::clock::TokioClock;
 use runstate_runtime::files::{Disk, SimDisk, replace};
-use runstate::governed::*;
+use runstate_governed::*;
 use runstate::governed_run::{Opinion, RunId};
 
 /// 31 January 2026, 12:00:00 UTC.

@@ -3,10 +3,10 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use runstate::governed::{LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
+use runstate_governed::{LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
 use serde_json::{Map, Value, json};
 
 use crate::input;

@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use runstate::governed::{StateReport, check_state};
 use runstate::governed_run::RunId;
 use runstate::trace::Junit;
+use runstate_governed::{StateReport, check_state};
 use serde_json::{Value, json};
 
 use crate::input;

@@ -1,8 +1,8 @@
 //! Commands that check a run: each must exit with 0.
 
 use async_trait::async_trait;
-use runstate::governed::{Auditor, PartError, RunView, Verifier};
 use runstate::governed_run::Opinion;
+use runstate_governed::{Auditor, PartError, RunView, Verifier};
 
 use super::command_tool::{cannot_start, evidence, failure};
 use super::plan::Command;

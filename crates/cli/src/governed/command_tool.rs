@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use async_trait::async_trait;
 use runstate::approval::Risk;
-use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
+use runstate_governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
 
 use super::below::remove_tree;
 use super::plan::{Command, OutputForm, ToolSpec};

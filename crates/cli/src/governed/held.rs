@@ -202,7 +202,7 @@ impl Note {
                 Err(error) => Holds::Unknown(error),
             },
             Err(error) => Holds::Unknown(error),
-            Ok(state) => match runstate::governed::check_state(&state, None) {
+            Ok(state) => match runstate_governed::check_state(&state, None) {
                 Ok(report)
                     if report.run != self.run
                         || report.status.as_ref().is_some_and(|status| status.state.is_terminal()) =>

@@ -32,9 +32,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use runstate::approval::ApprovalId;
-use runstate::governed::{AsideReason, Folders, Governor, Rules};
 use runstate::governed_run::RunId;
 use runstate::snapshot::Keyring;
+use runstate_governed::{AsideReason, Folders, Governor, Rules};
 use runstate_runtime::clock::unix_clock;
 use runstate_runtime::files::RealDisk;
 
@@ -286,7 +286,7 @@ impl Runs {
     /// Opens the written folders of an unfinished run.
     fn open_for(&self, place: &Path) {
         let state = input::read(&place.join("RUN_STATE.json"), MOST_STATE).unwrap_or_default();
-        let status = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
+        let status = runstate_governed::check_state(&state, None).ok().and_then(|report| report.status);
         if status.is_some_and(|status| status.state.is_terminal()) {
             return;
         }
@@ -418,6 +418,6 @@ pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {
 }
 
 /// A refusal by the library, as a failure of the command.
-pub(crate) fn refused(error: runstate::governed::GovernedError) -> Failure {
+pub(crate) fn refused(error: runstate_governed::GovernedError) -> Failure {
     Failure::new(error.to_string())
 }

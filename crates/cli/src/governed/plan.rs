@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use runstate::approval::Risk;
-use runstate::governed::{
+use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+use runstate::snapshot::Keyring;
+use runstate_governed::{
     Auditor, AutoApproved, DeclaredRisk, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval,
     Planner, ProposedPlan,
 };
-use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
-use runstate::snapshot::Keyring;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 

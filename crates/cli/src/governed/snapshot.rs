@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
 use async_trait::async_trait;
-use runstate::governed::{Change, Rollback, RunView};
+use runstate_governed::{Change, Rollback, RunView};
 
 use super::below::{Below, remove_tree};
 use super::copy::copy;

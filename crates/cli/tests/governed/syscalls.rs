@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use runstate::governed::When;
+use runstate_governed::When;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

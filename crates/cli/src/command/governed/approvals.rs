@@ -1,6 +1,6 @@
 //! `runstate governed approvals`: the waiting questions.
 
-use runstate::governed::Waits;
+use runstate_governed::Waits;
 use serde_json::{Value, json};
 
 use super::drive::{approve, question};

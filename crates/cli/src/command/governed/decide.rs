@@ -1,8 +1,8 @@
 //! `runstate governed approve`, `reject`, `escalate`, `halt`: decisions of a person, from any process.
 
 use runstate::approval::ApprovalId;
-use runstate::governed::{GovernedError, Governor, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate_governed::{GovernedError, Governor, Waits};
 
 use super::left_to_do;
 use super::signals::until_signal;

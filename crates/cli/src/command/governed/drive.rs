@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, Repairs, RunStatus, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate_governed::{GovernedError, Governor, PendingApproval, Progressed, Repairs, RunStatus, Waits};
 use serde_json::json;
 
 use super::signals::until_signal;

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use runstate::governed::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
+use runstate_governed::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
 
 use crate::exit::Exit;
 use crate::failure::Failure;

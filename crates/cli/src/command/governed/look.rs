@@ -1,7 +1,7 @@
 //! `runstate governed status` and `sweep`.
 
-use runstate::governed::RunStatus;
 use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate_governed::RunStatus;
 use serde_json::{Value, json};
 
 use super::signals::until_signal;

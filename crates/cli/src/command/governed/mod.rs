@@ -11,8 +11,8 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use runstate::governed::RunStatus;
 use runstate::governed_run::{GovernedRunStatus, Rollback, RunId};
+use runstate_governed::RunStatus;
 
 use decide::Answer;
 

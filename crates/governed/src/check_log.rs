@@ -1,0 +1,326 @@
+//! Validation of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, line by line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufRead};
+
+use super::faults::{SKEW_MS, step};
+use super::lines::{Ends, LineReader, MOST_LINE};
+use super::log_line::{self, From, Told};
+use super::when::When;
+use runstate::governed_run::GovernedRunStatus;
+
+/// A transition in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedStep {
+    /// The line, from 1. For a beginning without a line of its own, it is the line of the next transition.
+    pub line: u64,
+    /// The id of the run; `None` if the log does not name it.
+    pub run: Option<String>,
+    /// The previous state; `None` for the creation of the run.
+    pub from: Option<GovernedRunStatus>,
+    /// The new state.
+    pub to: GovernedRunStatus,
+    /// The time, if the line contains it.
+    pub at: Option<When>,
+}
+
+/// The fault of a line in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogFault {
+    /// The line, from 1.
+    pub line: u64,
+    /// The fault, such as an illegal transition.
+    pub why: String,
+    /// Whether the line cannot be read.
+    pub is_unreadable: bool,
+}
+
+impl fmt::Display for LogFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+/// The last state of a run in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedRun {
+    /// The id of the run; `None` if the log does not name it.
+    pub run: Option<String>,
+    /// The last state; `None` if the log names an unknown state.
+    pub state: Option<GovernedRunStatus>,
+}
+
+/// The content of a log, and its faults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogReport {
+    /// The number of lines, empty ones included.
+    pub lines: u64,
+    /// The number of transitions. Lines about other matters are not faults.
+    pub steps: u64,
+    /// The last state of each run.
+    pub runs: Vec<LoggedRun>,
+    /// The first thousand faults, in line order.
+    pub faults: Vec<LogFault>,
+    /// The number of further faults.
+    pub more_faults: u64,
+    /// The number of lines that are too long, incomplete, or not JSON objects. Each of them is a fault.
+    pub unreadable: u64,
+}
+
+/// The most faults that are listed.
+const MOST_FAULTS: usize = 1000;
+
+/// Validates a RUN_LOG.jsonl or RUN_LEDGER.jsonl, line by line. Each transition is checked against the documented
+/// graph and against the previous line of its run. With `now` (milliseconds since 1970), times in the future are
+/// faults as well. `each` is called for every transition, valid or not. It is also called for the beginning of a run
+/// in INIT if no line contains that beginning.
+///
+/// The log may come from another program. A line is a JSON object with the field names of governed runs: `run_id` (or
+/// `run`), `current_state` (or `state`, or `to`), `previous_state` (or `from`), `entered_at` (or `at`, `timestamp`,
+/// `updated_at`). Further fields are ignored. These rules apply:
+///
+/// - Without a previous state in the line, the state of the previous line counts.
+/// - A line that repeats the state is not a transition. A line without a state is about other matters.
+/// - A run begins in INIT, with or without a line for it. A trace, whose lines name the lifecycle, needs that line.
+/// - A line that is not JSON, or names an unknown state, is a fault. Validation continues with the next line.
+/// - Any word in the state field of a run's line counts as a state, in any letter case. In a line with a field
+///   `tool…` or `call…`, a word counts as the state of the tool, unless it is in capitals.
+///
+/// ```
+/// use runstate_governed::check_log;
+///
+/// let log = br#"{"run_id": "RUN-A-20260131-120000", "state": "INIT", "entered_at": "2026-01-31T12:00:00Z", "host": "a"}
+/// {"event": "a look"}
+/// {"run_id": "RUN-A-20260131-120000", "state": "EXECUTING", "entered_at": "2026-01-31T12:00:01Z"}
+/// "#;
+/// let report = check_log(&log[..], None, |_| ())?;
+/// assert_eq!((report.lines, report.steps), (3, 2));
+/// assert_eq!(
+///     report.faults[0].to_string(),
+///     "line 3: no legal transition: INIT --> EXECUTING; from INIT a run can go to PLANNING, HALTED_UNSAFE"
+/// );
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of the input.
+pub fn check_log(
+    log: impl BufRead,
+    now: Option<u64>,
+    each: impl FnMut(&LoggedStep),
+) -> io::Result<LogReport> {
+    check_log_after(&[], log, now, each)
+}
+
+/// Validates a later part of a log, such as one file of a log that is split by size. `before` has the last state of
+/// each run in the earlier parts.
+///
+/// ```
+/// use runstate_governed::{check_log, check_log_after};
+///
+/// let part = |states: [&str; 2]| states.map(|it| format!("{{\"run_id\": \"RUN-A-20260131-120000\", \"state\": \"{it}\"}}\n")).concat();
+/// let (one, two) = (part(["INIT", "PLANNING"]), part(["EXECUTING", "VERIFYING"]));
+/// let before = check_log(one.as_bytes(), None, |_| ())?;
+/// assert_eq!(check_log(two.as_bytes(), None, |_| ())?.faults.len(), 1);
+/// assert_eq!(check_log_after(&before.runs, two.as_bytes(), None, |_| ())?.faults, []);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of the input.
+pub fn check_log_after(
+    before: &[LoggedRun],
+    log: impl BufRead,
+    now: Option<u64>,
+    mut each: impl FnMut(&LoggedStep),
+) -> io::Result<LogReport> {
+    let mut checked = Checked { now, ..Checked::default() };
+    for LoggedRun { run, state } in before {
+        checked.runs.insert(run.clone(), Last { state: *state, at: None, seq: None, line: 0 });
+    }
+    let mut lines = LineReader::new(log);
+    while let Some(ends) = lines.next()? {
+        checked.line = lines.number;
+        if ends == Ends::TooLong {
+            checked.unreadable(format!("it is longer than {MOST_LINE} bytes"));
+            continue;
+        }
+        let mut text = lines.line.trim_ascii();
+        if checked.line == 1 {
+            text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        }
+        if text.is_empty() {
+            continue;
+        }
+        match log_line::read(text) {
+            Ok(None) => {}
+            Ok(Some(told)) => checked.told(told, &mut each),
+            Err(_) if ends == Ends::Torn => {
+                checked.unreadable("it breaks off: its end is missing".to_owned());
+            }
+            Err(why) => checked.unreadable(format!("it is no event: {why}")),
+        }
+    }
+    Ok(checked.report())
+}
+
+/// The last known state of a run.
+struct Last {
+    /// `None` after an unknown state.
+    state: Option<GovernedRunStatus>,
+    at: Option<When>,
+    seq: Option<u64>,
+    line: u64,
+}
+
+#[derive(Default)]
+struct Checked {
+    now: Option<u64>,
+    line: u64,
+    steps: u64,
+    runs: BTreeMap<Option<String>, Last>,
+    faults: Vec<LogFault>,
+    more: u64,
+    unreadable: u64,
+}
+
+impl Checked {
+    fn unreadable(&mut self, why: String) {
+        self.unreadable += 1;
+        self.list(why, true);
+    }
+
+    fn fault(&mut self, why: String) {
+        self.list(why, false);
+    }
+
+    fn list(&mut self, why: String, is_unreadable: bool) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(LogFault { line: self.line, why, is_unreadable });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn told(&mut self, told: Told, each: &mut impl FnMut(&LoggedStep)) {
+        let Told { run, from, to, at, seq, event, faults, names_unknown, is_of_trace } = told;
+        let unreadable = !faults.is_empty();
+        faults.into_iter().for_each(|why| self.fault(why));
+        let Some(to) = to else {
+            if names_unknown {
+                self.runs.insert(run, Last { state: None, at, seq, line: self.line });
+            }
+            return;
+        };
+        let begins = !is_of_trace && !self.runs.contains_key(&run);
+        if begins
+            && to != GovernedRunStatus::Init
+            && matches!(from, From::Unsaid | From::State(GovernedRunStatus::Init))
+        {
+            // The run begins in INIT, although no line contains that.
+            let init = GovernedRunStatus::Init;
+            each(&LoggedStep { line: self.line, run: run.clone(), from: None, to: init, at: None });
+            self.runs.insert(run.clone(), Last { state: Some(init), at: None, seq: None, line: self.line });
+        }
+        let last = self.runs.get(&run);
+        let state = last.and_then(|last| last.state);
+        if from == From::Unsaid && state == Some(to) && !unreadable {
+            return;
+        }
+        let mut wrong = Vec::new();
+        if let Some(last) = last {
+            late(last, at, seq, &mut wrong);
+        }
+        let before = match (&from, last) {
+            (From::State(from), Some(Last { state: Some(state), line, .. })) if state != from => {
+                wrong.push(format!("it says that the run was in {from}, by {} it was in {state}", by(*line)));
+                Some(*from)
+            }
+            (From::State(from), None) => {
+                let why = if is_of_trace && *from == GovernedRunStatus::Init {
+                    "no line makes the run: expected one with null for `from` and INIT for `to` before"
+                        .to_owned()
+                } else {
+                    format!("the run is in {from} before any line tells of it; a run begins in INIT")
+                };
+                wrong.push(why);
+                Some(*from)
+            }
+            (From::State(from), Some(_)) => Some(*from),
+            (From::Nothing, Some(Last { state: Some(state), line, .. })) => {
+                wrong.push(format!("it makes the run, which by {} is in {state}", by(*line)));
+                None
+            }
+            (From::Nothing, Some(last)) => {
+                wrong.push(format!("it makes the run, of which {} tells already", by(last.line)));
+                None
+            }
+            (From::Nothing, None) => None,
+            (From::Unsaid, _) => state,
+        };
+        match before {
+            Some(before) => wrong.extend(step(before, to).err()),
+            // The previous state is unknown, so any state may follow.
+            None if last.is_some() && from == From::Unsaid => {}
+            None if to != GovernedRunStatus::Init => {
+                wrong.push(format!("no legal transition: [*] --> {to}; a run begins in INIT"));
+            }
+            None => {}
+        }
+        if !unreadable {
+            wrong.extend(event.and_then(|event| other_event(before, to, &event)));
+        }
+        if let (Some(at), Some(now)) = (at, self.now)
+            && at.ms() > now.saturating_add(SKEW_MS)
+        {
+            let now = When::from_ms(now);
+            wrong.push(format!("it is of {at}, which is in the future: it is {now} now"));
+        }
+        wrong.into_iter().for_each(|why| self.fault(why));
+        self.steps += 1;
+        each(&LoggedStep { line: self.line, run: run.clone(), from: before, to, at });
+        // Later lines are checked against the state in this line, so that one mistake is reported once.
+        self.runs.insert(run, Last { state: Some(to), at, seq, line: self.line });
+    }
+
+    fn report(self) -> LogReport {
+        // Runs that occur in earlier parts only are not included.
+        let Checked { line: lines, steps, runs, faults, more: more_faults, unreadable, .. } = self;
+        let told = runs.into_iter().filter(|(_, last)| last.line > 0);
+        let runs = told.map(|(run, last)| LoggedRun { run, state: last.state }).collect();
+        LogReport { lines, steps, runs, faults, more_faults, unreadable }
+    }
+}
+
+fn by(line: u64) -> String {
+    if line == 0 { "the part before".to_owned() } else { format!("line {line}") }
+}
+
+/// Reports a time or a number of a line that is not later than in the previous line of its run.
+fn late(last: &Last, at: Option<When>, seq: Option<u64>, wrong: &mut Vec<String>) {
+    if let (Some(before), Some(at)) = (last.at, at)
+        && at < before
+    {
+        wrong.push(format!("it is of {at}, line {} before it of {before}", last.line));
+    }
+    if let (Some(before), Some(seq)) = (last.seq, seq)
+        && seq <= before
+    {
+        wrong.push(format!("its number is {seq}, line {} before it has {before}", last.line));
+    }
+}
+
+/// The fault of an event that does not belong to its transition. An illegal transition has no such fault.
+fn other_event(from: Option<GovernedRunStatus>, to: GovernedRunStatus, event: &str) -> Option<String> {
+    let expected = match from {
+        None => "create",
+        Some(from) => super::faults::event(from, to)?,
+    };
+    let shown: String = event.chars().take(60).collect();
+    (event != expected).then(|| format!("its event is {shown:?}, that of the transition is {expected}"))
+}

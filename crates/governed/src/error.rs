@@ -1,0 +1,202 @@
+//! Errors of governed runs.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use runstate::approval::{ApprovalId, ApprovalStatus};
+use runstate::governed_run::{GovernedRunStatus, ReviewersError, RunId, RunIdError};
+
+/// The reason why an operation on a governed run failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GovernedError {
+    /// The file system returned an error. Everything written is complete, and a resumed run continues from there.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
+    /// A file is invalid. Nothing was written.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The faults of the file; never empty.
+        faults: Vec<String>,
+    },
+    /// The run does not exist.
+    NoSuchRun {
+        /// The run.
+        run: RunId,
+        /// The folder that was searched.
+        runs: PathBuf,
+    },
+    /// Another process, or another task of this process, holds the lock of the run.
+    Busy {
+        /// The run.
+        run: RunId,
+    },
+    /// An operator without a name tried to stop a run. Nothing was written.
+    NoName {
+        /// The run.
+        run: RunId,
+    },
+    /// A run to be abandoned has a readable state. Such a run can be halted instead. Nothing was written.
+    Readable {
+        /// The run.
+        run: RunId,
+    },
+    /// The run is bound to another plan than this governor's. Nothing was written.
+    OtherPlan {
+        /// The run.
+        run: RunId,
+        /// The digest of this governor's plan; `None` without a plan.
+        got: Option<String>,
+        /// The digest of the run's plan; `None` if the run is not bound to a plan.
+        expected: Option<String>,
+    },
+    /// The run does not wait for that approval.
+    NotAsked {
+        /// The run.
+        run: RunId,
+        /// The approval.
+        approval: ApprovalId,
+        /// The status of the approval; `None` if the run never asked for it.
+        status: Option<ApprovalStatus>,
+        /// The state of the run.
+        state: GovernedRunStatus,
+    },
+    /// A rollback of the run was interrupted, so no decision is accepted. A resumed run completes the rollback.
+    RollbackUnfinished {
+        /// The run.
+        run: RunId,
+    },
+    /// The decision came too late: the run has taken its timeout transition.
+    Expired {
+        /// The approval.
+        approval: ApprovalId,
+        /// The expiry of the question, in milliseconds since the Unix epoch.
+        deadline: u64,
+        /// The time of the decision, in milliseconds since the Unix epoch.
+        at: u64,
+    },
+    /// The decision is invalid, for example without a name.
+    Refused {
+        /// The approval.
+        approval: ApprovalId,
+        /// The reason.
+        why: String,
+    },
+    /// The project's name cannot be part of a run id, or all its ids are in use.
+    RunId(RunIdError),
+    /// An audit by these reviewers would accept everything.
+    Reviewers(ReviewersError),
+    /// Two tools have one name.
+    ToolTwice {
+        /// The name.
+        tool: String,
+    },
+    /// The data of the run in memory is inconsistent. This is a bug of the library. Nothing was written.
+    Inconsistent {
+        /// The run.
+        run: RunId,
+        /// The inconsistency.
+        what: String,
+    },
+}
+
+impl GovernedError {
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |error| GovernedError::Io { path, error }
+    }
+
+    pub(super) fn damaged(path: &Path, fault: impl Into<String>) -> Self {
+        GovernedError::Damaged { path: path.to_path_buf(), faults: vec![fault.into()] }
+    }
+}
+
+impl fmt::Display for GovernedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use GovernedError as E;
+        match self {
+            E::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            E::Damaged { path, faults } => {
+                write!(
+                    f,
+                    "{} is not as it should be, and nothing was written: {}",
+                    path.display(),
+                    faults.join("; ")
+                )
+            }
+            E::NoSuchRun { run, runs } => write!(f, "there is no run {run} in {}", runs.display()),
+            E::Busy { run } => {
+                write!(f, "another process has run {run} in hand; wait for it to end, or end it")
+            }
+            E::NoName { run } => {
+                write!(f, "run {run} is stopped by a person alone: expected a name, got a blank one")
+            }
+            E::Readable { run } => write!(f, "the state of run {run} can be read: halt it instead"),
+            E::OtherPlan { run, got, expected } => {
+                let name = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "none".to_owned());
+                write!(
+                    f,
+                    "run {run} is bound to the plan {}, got {}: the plan was changed since the run began, and is not executed; put \
+                     the plan back, or halt the run",
+                    name(expected),
+                    name(got)
+                )
+            }
+            E::NotAsked { run, approval, status: Some(status), state } => {
+                write!(
+                    f,
+                    "approval {approval} is {status} and cannot be decided again; run {run} is in {state}"
+                )
+            }
+            E::NotAsked { run, approval, status: None, state } => {
+                write!(f, "run {run}, in {state}, never asked for approval {approval}")
+            }
+            E::RollbackUnfinished { run } => {
+                write!(
+                    f,
+                    "a rollback of run {run} is begun and not finished; nothing is decided until the run is recovered"
+                )
+            }
+            E::Expired { approval, deadline, at } => {
+                write!(f, "approval {approval} expired at {deadline} ms, the decision is of {at} ms")
+            }
+            E::Refused { approval, why } => {
+                write!(f, "the decision on approval {approval} is refused: {why}")
+            }
+            E::RunId(error) => error.fmt(f),
+            E::Reviewers(error) => error.fmt(f),
+            E::ToolTwice { tool } => write!(f, "two tools have the name {tool:?}; give one of them another"),
+            E::Inconsistent { run, what } => write!(f, "run {run}: {what}"),
+        }
+    }
+}
+
+impl Error for GovernedError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            GovernedError::Io { error, .. } => Some(error),
+            GovernedError::RunId(error) => Some(error),
+            GovernedError::Reviewers(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<RunIdError> for GovernedError {
+    fn from(error: RunIdError) -> Self {
+        GovernedError::RunId(error)
+    }
+}
+
+impl From<ReviewersError> for GovernedError {
+    fn from(error: ReviewersError) -> Self {
+        GovernedError::Reviewers(error)
+    }
+}

@@ -1,0 +1,24 @@
+//! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+
+mod abandoned;
+mod checked_logs;
+mod cost;
+mod crashes;
+mod damaged;
+mod foreign;
+mod full;
+mod halted;
+mod hostile;
+mod judge;
+mod keyed;
+mod ledger;
+mod limits;
+mod observed;
+mod parts;
+mod plans;
+mod random;
+mod rows;
+mod undrivable;
+mod world;
