@@ -49,12 +49,8 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
-#[cfg(feature = "store")]
-pub mod store;
 #[cfg(feature = "stream")]
 pub mod stream;
-#[cfg(all(feature = "agent", feature = "stream"))]
-pub mod stream_model;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "trace")]

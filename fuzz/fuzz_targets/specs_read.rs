@@ -96,7 +96,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use runstate::snapshot::Keyring;
-use runstate::store::{Loaded, NewRun, Parts, RunInfo};
+use runstate_store::{Loaded, NewRun, Parts, RunInfo};
 use serde_json::{Value, json};
 
 /// As the command has it; here no argument is quoted.

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use hostile::runs::{RUNS, RUNTIME, changed, fill, read};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use runstate::store::{ApprovalFilter, ApprovalQuery, NewRun, RunData, RunLists, RunQuery};
+use runstate_store::{ApprovalFilter, ApprovalQuery, NewRun, RunData, RunLists, RunQuery};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value as Cell;

@@ -14,7 +14,7 @@ use hostile::runs::{RUNS, RUNTIME, changed, count_of_commits, fill, read, reseal
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use runstate_runtime::files::{SimDisk, replace};
-use runstate::store::{ChangeCursor, Commit, FileStore, Keyed, MemoryStore, RunQueue};
+use runstate_store::{ChangeCursor, Commit, FileStore, Keyed, MemoryStore, RunQueue};
 use serde_json::Value;
 
 static STORED: LazyLock<SimDisk> = LazyLock::new(|| {

@@ -74,16 +74,9 @@ pub use plugin::{
     Verdict,
 };
 pub use schema::{SchemaCheck, Unchecked};
-#[cfg(feature = "store")]
-pub(crate) use state::{Core, RunParts};
 pub use state::{Pending, RunState, StateError, StoredRun};
 pub use thread::Thread;
 pub use tool::{Tool, ToolContext, ToolSpec};
-#[cfg(feature = "store")]
-pub(crate) use {
-    decide::{fits, well_formed},
-    tool::asked_in,
-};
 
 /// Factory of observers for the machines of a run. A trace recorder gives each machine an [`Observer`].
 pub trait ObserverFactory: Sync {
@@ -115,4 +108,12 @@ impl ObserverFactory for crate::trace::Recorder {
     fn observer(&self, _: &'static str, instance: &str) -> Observer {
         Self::observer(self, instance)
     }
+}
+
+/// The parts of a stored run, for the crate of stores.
+#[doc(hidden)]
+pub mod for_stores {
+    pub use super::decide::{Asked, Board, CallNow, fits, well_formed};
+    pub use super::state::{Core, RunParts};
+    pub use super::tool::asked_in;
 }

@@ -205,8 +205,8 @@ pub(super) fn parts(suspension: &str) -> Option<(String, String, u32)> {
 }
 
 /// The run in a suspension id; `None` for an id of another form.
-#[cfg(feature = "store")]
-pub(crate) fn asked_in(suspension: &str) -> Option<String> {
+#[doc(hidden)]
+pub fn asked_in(suspension: &str) -> Option<String> {
     parts(suspension).map(|(run, _, _)| run)
 }
 

@@ -7,7 +7,7 @@ use runstate::agent::{
     read_run, run_loop,
 };
 use runstate::decision::DecisionAction::Resume;
-use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreCommitter};
+use runstate_store::{Claim, MemoryStore, NewRun, RunStore, StoreCommitter};
 use serde_json::{Value, json};
 
 use super::acts::Acts;

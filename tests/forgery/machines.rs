@@ -7,8 +7,8 @@ use runstate::kernel::{
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, FlowRecord};
 use runstate::snapshot::{Bundle, BundleLog, Graphs, RestoreError, Snapshot, SnapshotError};
-use runstate::store::{Claim, Loaded, MemoryStore, NewRun, RunData, RunQueue};
 use runstate::tool_call::{AnyToolCall, CallRecord, ToolCallEvent, ToolCallStatus};
+use runstate_store::{Claim, Loaded, MemoryStore, NewRun, RunData, RunQueue};
 use runstate_store_conformance::Played;
 use serde::{Deserializer, Serializer};
 

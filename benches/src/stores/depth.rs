@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use runstate::store::{Commit, Lease, RunStore};
+use runstate_store::{Commit, Lease, RunStore};
 
 use super::script::{commits as taped, text};
 use super::subject::{Folder, Subject};

@@ -10,7 +10,7 @@ mod subject;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use runstate::store::{Claim, Lease, NewRun, RunStore};
+use runstate_store::{Claim, Lease, NewRun, RunStore};
 use serde_json::Value;
 use subject::Subject;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runstate::run::RunStatus;
-use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, Release, RunQuery, RunStore};
+use runstate_store::{ApprovalFilter, ApprovalQuery, Claim, Release, RunQuery, RunStore};
 
 use super::script::parked as taped;
 use super::subject::{Folder, Subject};
@@ -83,7 +83,7 @@ pub async fn parked(subject: Subject) {
 }
 
 /// A run up to where it waits, under names of its own.
-async fn park(store: &dyn RunStore, number: usize, commits: &[runstate::store::Commit]) {
+async fn park(store: &dyn RunStore, number: usize, commits: &[runstate_store::Commit]) {
     let run = format!("run-{number}");
     let lease = new_run(store, &run, number as u64).await;
     for commit in commits {

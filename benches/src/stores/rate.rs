@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runstate::store::{Commit, RunStore};
+use runstate_store::{Commit, RunStore};
 
 use super::script::{commits as taped, text};
 use super::subject::{Folder, Subject};

@@ -11,7 +11,7 @@ use runstate::agent::{
 };
 use runstate_runtime::clock::unix_clock;
 use runstate::decision::Suspension;
-use runstate::store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
+use runstate_store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
 use runstate_store_conformance::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runstate::store::{FileStore, RunStore};
+use runstate_store::{FileStore, RunStore};
 use runstate_sqlite::SqliteStore;
 
 /// Which store is measured.

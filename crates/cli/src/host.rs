@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
-use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded, StoreError};
 use runstate_runtime::clock::UnixClock;
+use runstate_store::{Ended, Executor, ExecutorError, JobSpec, Loaded, StoreError};
 
 use crate::failure::Failure;
 use crate::migrations;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::Tool;
-use runstate::store::{Loaded, UserMessage};
 use runstate_scenario::{FILE_TOOLS, Scenario};
+use runstate_store::{Loaded, UserMessage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ fn has_files(scenario: &Scenario) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use runstate::store::{NewRun, RunInfo};
+    use runstate_store::{NewRun, RunInfo};
     use serde_json::json;
 
     use super::*;
@@ -142,7 +142,7 @@ mod tests {
         let good = json!({"kind": "scenario", "scenario": "name: a\nmessage: go\nmodel: [{text: done}]\n", "token": token});
         let of = |spec: Value| {
             let info = RunInfo::created(&NewRun::new("a-1", Value::Null, 0));
-            let parts = runstate::store::Parts {
+            let parts = runstate_store::Parts {
                 info,
                 spec,
                 thread: None,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
-use runstate::store::{ApprovalFilter, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
 use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{ApprovalFilter, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
 use runstate_store_conformance::Played;
 use runstate_store_conformance::replies::{NAMES, Question, Table};
 use serde_json::{Value, json};

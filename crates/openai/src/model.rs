@@ -63,7 +63,7 @@ impl OpenAiModel {
     ///
     /// ```
     /// use runstate::agent::Agent;
-    /// use runstate::stream_model::SessionModel;
+    /// use runstate_agent_stream::SessionModel;
     /// use runstate::stream::Session;
     /// use runstate::stream::guardrail::{PatternKind, Patterns, Severity};
     /// use runstate_openai::{OpenAi, OpenAiModel, usage};
@@ -117,7 +117,7 @@ impl OpenAiModel {
 pub type Opened = Pin<Box<dyn Future<Output = Result<ChatStream, SourceError>> + Send>>;
 
 /// Returns the tokens that a [`StreamEvent::Progress`] of this crate reports, for
-/// [`SessionModel::progress`](runstate::stream_model::SessionModel::progress).
+/// [`SessionModel::progress`](runstate_agent_stream::SessionModel::progress).
 ///
 /// ```
 /// use serde_json::json;

@@ -12,10 +12,10 @@ use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Vi
 use runstate::stream::{
     Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, StreamEvent, Timeouts,
 };
-use runstate::stream_model::SessionModel;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::tool_result::ToolResult;
+use runstate_agent_stream::SessionModel;
 use runstate_openai::{Chat, OpenAiModel, usage};
 use serde_json::{Value, json};
 

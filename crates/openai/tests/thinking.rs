@@ -6,8 +6,8 @@ use runstate::agent::{
     Agent, Input, PhaseContext, Plugin, PluginError, RunHandles, RunState, StoredRun, async_trait, run_loop,
 };
 use runstate::stream::{Session, StreamEvent};
-use runstate::stream_model::SessionModel;
 use runstate::turn::Turn;
+use runstate_agent_stream::SessionModel;
 use runstate_openai::{Chat, OpenAiModel};
 use serde_json::{Value, json};
 

@@ -15,9 +15,9 @@ use std::time::Duration;
 use cluster::Place;
 use runs::{More, commits, waiting};
 use runstate::run::RunStatus;
-use runstate::store::{ApprovalFilter, ApprovalQuery, Lease, RunData, RunLists, RunQuery};
 use runstate_postgres::PostgresStore;
 use runstate_postgres_server::Server;
+use runstate_store::{ApprovalFilter, ApprovalQuery, Lease, RunData, RunLists, RunQuery};
 use tokio::time::Instant;
 
 const WRITERS: usize = 16;

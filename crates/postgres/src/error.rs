@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 
 use deadpool_postgres::{HookError, PoolError};
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use tokio_postgres::error::{DbError, SqlState};
 
 /// Returns whether an immediate retry may succeed, since another transaction caused the abort.

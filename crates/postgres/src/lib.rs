@@ -1,11 +1,11 @@
 //! Durable runs in PostgreSQL, for workers on several machines.
 //!
-//! [`PostgresStore`] is a [`RunStore`](runstate::store::RunStore). [`PostgresOptions`] has the address of the server
+//! [`PostgresStore`] is a [`RunStore`](runstate_store::RunStore). [`PostgresOptions`] has the address of the server
 //! and the settings of its connections:
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use runstate::store::{Claim, NewRun, RunData, RunQueue};
+//! use runstate_store::{Claim, NewRun, RunData, RunQueue};
 //! use runstate_postgres::{PostgresOptions, PostgresStore};
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,7 +6,7 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, TimeoutType,
 };
 use futures_util::future::try_join_all;
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use tokio::time::error::Elapsed;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, IsolationLevel, Row};

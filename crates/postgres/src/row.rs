@@ -1,6 +1,6 @@
 //! Values of rows. Another program may have written them.
 
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use sha2::{Digest, Sha256};
 
 /// Encodes a text, since PostgreSQL cannot store the zero character. The encoding keeps different texts different,

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{left, moment};
 use runstate_runtime::clock::Clock;
+use runstate_store::{left, moment};
 
 use crate::text::{int, nat};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::store::{ChangeCursor, Changes, Claim, NewRun, RunData, RunQueue};
 use runstate_postgres::PostgresStore;
+use runstate_store::{ChangeCursor, Changes, Claim, NewRun, RunData, RunQueue};
 use runstate_store_conformance::Played;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use runstate::agent::async_trait;
-use runstate::store::RunStore;
 use runstate_runtime::clock::SetClock;
+use runstate_store::RunStore;
 use runstate_store_conformance::Bench;
 
 use crate::cluster::{self, Place};

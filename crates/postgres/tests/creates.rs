@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::store::{NewRun, RunData, RunLists, StoreError};
+use runstate_store::{NewRun, RunData, RunLists, StoreError};
 use serde_json::Value;
 use tokio_postgres::Client;
 

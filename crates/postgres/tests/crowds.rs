@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use runstate::store::{Posted, RunData};
+use runstate_store::{Posted, RunData};
 
 use crate::cluster::{self, Place};
 use crate::runs::{decision, waiting};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{
+use runstate_store::{
     ApprovalFilter, ApprovalQuery, ChangeCursor, Claim, NewRun, Release, RunData, RunQuery, RunQueue,
     RunStore, StoreError,
 };

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use runstate::agent::Input;
-use runstate::store::{Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
+use runstate_store::{Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError};
 use tokio::time::timeout;
 use tokio_postgres::NoTls;
 

@@ -1,8 +1,8 @@
 //! A disk that is full.
 
-use runstate::store::{RunData, StoreError};
 use runstate_postgres::PostgresStore;
 use runstate_postgres_server::{Setup, for_tests};
+use runstate_store::{RunData, StoreError};
 use tokio_postgres::NoTls;
 
 use crate::runs::{More, waiting};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{Claim, NewRun, RunData, RunQueue, RunStore, StoreError};
 use runstate_postgres::PostgresOptions;
+use runstate_store::{Claim, NewRun, RunData, RunQueue, RunStore, StoreError};
 
 use crate::cluster::{self, Place};
 use crate::proxy::{Does, Proxy};
@@ -129,7 +129,7 @@ async fn a_driven_run_comes_back_as_it_was_driven() {
     let Some(server) = cluster::shared() else { return };
     let store = Arc::new(Place::on(server).store().await);
     drive(Arc::clone(&store) as Arc<dyn RunStore>, "r1", 2).await;
-    let memory = Arc::new(runstate::store::MemoryStore::default());
+    let memory = Arc::new(runstate_store::MemoryStore::default());
     drive(Arc::clone(&memory) as Arc<dyn RunStore>, "r1", 2).await;
     let (got, expected) = (store.load("r1").await.unwrap(), memory.load("r1").await.unwrap());
     assert_eq!((got.stored, got.messages, got.traced), (expected.stored, expected.messages, expected.traced));

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::store::{
-    ApprovalFilter, ApprovalQuery, Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, StoreError,
-};
 use runstate::turn::{CallRequest, Turn};
 use runstate_postgres::PostgresStore;
+use runstate_store::{
+    ApprovalFilter, ApprovalQuery, Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, StoreError,
+};
 use runstate_store_conformance::Played;
 
 use crate::cluster::{self, Place, soon};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{NewRun, Release, RunData, RunQueue};
 use runstate_postgres::{PostgresOptions, PostgresStore};
+use runstate_store::{NewRun, Release, RunData, RunQueue};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 

@@ -1,7 +1,7 @@
 //! The owners of the functions that a store executes.
 
-use runstate::store::{RunLists, RunQuery, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
+use runstate_store::{RunLists, RunQuery, StoreError};
 use tokio_postgres::NoTls;
 
 use crate::cluster::{self, Place};

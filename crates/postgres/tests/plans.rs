@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{
-    Approval, ApprovalFilter, ApprovalQuery, Claim, RunData, RunLists, RunQuery, RunQueue,
-};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use runstate_runtime::clock::SetClock;
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, Claim, RunData, RunLists, RunQuery, RunQueue};
 use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::{self, Place};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use tokio::time::Instant;
 
-use runstate::store::{Claim, NewRun, RunData, RunQueue};
 use runstate::turn::{CallRequest, Turn};
+use runstate_store::{Claim, NewRun, RunData, RunQueue};
 use runstate_store_conformance::Played;
 
 use crate::cluster::{self, Place};

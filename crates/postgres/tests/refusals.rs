@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::store::{NewRun, RunData, RunLists, RunQuery, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
+use runstate_store::{NewRun, RunData, RunLists, RunQuery, StoreError};
 
 use crate::cluster::{self, Place, soon};
 use crate::runs::{More, waiting};

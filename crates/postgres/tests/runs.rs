@@ -10,12 +10,12 @@ use runstate::agent::{
     ToolContext, ToolSpec, async_trait, run_loop,
 };
 use runstate::decision::{Decision, DecisionAction, Suspension};
-use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
-};
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use runstate_runtime::clock::TokioClock;
+use runstate_store::{
+    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
+};
 use runstate_store_conformance::Taped;
 use serde_json::json;
 
@@ -98,7 +98,7 @@ pub async fn waiting(store: &dyn RunStore, run: &str, calls: u32) -> (Lease, Vec
     for commit in commits(run, calls).await {
         store.commit(&lease, &commit).await.unwrap();
     }
-    let about = runstate::store::ApprovalFilter::Run(run.to_owned());
+    let about = runstate_store::ApprovalFilter::Run(run.to_owned());
     let approvals = store.approvals(&ApprovalQuery::new(about, 1_000)).await.unwrap();
     assert_eq!(approvals.len(), calls as usize);
     (lease, approvals)

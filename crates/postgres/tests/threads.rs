@@ -1,6 +1,6 @@
 //! Messages that come while a commit of the run is under way, on another connection.
 
-use runstate::store::{ApprovalFilter, ApprovalQuery, RunData, RunLists, StoreError};
+use runstate_store::{ApprovalFilter, ApprovalQuery, RunData, RunLists, StoreError};
 
 use crate::cluster::{self, Place};
 use crate::creates::until_waiting;

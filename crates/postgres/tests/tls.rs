@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use runstate::store::StoreError;
 use runstate_postgres::{PostgresOptions, PostgresStore};
+use runstate_store::StoreError;
 
 use runstate_postgres_server::{Server, Setup, for_tests};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use rusqlite::ErrorCode;
 
 use crate::connect::MOST_BYTES;

@@ -1,6 +1,6 @@
 //! Durable runs of [`runstate`] in one SQLite file, which several processes of one machine may share.
 //!
-//! [`SqliteStore`] is a [`RunStore`](runstate::store::RunStore). An acknowledged operation is durable; concurrent
+//! [`SqliteStore`] is a [`RunStore`](runstate_store::RunStore). An acknowledged operation is durable; concurrent
 //! commits share one sync. The standard `sqlite3` tool reads the file: the README of the crate has its tables, and
 //! queries.
 

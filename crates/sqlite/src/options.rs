@@ -29,7 +29,7 @@ impl Default for Options {
 
 impl Options {
     /// Sets the time to wait for another writing process, before a request fails as
-    /// [unavailable](runstate::store::StoreError::Unavailable). Default: 5 s.
+    /// [unavailable](runstate_store::StoreError::Unavailable). Default: 5 s.
     #[must_use]
     pub fn busy_timeout(mut self, time: Duration) -> Self {
         self.busy = time;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 

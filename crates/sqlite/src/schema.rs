@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Fault, Outcome};

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use runstate::decision::Decision;
-use runstate::store::{
+use runstate_runtime::clock::{Clock, unix_clock};
+use runstate_store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun,
     Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError,
     Superseded, Timer, TraceRow, Unread, UserMessage,
 };
-use runstate_runtime::clock::{Clock, unix_clock};
 use rusqlite::Connection;
 
 use crate::error::Outcome;
@@ -45,7 +45,7 @@ use crate::{connect, read, schema, time, write};
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::store::{Claim, NewRun, RunData, RunQueue, StoreError};
+/// use runstate_store::{Claim, NewRun, RunData, RunQueue, StoreError};
 /// use runstate_sqlite::SqliteStore;
 ///
 /// # let folder = tempfile::tempdir()?;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::store::{StoreError, left, moment};
 use runstate_runtime::clock::Clock;
+use runstate_store::{StoreError, left, moment};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Fault, Outcome};

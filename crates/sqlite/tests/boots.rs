@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{
-    ApprovalFilter, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, expire_due,
-};
 use runstate_runtime::clock::SetClock;
 use runstate_sqlite::{Options, SqliteStore};
+use runstate_store::{
+    ApprovalFilter, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, expire_due,
+};
 
 use crate::drive::{Plot, commits, create};
 
@@ -133,7 +133,7 @@ async fn what_only_reads_enters_no_boot() {
     // It shows that no process of an earlier boot has the run, and takes the lease of none.
     let reads = open(&path, "b2", 1_000, 0);
     assert_eq!(info(&reads, "r1").await.holder.unwrap().left, Duration::ZERO);
-    reads.runs(&runstate::store::RunQuery::all(9)).await.unwrap();
+    reads.runs(&runstate_store::RunQuery::all(9)).await.unwrap();
     reads.approvals(&ApprovalQuery::new(ApprovalFilter::All, 9)).await.unwrap();
     assert_eq!(info(&open(&path, "b1", 900_000, 0), "r1").await.holder.unwrap().left, MINUTE);
 }

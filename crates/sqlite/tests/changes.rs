@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::store::{ChangeCursor, Claim, NewRun, RunData, RunQueue};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{ChangeCursor, Claim, NewRun, RunData, RunQueue};
 use runstate_store_conformance::Played;
 use rusqlite::Connection;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{Claim, Posted, Release, RunStore, StoreError, decide};
 use runstate_sqlite::{Options, SqliteStore};
+use runstate_store::{Claim, Posted, Release, RunStore, StoreError, decide};
 use rusqlite::Connection;
 
 use crate::drive::{Plot, commits, create, drive, drive_under, waiting};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use runstate::store::RunStore;
 use runstate_runtime::clock::SetClock;
 use runstate_sqlite::SqliteStore;
+use runstate_store::RunStore;
 use runstate_store_conformance::Bench;
 use tempfile::TempDir;
 

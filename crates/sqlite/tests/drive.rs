@@ -12,13 +12,13 @@ use runstate::agent::{
     Verdict, async_trait, inbox, run_loop,
 };
 use runstate::decision::{DecisionAction, Suspension};
-use runstate::store::{
-    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
-    StoreCommitter, decide,
-};
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use runstate_runtime::clock::Clock;
+use runstate_store::{
+    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
+    StoreCommitter, decide,
+};
 use runstate_store_conformance::Taped;
 use serde_json::{Value, json};
 

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, Release, RunData, RunStore, StoreError};
 use runstate_sqlite::{Options, SqliteStore};
+use runstate_store::{Claim, Commit, Lease, MemoryStore, NewRun, Release, RunData, RunStore, StoreError};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

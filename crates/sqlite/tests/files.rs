@@ -5,12 +5,12 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{
+use runstate::turn::{CallRequest, Turn};
+use runstate_sqlite::SqliteStore;
+use runstate_store::{
     ChangeCursor, Claim, NewRun, Release, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError,
     expire_due,
 };
-use runstate::turn::{CallRequest, Turn};
-use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
 use crate::drive::{Plot, approve_all, commits, create, drive};

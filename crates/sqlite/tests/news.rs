@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{Claim, Release, RunStore};
 use runstate_sqlite::{Options, SqliteStore};
+use runstate_store::{Claim, Release, RunStore};
 
 use crate::drive::{Plot, approve_all, create, drive};
 

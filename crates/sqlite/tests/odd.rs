@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runstate::store::{ApprovalFilter, ApprovalQuery, MemoryStore, NewRun, RunQuery, RunStore};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{ApprovalFilter, ApprovalQuery, MemoryStore, NewRun, RunQuery, RunStore};
 use serde_json::json;
 
 use crate::drive::{Plot, drive};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{Claim, RunQuery, StoreError};
+use runstate_store::{Claim, RunQuery, StoreError};
 
 use crate::child::{CLIENTS, RUNS, go, open, start, told};
 use crate::drive::{Plot, commits, create, drive, waiting};

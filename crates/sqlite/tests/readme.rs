@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runstate::store::RunStore;
 use runstate_sqlite::SqliteStore;
+use runstate_store::RunStore;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::drive::{Plot, create, drive};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use runstate::run::RunStatus;
-use runstate::store::{MemoryStore, RunData, RunQuery, RunStore};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{MemoryStore, RunData, RunQuery, RunStore};
 
 use crate::drive::{Plot, approve_all, create, drive, waiting};
 

@@ -11,11 +11,11 @@ use runstate::decision::DecisionAction;
 use runstate::kernel::{Fingerprint, Persist};
 use runstate::run::{AnyRun, RunStatus};
 use runstate::snapshot::{Migration, Snapshot, Stored};
-use runstate::store::{Claim, Executor, ExecutorError, JobSpec, Loaded, Release, RunStore, Worker, decide};
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
 use runstate_runtime::clock::SetClock;
 use runstate_sqlite::{Options, SqliteStore};
+use runstate_store::{Claim, Executor, ExecutorError, JobSpec, Loaded, Release, RunStore, Worker, decide};
 use serde_json::Value;
 
 use crate::drive::{Plot, approve_all, commits, create, waiting};

@@ -9,7 +9,7 @@ use super::puts::{
     span, yes,
 };
 use super::world::{NOW, one};
-use runstate::store::{Holder, Lease, NewRun, Release, StoreError};
+use runstate_store::{Holder, Lease, NewRun, Release, StoreError};
 
 pub(super) async fn a_run_is_claimed_by_name_whatever_its_status(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -7,7 +7,7 @@ use super::Bench;
 use super::puts::{Must, create, everything, load, mail, refused, runs, trace};
 use super::world::NOW;
 use runstate::run::RunStatus;
-use runstate::store::{NewRun, RunInfo, StoreError};
+use runstate_store::{NewRun, RunInfo, StoreError};
 
 pub(super) async fn a_run_is_created_once(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -30,11 +30,7 @@ pub(super) async fn a_new_run_has_nothing_but_what_it_was_created_with(bench: &d
     assert_eq!((&loaded.stored, loaded.messages, loaded.traced), (&None, 0, 0), "a run that was not begun");
     assert_eq!(runs(&*store).await, [loaded.info], "the list of runs");
     assert_eq!(trace(&*store, "r1").await, [], "the trace of a run that was not begun");
-    assert_eq!(
-        mail(&*store, "r1").await,
-        runstate::store::PendingSignals::default(),
-        "the mail of a new run"
-    );
+    assert_eq!(mail(&*store, "r1").await, runstate_store::PendingSignals::default(), "the mail of a new run");
 }
 
 pub(super) async fn a_spec_comes_back_as_it_was(bench: &dyn Bench) {

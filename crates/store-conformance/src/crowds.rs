@@ -14,7 +14,7 @@ use super::puts::{
 use super::world::{NOW, one};
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate::store::{ApprovalFilter, Posted, StoreError, decide};
+use runstate_store::{ApprovalFilter, Posted, StoreError, decide};
 
 /// Returns the results of all tasks. A panic of one task is propagated.
 pub(super) async fn all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {

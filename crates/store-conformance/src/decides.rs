@@ -9,7 +9,7 @@ use super::world::{NOW, one, questions, turn};
 use runstate::agent::{Incoming, Reply, SchemaCheck, Unchecked};
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate::store::{RunStore, decide};
+use runstate_store::{RunStore, decide};
 
 /// Creates a decision about a call of a run.
 fn on(run: &str, call: &str, id: &str) -> Incoming {
@@ -78,7 +78,7 @@ pub(super) async fn a_decision_is_found_by_call_or_suspension(bench: &dyn Bench)
     let lease = put(&*store, &Played::hasty("r1", &script).await).await;
     release(&*store, &lease).await;
     put_waiting(&*store, "r2", 3).await;
-    let second = super::puts::approvals(&*store, runstate::store::ApprovalFilter::Run("r1".to_owned())).await;
+    let second = super::puts::approvals(&*store, runstate_store::ApprovalFilter::Run("r1".to_owned())).await;
     assert_eq!(second.len(), 2, "calls of r1 that wait");
     assert_ne!(second[0].call, second[1].call, "names are those of one call each");
     let by_digest = on("r1", &second[1].call, "d0").for_question(&*second[1].digest);
@@ -128,7 +128,7 @@ pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dy
     for new in played.resume(&taken).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }
-    let waits = super::puts::approvals(&*store, runstate::store::ApprovalFilter::Run("r1".to_owned())).await;
+    let waits = super::puts::approvals(&*store, runstate_store::ApprovalFilter::Run("r1".to_owned())).await;
     assert_eq!(waits.len(), 1, "calls of r1 that wait");
     assert_ne!(waits[0].call, "same", "the name of the second, since the first has the id for its name");
     // The command that approved the first call runs again. Its user has not seen the second question.
@@ -158,7 +158,7 @@ pub(super) async fn of_two_calls_with_one_id_that_wait_none_is_meant_by_it(bench
     ];
     let lease = put(&*store, &Played::hasty("r1", &script).await).await;
     release(&*store, &lease).await;
-    let waits = super::puts::approvals(&*store, runstate::store::ApprovalFilter::Run("r1".to_owned())).await;
+    let waits = super::puts::approvals(&*store, runstate_store::ApprovalFilter::Run("r1".to_owned())).await;
     let candidates: Vec<_> = waits.iter().map(|one| one.suspension.id.clone()).collect();
     let told = reply(&*store, &on("r1", "same", "d0")).await;
     assert_eq!(told, Reply::Ambiguous(candidates), "\"same\", of which two wait");

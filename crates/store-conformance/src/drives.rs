@@ -12,10 +12,10 @@ use super::puts::{
 use super::world::{NOW, Still, agent, drive, one, questions};
 use runstate::agent::{Incoming, Input, Reply, RunState, Unchecked};
 use runstate::run::RunStatus;
-use runstate::store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
 use runstate::turn::Turn;
 use runstate_runtime::clock::Clock;
+use runstate_store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 
 /// Checks that the trace of a run conforms to the documented lifecycles.
 pub(super) async fn conforms(store: &dyn RunStore, run: &str) {
@@ -142,7 +142,7 @@ pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     let loaded = load(&*people, "r1").await;
     assert_stored(&*people, &state, "in the end").await;
     assert_eq!((loaded.info.status, loaded.info.cancel), (RunStatus::Done, None), "what lists say of it");
-    let waits = super::puts::approvals(&*people, runstate::store::ApprovalFilter::All).await;
+    let waits = super::puts::approvals(&*people, runstate_store::ApprovalFilter::All).await;
     assert_eq!(waits, [], "calls that wait");
     conforms(&*people, "r1").await;
 }

@@ -11,7 +11,7 @@ use super::puts::{Must, claim, commit, create, events, put, yes};
 use super::world::{one, questions};
 use runstate::agent::ExecutionMode;
 use runstate::agent::event::{AgentEvent, EventKind};
-use runstate::store::{ChangeCursor, Changes, EventRow};
+use runstate_store::{ChangeCursor, Changes, EventRow};
 
 /// Returns the event of a row, and checks its numbers.
 fn read(row: &EventRow) -> AgentEvent {
@@ -160,7 +160,7 @@ pub(super) async fn a_commit_wakes_each_reader_of_changes(bench: &dyn Bench) {
     let lease = claim(&*store, "r1").await;
     let start = ChangeCursor::default();
     let hour = Duration::from_secs(3_600);
-    let reads = async |reader: std::sync::Arc<dyn runstate::store::RunStore>| {
+    let reads = async |reader: std::sync::Arc<dyn runstate_store::RunStore>| {
         let changes = tokio::time::timeout(Duration::from_secs(60), reader.changes(&start, hour)).await;
         changes.ok().must("changes within a minute").must("changes").runs
     };

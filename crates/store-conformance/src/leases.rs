@@ -10,7 +10,7 @@ use super::puts::{
     LONG, Must, assert_stored, claim, claim_any, create, load, of, of_any, refused, release, span, trace, yes,
 };
 use super::world::{NOW, one, questions};
-use runstate::store::{Claim, Holder, Lease, Posted, Release, StoreError};
+use runstate_store::{Claim, Holder, Lease, Posted, Release, StoreError};
 
 pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;

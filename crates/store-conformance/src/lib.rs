@@ -6,7 +6,7 @@
 //! separate bench:
 //!
 //! ```
-//! use runstate::store::MemoryStore;
+//! use runstate_store::MemoryStore;
 //! use runstate_store_conformance::OneHandle;
 //!
 //! mod conformance {
@@ -18,7 +18,7 @@
 //! [`check_all`] runs all behaviours and returns the failed ones:
 //!
 //! ```
-//! use runstate::store::MemoryStore;
+//! use runstate_store::MemoryStore;
 //! use runstate_store_conformance::{OneHandle, check_all};
 //!
 //! # let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
@@ -74,8 +74,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 
-use runstate::store::RunStore;
 use runstate_runtime::clock::SetClock;
+use runstate_store::RunStore;
 
 pub use behaviours::BEHAVIOURS;
 pub use parted::{Part, PartBench, WithoutQueue};

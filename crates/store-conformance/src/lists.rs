@@ -9,7 +9,7 @@ use super::puts::{
 };
 use super::world::{NOW, questions, turn};
 use runstate::run::RunStatus;
-use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, NewRun, RunInfo, RunQuery, RunStore};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, NewRun, RunInfo, RunQuery, RunStore};
 
 async fn paged(store: &dyn RunStore, mut query: RunQuery) -> Vec<String> {
     let mut ids = Vec::new();

@@ -8,8 +8,8 @@ use super::puts::{Must, approvals, assert_stored, claim, commit, create, load, p
 use super::world::{agent, one, questions, turn};
 use runstate::agent::keys::Scope;
 use runstate::agent::{Message, StoredRun};
-use runstate::store::{ApprovalFilter, ValueRow};
 use runstate::turn::Extra;
+use runstate_store::{ApprovalFilter, ValueRow};
 
 pub(super) async fn a_run_comes_back_after_each_commit(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -14,8 +14,8 @@ use crate::replies::{NAMES, Question, Table};
 use runstate::agent::ExecutionMode;
 use runstate::agent::Incoming;
 use runstate::decision::DecisionAction::Resume;
-use runstate::store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 use runstate_runtime::clock::SetClock;
+use runstate_store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 
 /// A run of a store, with a reference table of replies.
 struct Doors<'a> {

@@ -8,7 +8,7 @@ use super::puts::{
     LONG, Must, assert_stored, commit, create, everything, handle, load, of, of_any, refused, span,
 };
 use super::world::{NOW, one};
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 
 async fn played() -> Played {
     Played::new("r1", &[one("a", "say", json!(1)), one("b", "say", json!(2))]).await
@@ -62,7 +62,7 @@ pub(super) async fn an_older_commit_is_not_given_again_by_who_was_fenced(bench: 
     let before = everything(&*bob, "r1").await;
     let mut again = played.commit(2);
     again.again = true;
-    again.values = vec![runstate::store::ValueRow::new(
+    again.values = vec![runstate_store::ValueRow::new(
         runstate::agent::keys::Scope::Run,
         "from ann",
         Some("1".to_owned()),

@@ -1,4 +1,4 @@
-//! Benches of stores that implement only some parts of [`RunStore`](runstate::store::RunStore).
+//! Benches of stores that implement only some parts of [`RunStore`](runstate_store::RunStore).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,13 +9,13 @@ use async_trait::async_trait;
 
 use super::Bench;
 use runstate::decision::{Decision, Suspension};
-use runstate::store::{
+use runstate::tool_call::AnyToolCall;
+use runstate_runtime::clock::SetClock;
+use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun, Parts,
     PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError,
     Superseded, Timer, TraceRow, UserMessage,
 };
-use runstate::tool_call::AnyToolCall;
-use runstate_runtime::clock::SetClock;
 
 /// A part of a store. Each part needs the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +38,7 @@ pub enum Part {
 /// use std::time::Duration;
 /// use async_trait::async_trait;
 /// use runstate_runtime::clock::SetClock;
-/// use runstate::store::{Claim, Lease, MemoryStore, RunData, RunQueue, StoreError};
+/// use runstate_store::{Claim, Lease, MemoryStore, RunData, RunQueue, StoreError};
 /// use runstate_store_conformance::{Part, PartBench, WithoutQueue, check_part};
 ///
 /// /// A real one has a type of its own that implements `RunData`.

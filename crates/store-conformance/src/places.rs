@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Bench;
 use super::puts::{ALL, Must, approvals, create, load, put_waiting};
 use super::world::NOW;
-use runstate::store::{ApprovalFilter, NewRun, RunQuery};
+use runstate_store::{ApprovalFilter, NewRun, RunQuery};
 
 const IDS: [&str; 10] = ["B", "a", "b", "A", "é", "z", "_", "-", "a b", "\u{1f980}"];
 

@@ -11,10 +11,10 @@ use runstate::agent::{
 };
 use runstate::checkpoint::Due;
 use runstate::decision::Decision;
-use runstate::store::{Commit, EventRow, Place, TraceRow};
 use runstate::tool_call::{AnyToolCall, ToolCallStatus};
 use runstate::trace::Recorder;
 use runstate::turn::Turn;
+use runstate_store::{Commit, EventRow, Place, TraceRow};
 
 /// A committer that keeps commits as rows. It also passes them to a memory committer, which has the stored run after
 /// each commit.
@@ -53,7 +53,7 @@ impl StateCommitter for Tape {
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
+/// use runstate_store::{Claim, MemoryStore, NewRun, RunData, RunQueue, StoreError};
 /// use runstate_store_conformance::Played;
 /// use runstate::turn::{CallRequest, Turn};
 ///

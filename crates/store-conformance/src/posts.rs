@@ -11,8 +11,8 @@ use super::puts::{
 use super::world::{NOW, questions};
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate::store::{ApprovalFilter, Posted, RunStore};
 use runstate::tool_call::ToolCallStatus;
+use runstate_store::{ApprovalFilter, Posted, RunStore};
 
 async fn post(store: &dyn RunStore, decision: &Decision) -> Posted {
     store.post(decision).await.must(format_args!("post {:?}", decision.decision_id))

@@ -10,11 +10,11 @@ use super::played::Played;
 use super::world::{NOW, one, questions};
 use runstate::agent::{RunState, StoredRun};
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{
+use runstate_runtime::clock::Clock as _;
+use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals,
     RunInfo, RunQuery, RunStore, StoreError, TraceRow, left,
 };
-use runstate_runtime::clock::Clock as _;
 
 /// The end of a lease that outlasts each behaviour.
 pub(super) const LONG: u64 = NOW + 1_000_000_000;
@@ -101,7 +101,7 @@ pub(super) async fn claim_any(bench: &dyn Bench, store: &dyn RunStore, now_ms: u
 
 /// Gives a run back.
 pub(super) async fn release(store: &dyn RunStore, lease: &Lease) {
-    store.release(lease, &runstate::store::Release::clean()).await.must(format_args!("release {lease:?}"));
+    store.release(lease, &runstate_store::Release::clean()).await.must(format_args!("release {lease:?}"));
 }
 
 /// Makes a commit.

@@ -11,7 +11,7 @@ use super::puts::{
 use super::world::{NOW, one};
 use runstate::agent::keys::Scope;
 use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate::store::{Commit, Posted, StoreError, TraceRow, ValueRow};
+use runstate_store::{Commit, Posted, StoreError, TraceRow, ValueRow};
 
 /// Adds values and a trace event to a commit.
 fn laden(mut commit: Commit, trace: u64) -> Commit {

@@ -7,7 +7,7 @@ use super::puts::{
     runs, span, yes,
 };
 use super::world::{NOW, one};
-use runstate::store::{ApprovalFilter, NewRun, StoreError};
+use runstate_store::{ApprovalFilter, NewRun, StoreError};
 use serde_json::json;
 
 pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Bench) {
@@ -82,7 +82,7 @@ pub(super) async fn the_id_of_a_removed_run_is_not_given_again(bench: &dyn Bench
     }
     // Late operations for the removed run reach no other run.
     let late = ann.post(&decision).await;
-    assert!(!matches!(late, Ok(runstate::store::Posted::Accepted)), "a late decision: {late:?}");
+    assert!(!matches!(late, Ok(runstate_store::Posted::Accepted)), "a late decision: {late:?}");
     refused!(
         "a commit under its lease",
         ann.commit(&lease, &played.commit(1)).await,

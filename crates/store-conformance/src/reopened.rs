@@ -11,7 +11,7 @@ use super::puts::{
 };
 use super::world::{NOW, one, questions};
 use runstate::agent::keys::Scope;
-use runstate::store::{NewRun, Release, StoreError, ValueRow};
+use runstate_store::{NewRun, Release, StoreError, ValueRow};
 
 pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {
     // Each operation uses a handle that is dropped after it. Another handle reads the result.

@@ -3,7 +3,7 @@
 use runstate::agent::{Incoming, PendingCall, SchemaCheck};
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::decision::Suspension;
-use runstate::store::Approval;
+use runstate_store::Approval;
 
 /// A question in the list of a door.
 #[derive(Debug, Clone, PartialEq)]

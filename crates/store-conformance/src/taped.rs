@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use runstate::store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
 use runstate_runtime::clock::Clock;
+use runstate_store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
 
 /// A store in memory that keeps each commit. It records the runs of any agent under any driver, and its commits can
 /// be made in another store. Only drivers make commits; for scripted runs, [`Played`](super::Played) is a driver
@@ -14,7 +14,7 @@ use runstate_runtime::clock::Clock;
 ///
 /// ```
 /// use std::time::Duration;
-/// use runstate::store::{Claim, NewRun, RunData, RunQueue, StoreError};
+/// use runstate_store::{Claim, NewRun, RunData, RunQueue, StoreError};
 /// use runstate_store_conformance::{Played, Taped};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;

@@ -9,7 +9,7 @@ use super::puts::{
     release, restored, span, trace, yes,
 };
 use super::world::{NOW, one, turn};
-use runstate::store::{ApprovalFilter, NewRun, Release};
+use runstate_store::{ApprovalFilter, NewRun, Release};
 
 const ODD: [&str; 16] = [
     "",
@@ -147,7 +147,7 @@ pub(super) async fn names_from_a_model_may_hold_any_character(bench: &dyn Bench)
         assert_eq!(found, [&*waits.call], "the call, looked for by its name");
         let decision = yes(&*store, "r1", &waits.call, &format!("d{number}")).await;
         let posted = store.post(&decision).await.must(format_args!("post on {:?}", waits.call));
-        assert_eq!(posted, runstate::store::Posted::Accepted, "a decision on {:?}", waits.call);
+        assert_eq!(posted, runstate_store::Posted::Accepted, "a decision on {:?}", waits.call);
         for new in played.resume(&[decision]).await {
             commit(&*store, &lease, &played.commit(new + 1)).await;
         }

@@ -13,7 +13,7 @@ use super::puts::{
 use super::world::{NOW, agent, one};
 use runstate::agent::Input;
 use runstate::run::RunStatus;
-use runstate::store::{ApprovalFilter, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
+use runstate_store::{ApprovalFilter, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
 
 /// Creates a run on a thread.
 async fn follow(

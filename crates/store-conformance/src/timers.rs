@@ -8,7 +8,7 @@ use super::puts::{ALL, Must, approval, claim_any, commit, create, decision, mail
 use super::world::{NOW, turn};
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate::store::{Posted, RunStore, Timer, decide, expire};
+use runstate_store::{Posted, RunStore, Timer, decide, expire};
 
 /// Creates a waiting run. Each of its calls expires that number of milliseconds after [`NOW`].
 async fn put_lapsing(store: &dyn RunStore, run: &str, after: &[u64]) -> Played {

@@ -6,7 +6,7 @@ use super::Bench;
 use super::played::Played;
 use super::puts::{Must, claim, commit, create, put, trace};
 use super::world::{one, questions};
-use runstate::store::TraceRow;
+use runstate_store::TraceRow;
 
 pub(super) async fn a_trace_is_read_in_pages(bench: &dyn Bench) {
     let store = bench.store().await;

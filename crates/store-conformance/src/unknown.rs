@@ -7,7 +7,7 @@ use super::played::Played;
 use super::puts::{LONG, Must, create, of, refused, span};
 use super::world::NOW;
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{ApprovalFilter, ApprovalQuery, Lease, Posted, Release, StoreError};
+use runstate_store::{ApprovalFilter, ApprovalQuery, Lease, Posted, Release, StoreError};
 
 const UNKNOWN: [&str; 10] = ["gone", "", "R1", "r1 ", "r", "%", "r1/", "../r1", "*", "\u{1f980}"];
 

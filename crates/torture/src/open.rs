@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use runstate::store::{FileStore, RunStore, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{FileStore, RunStore, StoreError};
 
 /// Opens `sqlite:PATH`, `file:FOLDER` or `postgres://…`.
 ///

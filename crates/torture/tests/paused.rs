@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use runstate::agent::ExecutionMode;
 use runstate::run::RunStatus;
-use runstate::store::{NewRun, RunStore};
 use runstate_postgres_server::{Setup, for_tests};
+use runstate_store::{NewRun, RunStore};
 use runstate_torture::fault::Fault;
 use runstate_torture::judge::judge;
 use runstate_torture::kill::{Drivers, Options, Signal};

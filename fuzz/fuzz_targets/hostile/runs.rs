@@ -7,7 +7,7 @@ use libfuzzer_sys::arbitrary::Unstructured;
 use runstate::agent::Input;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Snapshot;
-use runstate::store::{
+use runstate_store::{
     ApprovalFilter, ApprovalQuery, ChangeCursor, Claim, Commit, Loaded, NewRun, Release, RunQuery, RunStore, Sent, StoreError,
     UserMessage, send,
 };

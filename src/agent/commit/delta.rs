@@ -113,14 +113,14 @@ impl<'a> Delta<'a> {
     }
 
     /// The calls that were created or changed state: name in traces, number of executions, machine.
-    #[cfg(feature = "store")]
-    pub(crate) fn executed_calls(&self) -> impl Iterator<Item = (&'a str, u32, &'a AnyToolCall)> {
+    #[doc(hidden)]
+    pub fn executed_calls(&self) -> impl Iterator<Item = (&'a str, u32, &'a AnyToolCall)> {
         self.state.calls.changed().map(|call| (&*call.name, call.executions, call.machine.get()))
     }
 
     /// The persistent values of the thread. They are part of the first commit of a run only.
-    #[cfg(feature = "store")]
-    pub(crate) fn thread_values(&self) -> Vec<(String, serde_json::Value)> {
+    #[doc(hidden)]
+    pub fn thread_values(&self) -> Vec<(String, serde_json::Value)> {
         if self.state.commits > 0 {
             return Vec::new();
         }

@@ -12,11 +12,12 @@ use crate::actor::{is_name, is_one_actor};
 use crate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
 /// An open question.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) call: Arc<str>,
-    pub(crate) suspension: Suspension,
-    pub(crate) digest: String,
+pub struct Asked {
+    pub call: Arc<str>,
+    pub suspension: Suspension,
+    pub digest: String,
     /// The question as shown to holders of a handle.
     pub(in crate::agent) shown: Option<Arc<PendingCall>>,
 }
@@ -33,19 +34,21 @@ struct Known {
 }
 
 /// The current state of a call.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct CallNow<'a> {
+pub struct CallNow<'a> {
     /// The position of the call among the calls of the run.
-    pub(crate) place: usize,
-    pub(crate) name: &'a Arc<str>,
-    pub(crate) id: &'a str,
-    pub(crate) asked: u32,
-    pub(crate) waits: Option<Asked>,
+    pub place: usize,
+    pub name: &'a Arc<str>,
+    pub id: &'a str,
+    pub asked: u32,
+    pub waits: Option<Asked>,
 }
 
 /// The questions of a run and the decisions on them.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct Board {
+pub struct Board {
     run: Arc<str>,
     /// The number of the commit that the board shows.
     commit: u64,
@@ -66,7 +69,8 @@ pub(crate) struct Board {
 const MOST_ID: usize = 1024;
 
 impl Board {
-    pub(crate) fn of(run: Arc<str>) -> Self {
+    #[doc(hidden)]
+    pub fn of(run: Arc<str>) -> Self {
         Board {
             run,
             commit: 0,
@@ -102,7 +106,8 @@ impl Board {
     }
 
     /// Records the current state of a call. Returns whether its open question changed.
-    pub(crate) fn call(&mut self, now: CallNow<'_>) -> bool {
+    #[doc(hidden)]
+    pub fn call(&mut self, now: CallNow<'_>) -> bool {
         let before = self.waiting.get(&now.place).map(|asked| asked.suspension.id.clone());
         let is_other = before.as_ref() != now.waits.as_ref().map(|asked| &asked.suspension.id);
         if let Some(was) = self.waiting.remove(&now.place) {
@@ -124,7 +129,8 @@ impl Board {
     }
 
     /// Records an accepted decision.
-    pub(crate) fn decision(&mut self, decision: &Decision) {
+    #[doc(hidden)]
+    pub fn decision(&mut self, decision: &Decision) {
         let place = self.by_suspension.remove(&decision.suspension_id);
         // A question is closed once a store has a decision on it, even before the run has received the decision.
         let asked = place.and_then(|place| self.waiting.remove(&place));
@@ -151,7 +157,8 @@ impl Board {
     ///
     /// # Errors
     /// The reply to a decision that is on none that waits. The first that matches is the reply, at every door.
-    pub(crate) fn bind(&self, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+    #[doc(hidden)]
+    pub fn bind(&self, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
         well_formed(incoming)?;
         if incoming.run_id.as_ref().is_some_and(|run| *run != *self.run) {
             return Err(Reply::Unknown);
@@ -181,7 +188,8 @@ impl Board {
     ///
     /// # Errors
     /// The reply, if the decision cannot be accepted.
-    pub(crate) fn judge(&self, asked: &Asked, incoming: &Incoming, is_lapsed: bool) -> Result<(), Reply> {
+    #[doc(hidden)]
+    pub fn judge(&self, asked: &Asked, incoming: &Incoming, is_lapsed: bool) -> Result<(), Reply> {
         if is_lapsed {
             return Err(Reply::Expired);
         }
@@ -298,7 +306,8 @@ impl Board {
 ///
 /// # Errors
 /// The reply to a malformed decision.
-pub(crate) fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
+#[doc(hidden)]
+pub fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
     let invalid = |why: String| Err(Reply::Invalid(why));
     let id = &incoming.decision_id;
     if id.is_empty() {

@@ -251,8 +251,8 @@ impl DecisionHandle {
 
     /// Sends decisions as [`post`](Self::post) does, without waiting. Returns `false`, and sends none, if the channel
     /// is full. A run that is over or gone counts as sent: it reads the decisions from its store when it continues.
-    #[cfg(feature = "store")]
-    pub(crate) fn try_post(&self, batch: Vec<Incoming>) -> bool {
+    #[doc(hidden)]
+    pub fn try_post(&self, batch: Vec<Incoming>) -> bool {
         let board = self.board.borrow();
         if board.as_ref().is_some_and(Board::is_over) {
             return true;

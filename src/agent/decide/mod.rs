@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use crate::decision::digest;
 use crate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 
-pub(crate) use board::{Asked, Board, CallNow, well_formed};
+pub use board::{Asked, Board, CallNow, well_formed};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
-pub(crate) use resolve::fits;
+pub use resolve::fits;
 pub(super) use resolve::{Accepted, Judging};
 
 /// A decision, as sent to a run.

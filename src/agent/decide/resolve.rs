@@ -165,11 +165,8 @@ pub(super) fn after(decision: &Decision) -> Reply {
 }
 
 /// Checks the result of a decision against its suspension.
-pub(crate) fn fits(
-    suspension: &Suspension,
-    incoming: &Incoming,
-    schemas: &dyn SchemaCheck,
-) -> Result<(), Reply> {
+#[doc(hidden)]
+pub fn fits(suspension: &Suspension, incoming: &Incoming, schemas: &dyn SchemaCheck) -> Result<(), Reply> {
     if is_too_deep(&incoming.result) {
         return Err(Reply::Invalid(format!("the result nests deeper than {MOST_LEVELS} levels")));
     }

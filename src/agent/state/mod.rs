@@ -7,7 +7,6 @@ mod error;
 mod fold;
 mod moves;
 mod offer;
-#[cfg(feature = "store")]
 mod parts;
 mod pending;
 mod round;
@@ -36,8 +35,7 @@ pub(super) use decided::Decided;
 pub use error::StateError;
 pub(super) use fold::{CALL, Fold, Head, RUN};
 pub(super) use offer::Offer;
-#[cfg(feature = "store")]
-pub(crate) use parts::{Core, RunParts};
+pub use parts::{Core, RunParts};
 pub use pending::Pending;
 use round::Round;
 pub use stored::StoredRun;

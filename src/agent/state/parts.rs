@@ -19,7 +19,8 @@ use crate::decision::Decision;
 /// again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Core {
+#[doc(hidden)]
+pub struct Core {
     thread: String,
     base: usize,
     steps: u32,
@@ -31,7 +32,8 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn of(state: &RunState) -> Self {
+    #[doc(hidden)]
+    pub fn of(state: &RunState) -> Self {
         Core {
             thread: state.thread.id.to_string(),
             base: state.base,
@@ -45,19 +47,20 @@ impl Core {
 }
 
 /// The parts of a run, each as JSON.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RunParts<'a> {
-    pub(crate) version: u64,
-    pub(crate) core: &'a str,
-    pub(crate) run: &'a str,
+pub struct RunParts<'a> {
+    pub version: u64,
+    pub core: &'a str,
+    pub run: &'a str,
     /// The name, the number of executions and the snapshot of each call.
-    pub(crate) calls: &'a [(String, u32, String)],
-    pub(crate) decisions: &'a [Decision],
+    pub calls: &'a [(String, u32, String)],
+    pub decisions: &'a [Decision],
     /// The messages of each earlier run on the thread, in order. They are stored with their runs.
-    pub(crate) earlier: &'a [Vec<String>],
+    pub earlier: &'a [Vec<String>],
     /// The messages of the run, in the order of their storage.
-    pub(crate) messages: &'a [String],
-    pub(crate) values: &'a [(Scope, String, String)],
+    pub messages: &'a [String],
+    pub values: &'a [(Scope, String, String)],
 }
 
 impl StoredRun {
@@ -65,7 +68,8 @@ impl StoredRun {
     ///
     /// # Errors
     /// [`StateError`] with the name of the part that cannot be read.
-    pub(crate) fn from_parts(parts: RunParts<'_>) -> Result<StoredRun, StateError> {
+    #[doc(hidden)]
+    pub fn from_parts(parts: RunParts<'_>) -> Result<StoredRun, StateError> {
         let core: Core = read("the core", parts.core)?;
         let mut calls = BTreeMap::new();
         let mut suspended = BTreeMap::new();

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-#[cfg(feature = "store")]
 use super::super::decide::{Asked, Board, CallNow};
 use super::super::history::Message;
 use super::super::keys::KeyState;
@@ -73,7 +72,6 @@ pub(super) enum Warrant {
     Own,
     /// A store provided the content in parts, and each machine has a checksum of its own. The whole gets no checksum,
     /// because a foreign store may provide any parts.
-    #[cfg(feature = "store")]
     Parts,
 }
 
@@ -206,14 +204,14 @@ impl StoredRun {
     }
 
     /// The number of messages, including those from before the run.
-    #[cfg(feature = "store")]
-    pub(crate) fn count_of_messages(&self) -> usize {
+    #[doc(hidden)]
+    pub fn count_of_messages(&self) -> usize {
         self.messages.len()
     }
 
     /// The number of messages from before the run.
-    #[cfg(feature = "store")]
-    pub(crate) fn earlier_messages(&self) -> usize {
+    #[doc(hidden)]
+    pub fn earlier_messages(&self) -> usize {
         self.base
     }
 
@@ -245,8 +243,8 @@ impl StoredRun {
     }
 
     /// The questions of the run and the decisions on them. `posted` are decisions that the store has accepted since.
-    #[cfg(feature = "store")]
-    pub(crate) fn board(&self, run: &str, posted: &[Decision]) -> Board {
+    #[doc(hidden)]
+    pub fn board(&self, run: &str, posted: &[Decision]) -> Board {
         let mut board = Board::of(run.into());
         for (place, (name, stored)) in self.calls.iter().enumerate() {
             let (name, record): (Arc<str>, _) = (name.as_str().into(), stored.snapshot.record());
@@ -308,7 +306,6 @@ impl StoredRun {
         match &self.warrant {
             Warrant::Read(digest) => Some(digest.into()),
             Warrant::Own => Some(digest_of(&self.content()).into()),
-            #[cfg(feature = "store")]
             Warrant::Parts => None,
         }
     }

@@ -1,7 +1,7 @@
 //! `runstate approvals`
 
 use runstate::decision::ResumeMode;
-use runstate::store::{Approval, ApprovalFilter, ApprovalQuery};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery};
 use serde_json::{Value, json};
 
 use super::page;

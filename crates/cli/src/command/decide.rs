@@ -3,7 +3,7 @@
 use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
-use runstate::store::{StoreError, run_of_suspension};
+use runstate_store::{StoreError, run_of_suspension};
 use serde_json::{Value, json};
 
 use super::approvals;

@@ -2,8 +2,8 @@
 
 use runstate::agent::{Incoming, Reply};
 use runstate::decision::{Decision, DecisionAction, ResumeMode};
-use runstate::store::{Approval, StoreError, decide, run_of_suspension};
 use runstate_schema::JsonSchemas;
+use runstate_store::{Approval, StoreError, decide, run_of_suspension};
 use serde_json::Value;
 
 use crate::clock::unix_ms;

@@ -1,6 +1,6 @@
 //! `runstate expire`
 
-use runstate::store::expire_due;
+use runstate_store::expire_due;
 use serde_json::json;
 
 use crate::clock::unix_ms;

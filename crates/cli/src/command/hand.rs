@@ -1,6 +1,6 @@
 //! The holder of a run.
 
-use runstate::store::RunInfo;
+use runstate_store::RunInfo;
 
 use crate::store::{Opened, quoted};
 

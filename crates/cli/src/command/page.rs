@@ -2,7 +2,7 @@
 //!
 //! The value has the complete place, so that it stays valid after the run is removed, and for names with slashes.
 
-use runstate::store::{Approval, RunInfo};
+use runstate_store::{Approval, RunInfo};
 
 use crate::failure::Failure;
 

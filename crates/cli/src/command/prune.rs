@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{Holder, Loaded, RunInfo, RunQuery, StoreError};
+use runstate_store::{Holder, Loaded, RunInfo, RunQuery, StoreError};
 use serde_json::{Value, json};
 
 use super::time::{ahead, away, time};
@@ -308,7 +308,7 @@ mod tests {
     use std::fs::{self, File};
     use std::sync::Arc;
 
-    use runstate::store::{FileStore, NewRun, RunData, RunLists};
+    use runstate_store::{FileStore, NewRun, RunData, RunLists};
 
     use super::*;
 

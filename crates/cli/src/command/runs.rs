@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 use runstate::run::RunStatus;
-use runstate::store::{Approval, ApprovalFilter, RunInfo, RunQuery, moment};
+use runstate_store::{Approval, ApprovalFilter, RunInfo, RunQuery, moment};
 use serde_json::{Value, json};
 
 use super::page;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use runstate::run::RunStatus;
-use runstate::store::{Parts, Sent, StoreError, UserMessage, send};
+use runstate_store::{Parts, Sent, StoreError, UserMessage, send};
 use serde_json::json;
 
 use super::hand::by_whom;

@@ -3,10 +3,10 @@
 use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::store::{
+use runstate::tool_call::AnyToolCall;
+use runstate_store::{
     Approval, ApprovalFilter, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage,
 };
-use runstate::tool_call::AnyToolCall;
 use serde_json::{Value, json};
 
 use super::hand::holder;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
-use runstate::store::{EventRow, Feed, RunStore, StoreError};
+use runstate_store::{EventRow, Feed, RunStore, StoreError};
 
 use serde_json::Value;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use runstate::agent::CancellationToken;
 use runstate::run::RunStatus;
-use runstate::store::Worker;
 use runstate_runtime::clock::unix_clock;
+use runstate_store::Worker;
 use tokio::task::JoinHandle;
 
 use super::time::time;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::Loaded;
 use runstate::trace::{JsonlReader, Recorder};
 use runstate_runtime::clock::{Clock, TokioClock};
+use runstate_store::Loaded;
 use tokio::runtime::{Builder, Runtime};
 
 use super::driven::Driven;

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use runstate::agent::{CommitError, Delta, StateCommitter};
 use runstate::checkpoint::Due;
-use runstate::store::{Lost, StoreCommitter};
 use runstate::trace::{Event, Recorder};
+use runstate_store::{Lost, StoreCommitter};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 

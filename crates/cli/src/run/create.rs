@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::store::{NewRun, Parts, StoreError, UserMessage};
+use runstate_store::{NewRun, Parts, StoreError, UserMessage};
 
 use crate::clock::unix_ms;
 use crate::failure::Failure;
@@ -200,7 +200,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use async_trait::async_trait;
-    use runstate::store::{MemoryStore, PendingSignals, RunData, RunStore, Wrapper};
+    use runstate_store::{MemoryStore, PendingSignals, RunData, RunStore, Wrapper};
 
     use super::*;
     use crate::scenario;

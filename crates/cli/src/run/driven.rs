@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use runstate::agent::{CancellationToken, RunState};
-use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
 use runstate_runtime::clock::{Clock, unix_clock};
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
+use runstate_store::{Loaded, Lost, StoreCommitter, StoreError};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 

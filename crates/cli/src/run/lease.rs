@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use runstate::store::{Claim, Lease, LeaseTerm, Release, RunStore, StoreError, renew_loop};
 use runstate_runtime::clock::unix_clock;
+use runstate_store::{Claim, Lease, LeaseTerm, Release, RunStore, StoreError, renew_loop};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

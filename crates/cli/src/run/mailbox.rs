@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use runstate::agent::Incoming;
 use runstate::decision::Decision;
-use runstate::store::{RunStore, StoreError};
 use runstate_scenario::Line;
+use runstate_store::{RunStore, StoreError};
 use tokio::sync::{Mutex, watch};
 
 use super::progress::Progress;
@@ -123,13 +123,13 @@ mod tests {
     use async_trait::async_trait;
     use runstate::agent::RunState;
     use runstate::decision::DecisionAction;
-    use runstate::store::{
-        ApprovalFilter, ApprovalQuery, Claim, MemoryStore, NewRun, PendingSignals, StoreCommitter, Wrapper,
-    };
     use runstate::termination::TerminationReason;
     use runstate::trace::Recorder;
     use runstate_runtime::clock::unix_clock;
     use runstate_scenario::{Scenario, Setting, Stage, Stop};
+    use runstate_store::{
+        ApprovalFilter, ApprovalQuery, Claim, MemoryStore, NewRun, PendingSignals, StoreCommitter, Wrapper,
+    };
 
     use super::*;
 

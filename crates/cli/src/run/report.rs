@@ -4,9 +4,9 @@ use std::io::BufReader;
 
 use runstate::agent::Pending;
 use runstate::decision::ResumeMode;
-use runstate::store::Approval;
 use runstate::termination::TerminationReason;
 use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
+use runstate_store::Approval;
 use serde_json::{Value, json};
 
 use super::{Driven, Ending};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use runstate::snapshot::Keyring;
-use runstate::store::{CorruptEntry, Keyed, RunStore, StoreError};
+use runstate_store::{CorruptEntry, Keyed, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::again::Again;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use runstate::agent::{CancellationToken, Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
-use runstate::store::{
+use runstate_runtime::clock::unix_clock;
+use runstate_store::{
     Loaded, MemoryStore, NewRun, PendingSignals, RunData, RunStore, StoreError, Worker, Wrapper, decide,
 };
-use runstate_runtime::clock::unix_clock;
 
 use super::Opened;
 use crate::host::ScenarioExecutor;

@@ -1,6 +1,6 @@
 //! Unreadable entries of a store.
 
-use runstate::store::CorruptEntry;
+use runstate_store::CorruptEntry;
 use serde_json::{Value, json};
 
 use super::Opened;

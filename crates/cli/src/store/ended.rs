@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{Lease, RunInfo, RunQuery, RunStore, StoreError};
+use runstate_store::{Lease, RunInfo, RunQuery, RunStore, StoreError};
 
 use crate::machine;
 

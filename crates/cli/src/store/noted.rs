@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use runstate::store::{Commit, Lease, RunStore, StoreError, Wrapper};
+use runstate_store::{Commit, Lease, RunStore, StoreError, Wrapper};
 
 use crate::runs::Marks;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{FileStore, RunStore, StoreError};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{FileStore, RunStore, StoreError};
 
 use super::damage::tell_repair;
 use super::url::StoreUrl;

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufReader, Read};
 
-use runstate::store::StoreError;
 use runstate::trace::JsonlReader;
+use runstate_store::StoreError;
 
 use super::Opened;
 

@@ -1,7 +1,7 @@
 //! Waiting calls.
 
 use runstate::decision::IN_DOUBT;
-use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, expire_run};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, expire_run};
 
 use serde_json::{Value, json};
 

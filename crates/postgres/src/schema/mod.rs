@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Object, Transaction};
-use runstate::store::StoreError;
+use runstate_store::StoreError;
 use sha2::{Digest, Sha256};
 use tokio_postgres::error::SqlState;
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use runstate::store::{ChangeCursor, Changes, StoreError};
+use runstate_store::{ChangeCursor, Changes, StoreError};
 
 use super::{limit_of, load};
 use crate::pool::Connections;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{CallRow, Commit, Lease, StoreError, UserMessage, Waits};
+use runstate_store::{CallRow, Commit, Lease, StoreError, UserMessage, Waits};
 use tokio_postgres::types::ToSql;
 
 use super::{Answer, load};

@@ -4,9 +4,7 @@
 use std::collections::BTreeSet;
 
 use runstate::decision::Suspension;
-use runstate::store::{
-    Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, StoreError, Timer, Unread,
-};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, StoreError, Timer, Unread};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 

@@ -1,7 +1,7 @@
 //! Load of a complete run.
 
 use runstate::agent::keys::Scope;
-use runstate::store::{Holder, Parts, RunInfo, StoreError, ThreadPlace};
+use runstate_store::{Holder, Parts, RunInfo, StoreError, ThreadPlace};
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 

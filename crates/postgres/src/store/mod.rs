@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use runstate::decision::Decision;
-use runstate::store::{
+use runstate_store::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, NewRun,
     Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, StoreError,
     Superseded, Timer, TraceRow, Unread, UserMessage,

@@ -35,7 +35,7 @@ pub(crate) struct Sql {
     pub(crate) due: String,
 }
 
-/// The columns of a [`RunInfo`](runstate::store::RunInfo).
+/// The columns of a [`RunInfo`](runstate_store::RunInfo).
 const INFO: &str =
     "<coalesce(r.long_id, r.id)>, <r.title>, r.status, <r.reason>, r.version, r.steps, r.waiting, <r.holder>,
     r.held_until, r.not_before, <r.problem>, <r.cancel>, r.created_at, r.changed_at, r.lost, {now}, r.fence, <r.id>";

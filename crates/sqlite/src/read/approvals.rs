@@ -1,6 +1,6 @@
 //! Waiting calls and their expiries.
 
-use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, Timer, Unread};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, Timer, Unread};
 use rusqlite::{Connection, ToSql, named_params};
 
 use super::lists::{self, bounded, key, optional_int, text};

@@ -1,6 +1,6 @@
 //! Lists in which an unreadable row hides no other.
 
-use runstate::store::{StoreError, Unread};
+use runstate_store::{StoreError, Unread};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, ToSql};
 

@@ -2,7 +2,7 @@
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
-use runstate::store::{EventRow, Parts, PendingSignals, StoreError, TraceRow, UserMessage};
+use runstate_store::{EventRow, Parts, PendingSignals, StoreError, TraceRow, UserMessage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;

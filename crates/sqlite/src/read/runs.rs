@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::{CorruptEntry, Holder, RunInfo, RunQuery, StoreError, Unread};
+use runstate_store::{CorruptEntry, Holder, RunInfo, RunQuery, StoreError, Unread};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::lists::{self, Key, bounded, int, key, optional, optional_int, text};

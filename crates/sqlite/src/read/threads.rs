@@ -2,7 +2,7 @@
 
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::ThreadPlace;
+use runstate_store::ThreadPlace;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::{Outcome, unreadable};

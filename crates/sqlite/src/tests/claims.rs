@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::store::Claim;
 use runstate_runtime::clock::SetClock;
+use runstate_store::Claim;
 use rusqlite::{Connection, StatementStatus};
 
 use crate::schema::MIGRATIONS;

@@ -1,6 +1,6 @@
 //! Unreadable rows in lists.
 
-use runstate::store::Unread;
+use runstate_store::Unread;
 use rusqlite::{Connection, StatementStatus};
 
 use crate::error::unreadable;

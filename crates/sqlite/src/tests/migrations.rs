@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use runstate::store::{Claim, NewRun, RunData, RunLists, RunQueue, StoreError};
+use runstate_store::{Claim, NewRun, RunData, RunLists, RunQueue, StoreError};
 use rusqlite::Connection;
 
 use crate::SqliteStore;

@@ -1,6 +1,6 @@
 //! Query plans: SQLite reads through an index, in its order, regardless of other rows.
 
-use runstate::store::ApprovalFilter;
+use runstate_store::ApprovalFilter;
 use rusqlite::Connection;
 
 use crate::read::{approvals, load, runs};

@@ -1,7 +1,7 @@
 //! Commits.
 
 use runstate::decision::Decision;
-use runstate::store::{CallRow, Commit, Lease, MessageRow, RunRow, StoreError, TraceRow, ValueRow};
+use runstate_store::{CallRow, Commit, Lease, MessageRow, RunRow, StoreError, TraceRow, ValueRow};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::leases::{fenced, no_run};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use runstate::store::{Claim, Lease, Release, StoreError, left};
+use runstate_store::{Claim, Lease, Release, StoreError, left};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;

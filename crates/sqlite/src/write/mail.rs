@@ -2,7 +2,7 @@
 
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::store::{Posted, StoreError, Superseded, UserMessage};
+use runstate_store::{Posted, StoreError, Superseded, UserMessage};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;

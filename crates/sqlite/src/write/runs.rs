@@ -1,6 +1,6 @@
 //! Creation and removal of runs.
 
-use runstate::store::{NewRun, StoreError};
+use runstate_store::{NewRun, StoreError};
 use rusqlite::{Connection, params};
 
 use super::bring_news;

@@ -1,7 +1,7 @@
 //! Positions of runs on threads.
 
 use runstate::run::RunStatus;
-use runstate::store::{StoreError, ThreadPlace};
+use runstate_store::{StoreError, ThreadPlace};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::leases::no_run;

@@ -10,8 +10,8 @@ use runstate::agent::{
     Plugin, PluginError, Verdict, async_trait,
 };
 use runstate::decision::{ResumeMode, Suspension};
-use runstate::store::{Ended, Executor, ExecutorError, JobSpec, Loaded};
 use runstate_runtime::clock::Clock;
+use runstate_store::{Ended, Executor, ExecutorError, JobSpec, Loaded};
 
 use super::ahead::Ahead;
 use super::tools::Act;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{StoreError, Worker};
+use runstate_store::{StoreError, Worker};
 use tokio_util::sync::CancellationToken;
 
 pub use ahead::Ahead;

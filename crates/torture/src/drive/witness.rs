@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runstate::agent::async_trait;
-use runstate::store::{Commit, Lease, RunStore, StoreError, Wrapper};
+use runstate_store::{Commit, Lease, RunStore, StoreError, Wrapper};
 
 use crate::ledger::{Entry, Ledger, Made, digest};
 

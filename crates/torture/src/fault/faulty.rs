@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{
+use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, NewRun, PendingSignals, Posted, RunStore,
     StoreError, Superseded, Timer, UserMessage, Wrapper,
 };

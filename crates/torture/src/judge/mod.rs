@@ -13,7 +13,7 @@ mod trace;
 
 use std::fmt;
 
-use runstate::store::RunStore;
+use runstate_store::RunStore;
 
 pub use facts::Facts;
 

@@ -3,8 +3,8 @@
 use runstate::agent::RunState;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
-use runstate::store::{EventRow, Loaded, RunStore, StoreError};
 use runstate::trace::Event;
+use runstate_store::{EventRow, Loaded, RunStore, StoreError};
 use serde_json::Value;
 
 use super::Violation;

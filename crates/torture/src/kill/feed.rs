@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use runstate::run::RunStatus;
-use runstate::store::{NewRun, RunInfo, RunQuery, Sent, StoreError, UserMessage, send};
 use runstate_runtime::clock::Clock;
+use runstate_store::{NewRun, RunInfo, RunQuery, Sent, StoreError, UserMessage, send};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{ApprovalFilter, ApprovalQuery, RunInfo, StoreError};
+use runstate_store::{ApprovalFilter, ApprovalQuery, RunInfo, StoreError};
 use tokio::sync::watch;
 
 use super::people::Demand;

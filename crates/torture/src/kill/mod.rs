@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use runstate::store::RunStore;
 use runstate_runtime::clock::{UnixClock, unix_clock};
+use runstate_store::RunStore;
 use tokio::sync::watch as channel;
 use tokio_util::sync::CancellationToken;
 

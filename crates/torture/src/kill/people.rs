@@ -6,8 +6,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
-use runstate::store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, decide};
 use runstate_runtime::clock::Clock;
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, decide};
 use serde_json::json;
 use tokio::sync::watch;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fastrand::Rng;
-use runstate::store::{Feed, StoreError};
+use runstate_store::{Feed, StoreError};
 
 use super::watch::all;
 use super::{Parent, failed};

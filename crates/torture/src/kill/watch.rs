@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate::store::{RunInfo, RunQuery, RunStore, StoreError};
+use runstate_store::{RunInfo, RunQuery, RunStore, StoreError};
 
 use super::{Parent, failed};
 use crate::judge::Violation;

@@ -1,0 +1,173 @@
+//! Errors of a store.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use runstate::run::RunStatus;
+
+/// The error of a store operation.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The run does not exist.
+    NoRun {
+        /// The requested id.
+        run: String,
+    },
+    /// The id belongs to a run, which may have been removed, or to a message.
+    Taken {
+        /// The id.
+        run: String,
+    },
+    /// The run is leased.
+    Held {
+        /// The run.
+        run: String,
+        /// The holder of the lease.
+        holder: String,
+        /// The time until the lease expires without a renewal.
+        left: Duration,
+    },
+    /// The run was claimed again. The holder of the older lease must stop.
+    Fenced {
+        /// The run.
+        run: String,
+        /// The fencing token of the refused lease.
+        fence: u64,
+        /// The fencing token of the newest lease.
+        current: u64,
+    },
+    /// The commit does not have the next number.
+    Version {
+        /// The run.
+        run: String,
+        /// The number of the commit.
+        got: u64,
+        /// The expected number.
+        expected: u64,
+    },
+    /// The thread continues from another run, or from a run that is not `Done`.
+    Busy {
+        /// The thread.
+        thread: String,
+        /// The last run of the thread.
+        run: String,
+        /// The status of that run.
+        status: RunStatus,
+    },
+    /// The run has a new message, and the commit does not contain it.
+    Superseded {
+        /// The run.
+        run: String,
+        /// The id of the message.
+        message: String,
+    },
+    /// A later run of the thread begins with the messages of this run.
+    Continued {
+        /// The run.
+        run: String,
+        /// The later run.
+        by: String,
+    },
+    /// Another decision on the suspension was accepted before.
+    Decided {
+        /// The run.
+        run: String,
+        /// The suspension.
+        suspension: String,
+        /// The accepted decision.
+        decision: String,
+    },
+    /// The stored data cannot be used: it is corrupt, or of another program or another version of this one.
+    Unusable {
+        /// The problem and its place.
+        what: String,
+        /// The remedy.
+        help: String,
+    },
+    /// The commit exceeds the size limit of the store. Nothing was written. A retry fails as well.
+    TooLarge {
+        /// The size of the commit and the limit.
+        what: String,
+        /// The remedy.
+        help: String,
+    },
+    /// The store cannot be reached, is too busy, or does not know the result of the operation. A retry may succeed.
+    Unavailable(Box<dyn Error + Send + Sync>),
+    /// The store failed: the disk is full, read-only or broken.
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Creates the error of a store that cannot be reached.
+    pub fn unavailable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        StoreError::Unavailable(cause.into())
+    }
+
+    /// Creates the error of a failed store.
+    pub fn failed(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        StoreError::Failed(cause.into())
+    }
+
+    /// Creates the error of stored data that cannot be used.
+    pub fn unusable(what: impl fmt::Display, help: impl Into<String>) -> Self {
+        StoreError::Unusable { what: what.to_string(), help: help.into() }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::NoRun { run } => write!(f, "there is no run {run:?}"),
+            StoreError::Taken { run } => {
+                write!(f, "the id {run:?} was given to a run already; give the new one another id")
+            }
+            StoreError::Held { run, holder, left: Duration::MAX } => {
+                write!(f, "the run {run:?} is in the hands of {holder} without an end")
+            }
+            StoreError::Held { run, holder, left } => write!(
+                f,
+                "the run {run:?} is in the hands of {holder} for {left:?} more, unless that is renewed"
+            ),
+            StoreError::Fenced { run, fence, current } => write!(
+                f,
+                "the run {run:?} was taken by somebody else: this is lease {fence}, the last one is {current}; \
+                 nothing was written, and nothing more may be done with it here"
+            ),
+            StoreError::Version { run, got, expected } => write!(
+                f,
+                "commit {got} of the run {run:?} where commit {expected} is the next; read the run anew"
+            ),
+            StoreError::Busy { thread, run, status } => write!(
+                f,
+                "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run comes behind the last one once that is Done"
+            ),
+            StoreError::Superseded { run, message } => write!(
+                f,
+                "the run {run:?} goes on with the message {message:?}, which this commit does not hold; read the run anew"
+            ),
+            StoreError::Continued { run, by } => {
+                write!(f, "the run {by:?} begins with the messages of the run {run:?}; remove {by:?} first")
+            }
+            StoreError::Decided { run, suspension, decision } => write!(
+                f,
+                "the run {run:?} has the decision {decision:?} on the suspension {suspension:?} already"
+            ),
+            StoreError::Unusable { what, help } | StoreError::TooLarge { what, help } => {
+                write!(f, "{what}; {help}")
+            }
+            StoreError::Unavailable(cause) => write!(f, "the store cannot be reached now: {cause}"),
+            StoreError::Failed(cause) => write!(f, "the store failed: {cause}"),
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StoreError::Unavailable(cause) | StoreError::Failed(cause) => Some(&**cause),
+            _ => None,
+        }
+    }
+}

@@ -1,6 +1,0 @@
-//! Stream sessions as the model of agent runs.
-
-mod ends;
-mod live;
-mod whole;
-mod world;
