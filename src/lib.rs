@@ -49,8 +49,6 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
-#[cfg(feature = "stream")]
-pub mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "trace")]

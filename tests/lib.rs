@@ -8,9 +8,7 @@ mod forgery;
 mod kernel;
 
 mod diagram;
-mod guardrail;
 mod lifecycles;
 mod proof;
-mod stream;
 mod testing;
 mod trace;

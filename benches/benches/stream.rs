@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::StreamExt;
-use runstate::stream::drift::DriftDetector;
-use runstate::stream::guardrail::{Json, Latex, Markdown, Patterns, Repetition, Rules, ZeroOutput};
-use runstate::stream::{
+use runstate_guardrails::drift::DriftDetector;
+use runstate_guardrails::{Json, Latex, Markdown, Patterns, Repetition, Rules, ZeroOutput};
+use runstate_stream::{
     Backoff, Callbacks, Continuation, ErrorKind, Event, Opening, RetryPolicy, Session, SessionBuilder,
     SourceError, StreamEvent,
 };

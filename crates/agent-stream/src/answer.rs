@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{How, VoidText};
 use runstate::agent::ModelError;
 use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
 use runstate::turn::Extra;
+use runstate_stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
 
 /// An answer in progress.
 pub(super) struct Answer<'m, C: Callbacks> {

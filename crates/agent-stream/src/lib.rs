@@ -1,7 +1,7 @@
 //! A stream session as the model of agent runs. Its model calls are retried, fall back to other streams, and are
 //! checked against rules.
 //!
-//! The module depends on both drivers. [`agent`](runstate::agent) and [`stream`](runstate::stream) do not depend on each
+//! The module depends on both drivers. [`agent`](runstate::agent) and [`stream`](runstate_stream) do not depend on each
 //! other.
 //!
 //! | session event | result for the run |
@@ -9,7 +9,7 @@
 //! | text, until the output is complete | nothing yet; with [`SessionModel::live`], the text as it arrives |
 //! | PROGRESS | the usage that [`SessionModel::progress`] reads from it, immediately; also for failed attempts, because their tokens were used |
 //! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, `state.extra` and `state.finish` |
-//! | the last ERROR, ABORT_COMPLETED | [`ModelEvent::Error`] with the [`SessionError`](runstate::stream::SessionError) as its source |
+//! | the last ERROR, ABORT_COMPLETED | [`ModelEvent::Error`] with the [`SessionError`](runstate_stream::SessionError) as its source |
 //!
 //! So the text of a failed attempt is never part of the answer. Messages and additional data are not part of an
 //! answer either; the session's [`Callbacks`] receive them.
@@ -21,7 +21,7 @@
 //! ```
 //! use runstate::agent::{Agent, InferenceRequest, Input, RunHandles, RunState, run_loop};
 //! use runstate_agent_stream::SessionModel;
-//! use runstate::stream::{ErrorKind, Opening, RetryPolicy, Session, SessionBuilder, SourceError, StreamEvent};
+//! use runstate_stream::{ErrorKind, Opening, RetryPolicy, Session, SessionBuilder, SourceError, StreamEvent};
 //! use runstate::termination::TerminationReason;
 //!
 //! fn session(request: &InferenceRequest) -> SessionBuilder {
@@ -65,7 +65,7 @@ use serde_json::Value;
 use answer::Answer;
 use runstate::agent::answer::{ModelEvent, Usage};
 use runstate::agent::{InferenceRequest, Model, ModelStream};
-use runstate::stream::{Callbacks, Session, SessionBuilder};
+use runstate_stream::{Callbacks, Session, SessionBuilder};
 pub use void::VoidText;
 
 /// A model whose answers are the outputs of stream sessions, with one session per inference.
@@ -99,7 +99,7 @@ impl<C: Callbacks + 'static> SessionModel<C> {
     /// Sets the function that reads newly used tokens from [`StreamEvent::Progress`] values. The form of these values
     /// depends on the streams. Default: no usage is reported.
     ///
-    /// [`StreamEvent::Progress`]: runstate::stream::StreamEvent::Progress
+    /// [`StreamEvent::Progress`]: runstate_stream::StreamEvent::Progress
     pub fn progress(mut self, read: impl Fn(&Value) -> Option<Usage> + Send + Sync + 'static) -> Self {
         self.how.read = Box::new(read);
         self

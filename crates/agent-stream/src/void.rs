@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use runstate::stream::Failure;
+use runstate_stream::Failure;
 
 /// An answer that cannot continue, because its attempt failed after text of it was emitted. It occurs in
 /// [live](super::SessionModel::live) answers only. It is the source of the [`ModelError`](runstate::agent::ModelError).

@@ -9,10 +9,10 @@ use runstate::agent::answer::ModelEvent;
 use runstate::agent::{
     Agent, CancellationToken, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop,
 };
-use runstate::stream::{ErrorKind, RetryPolicy, SessionError};
 use runstate::stream_session::ErrorCode;
 use runstate::termination::TerminationReason;
 use runstate_agent_stream::SessionModel;
+use runstate_stream::{ErrorKind, RetryPolicy, SessionError};
 
 use super::stream::flows::{every, policy};
 use super::stream::script::{Step, scripted, then, tokens};

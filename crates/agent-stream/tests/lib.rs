@@ -1,9 +1,8 @@
 //! Stream sessions as the model of agent runs.
-#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
-#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
 
 /// The scripted streams of the tests of sessions.
-#[path = "../../../tests/stream"]
+#[path = "../../stream/tests"]
 #[allow(dead_code, reason = "these tests use a part of them")]
 mod stream {
     pub mod flows;

@@ -1,7 +1,7 @@
 //! Answers that are given on as they come.
 
-use runstate::stream::{ErrorKind, SessionBuilder};
 use runstate::termination::TerminationReason;
+use runstate_stream::{ErrorKind, SessionBuilder};
 
 use super::stream::flows::every;
 use super::stream::script::{Step, then, tokens};

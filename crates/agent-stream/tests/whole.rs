@@ -1,8 +1,8 @@
 //! Answers that come to be whole, after retries, fallbacks and rules.
 
 use runstate::agent::answer::Usage;
-use runstate::stream::{Compare, ErrorKind, RetryPolicy};
 use runstate::termination::TerminationReason;
+use runstate_stream::{Compare, ErrorKind, RetryPolicy};
 use serde_json::json;
 
 use super::stream::flows::{every, no, policy};

@@ -9,10 +9,10 @@ use runstate::agent::{
     Agent, CancellationToken, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked,
     async_trait, run_loop,
 };
-use runstate::stream::{Recording, Session, SessionBuilder};
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
 use runstate_agent_stream::SessionModel;
+use runstate_stream::{Recording, Session, SessionBuilder};
 use serde_json::Value;
 
 use super::stream::flows::on;

@@ -1,6 +1,5 @@
 //! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
-#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
-#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
 
 mod abandoned;
 mod checked_logs;

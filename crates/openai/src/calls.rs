@@ -1,7 +1,7 @@
 //! Assembly of tool calls from their pieces.
 
-use runstate::stream::{ErrorKind, SourceError, StreamEvent};
 use runstate::turn::Extra;
+use runstate_stream::{ErrorKind, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::chunk::{CallDelta, Function};

@@ -60,7 +60,7 @@ impl Chat {
     }
 
     /// Asks for a continuation of an answer that began with `checkpoint`.
-    /// [`Overlap`](runstate::stream::Overlap) removes text of the checkpoint that the model repeats.
+    /// [`Overlap`](runstate_stream::Overlap) removes text of the checkpoint that the model repeats.
     pub fn go_on_from(self, checkpoint: &str) -> Self {
         let prompt =
             "Go on with your answer exactly where it stops. Do not repeat anything and do not comment on it.";
@@ -90,8 +90,8 @@ impl Chat {
     /// the answer reports it as [`StreamEvent::Extra`] and [`ToolCall::extra`]. `thinking_blocks` are reported
     /// complete, at the end of the answer. So is `content` if it is a list with other parts than texts.
     ///
-    /// [`StreamEvent::Extra`]: runstate::stream::StreamEvent::Extra
-    /// [`ToolCall::extra`]: runstate::stream::ToolCall::extra
+    /// [`StreamEvent::Extra`]: runstate_stream::StreamEvent::Extra
+    /// [`ToolCall::extra`]: runstate_stream::ToolCall::extra
     pub fn keep(mut self, field: impl Into<String>) -> Self {
         self.kept.push(field.into());
         self

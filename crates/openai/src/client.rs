@@ -14,7 +14,7 @@ use hyper::header::{
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use runstate::stream::{ErrorKind, SourceError};
+use runstate_stream::{ErrorKind, SourceError};
 
 use crate::connect::{self, Connector};
 use crate::events::ChatStream;

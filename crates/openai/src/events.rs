@@ -13,7 +13,7 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use runstate::stream::{ErrorKind, SourceError, StreamEvent};
+use runstate_stream::{ErrorKind, SourceError, StreamEvent};
 use serde::de::IgnoredAny;
 use sse_stream::{Sse, SseByteStream};
 use tokio::time::Sleep;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use hyper::header::{DATE, HeaderMap, RETRY_AFTER};
-use runstate::stream::{ErrorKind, SourceError};
+use runstate_stream::{ErrorKind, SourceError};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! Chat completions of OpenAI-compatible servers, as the streams that [`runstate::stream`] reads.
+//! Chat completions of OpenAI-compatible servers, as the streams that [`runstate_stream`] reads.
 //!
 //! [`OpenAi::stream`] posts a [`Chat`] and returns its answer as a stream of server-sent events: tokens,
 //! complete tool calls, and typed failures. A session makes attempts of it:
 //!
 //! ```no_run
-//! use runstate::stream::{Opening, Session};
+//! use runstate_stream::{Opening, Session};
 //! use runstate_openai::{Chat, OpenAi};
 //!
 //! # async fn ask() -> Result<(), Box<dyn std::error::Error>> {

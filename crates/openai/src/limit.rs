@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use runstate::stream::{ErrorKind, SourceError};
+use runstate_stream::{ErrorKind, SourceError};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The time limits of each answer.

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use futures_util::{StreamExt, stream};
 use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
-use runstate::stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use runstate::turn::{Extra, Turn};
+use runstate_stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::chunk::{BLOCKS, CONTENT};
@@ -58,14 +58,14 @@ impl OpenAiModel {
     /// for each attempt.
     ///
     /// An attempt that continues from a checkpoint sends it as the assistant's last message, followed by a
-    /// user's message: the prompt of [`Continuation::prompt`](runstate::stream::Continuation::prompt), or the
+    /// user's message: the prompt of [`Continuation::prompt`](runstate_stream::Continuation::prompt), or the
     /// prompt of [`Chat::go_on_from`].
     ///
     /// ```
     /// use runstate::agent::Agent;
     /// use runstate_agent_stream::SessionModel;
-    /// use runstate::stream::Session;
-    /// use runstate::stream::guardrail::{PatternKind, Patterns, Severity};
+    /// use runstate_stream::Session;
+    /// use runstate_guardrails::{PatternKind, Patterns, Severity};
     /// use runstate_openai::{OpenAi, OpenAiModel, usage};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

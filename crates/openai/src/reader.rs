@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use runstate::stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use runstate::turn::Extra;
+use runstate_stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use serde_json::{Map, Value, json};
 
 use crate::calls::{Calls, MOST_BYTES};

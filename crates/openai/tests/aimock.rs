@@ -8,12 +8,11 @@ use std::time::Duration;
 use runstate::agent::{
     Agent, Input, Message, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
 };
-use runstate::stream::{
-    Backoff, ErrorKind, Opening, RetryPolicy, Session, SourceError, StreamEvent, structured,
-};
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
+use runstate_guardrails::structured;
 use runstate_openai::{Chat, OpenAi, OpenAiModel};
+use runstate_stream::{Backoff, ErrorKind, Opening, RetryPolicy, Session, SourceError, StreamEvent};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};

@@ -1,6 +1,6 @@
 //! Answers as servers write them.
 
-use runstate::stream::{FinishReason, StreamEvent};
+use runstate_stream::{FinishReason, StreamEvent};
 use serde_json::json;
 
 use crate::server::{Act, answer, chunk, events_head, finish, of, send, text, tokens};

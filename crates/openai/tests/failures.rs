@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::stream::{ErrorKind, StreamEvent};
 use runstate_openai::{Chat, OpenAi};
+use runstate_stream::{ErrorKind, StreamEvent};
 
 use crate::server::{Act, Server, ask, chunk, events_head, finish, of, send, text, tokens};
 

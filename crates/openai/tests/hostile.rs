@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use proptest::prelude::*;
-use runstate::stream::{Backoff, Continuation, ErrorKind, Opening, RetryPolicy, Session, StreamEvent};
 use runstate_openai::Chat;
+use runstate_stream::{Backoff, Continuation, ErrorKind, Opening, RetryPolicy, Session, StreamEvent};
 use serde_json::json;
 
 use crate::server::{Act, Server, answer, ask, chunk, events_head, finish, of, send, text, tokens};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::stream::StreamEvent;
+use runstate_stream::StreamEvent;
 
 use crate::server::{Act, events_head, finish, of, send, text};
 

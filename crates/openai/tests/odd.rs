@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use runstate::agent::answer::ModelEvent;
 use runstate::agent::{Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop};
-use runstate::stream::{ErrorKind, FinishReason, StreamEvent};
 use runstate_openai::OpenAiModel;
+use runstate_stream::{ErrorKind, FinishReason, StreamEvent};
 use serde_json::json;
 
 use crate::server::{Act, Server, answer, chunk, events_head, finish, of, send, text, tokens};

@@ -7,16 +7,16 @@ use runstate::agent::answer::Usage;
 use runstate::agent::{
     Agent, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
 };
-use runstate::stream::drift::DriftDetector;
-use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity, Violation};
-use runstate::stream::{
-    Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, StreamEvent, Timeouts,
-};
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::tool_result::ToolResult;
 use runstate_agent_stream::SessionModel;
+use runstate_guardrails::drift::DriftDetector;
+use runstate_guardrails::{Guardrail, OutputFacts, Patterns, Severity, Violation};
 use runstate_openai::{Chat, OpenAiModel, usage};
+use runstate_stream::{
+    Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, StreamEvent, Timeouts,
+};
 use serde_json::{Value, json};
 
 use crate::server::{Act, Server, answer_to, events_head, finish, send, text};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::stream::{SourceError, StreamEvent};
 use runstate_openai::{Chat, OpenAi};
+use runstate_stream::{SourceError, StreamEvent};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;

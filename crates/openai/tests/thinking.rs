@@ -5,10 +5,10 @@ use runstate::agent::answer::Usage;
 use runstate::agent::{
     Agent, Input, PhaseContext, Plugin, PluginError, RunHandles, RunState, StoredRun, async_trait, run_loop,
 };
-use runstate::stream::{Session, StreamEvent};
 use runstate::turn::Turn;
 use runstate_agent_stream::SessionModel;
 use runstate_openai::{Chat, OpenAiModel};
+use runstate_stream::{Session, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::server::{Act, Server, answer, answer_to, chunk, events_head, finish, send, text};

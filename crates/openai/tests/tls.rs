@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use runstate::stream::{ErrorKind, Opening, Session, SourceError};
 use runstate_openai::{Chat, ConfigError, OpenAi};
+use runstate_stream::{ErrorKind, Opening, Session, SourceError};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;

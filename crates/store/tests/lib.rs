@@ -1,6 +1,5 @@
 //! Stores of runs.
-#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
-#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
 
 mod broken;
 mod conform_parts;

@@ -12,9 +12,9 @@ mod source;
 mod tests;
 mod told;
 
-use runstate::stream::ConsumerText;
-use runstate::stream::structured::Structured;
 use runstate::trace::Event;
+use runstate_guardrails::structured::Structured;
+use runstate_stream::ConsumerText;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::stream::{ConsumerText, Event, Session, SessionBuilder, SessionError, State};
 use runstate::trace::{Recorder, Rulebook, Verdict, check, to_text};
+use runstate_stream::{ConsumerText, Event, Session, SessionBuilder, SessionError, State};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -182,7 +182,7 @@ async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
 fn in_callback(
     abort: Option<&Abort>,
     token: &CancellationToken,
-    handle: &Arc<Mutex<Option<runstate::stream::AbortHandle>>>,
+    handle: &Arc<Mutex<Option<runstate_stream::AbortHandle>>>,
 ) -> Option<AbortAt> {
     let at = abort?.on.clone().filter(|on| on.in_callback)?;
     Some(AbortAt { at, seen: 0, token: token.clone(), handle: Arc::clone(handle) })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use runstate::stream::{Compare, ConsumerText, Recording, SessionError, State};
+use runstate_stream::{Compare, ConsumerText, Recording, SessionError, State};
 
 /// The result of replaying a session's record.
 #[derive(Debug, PartialEq, Eq)]

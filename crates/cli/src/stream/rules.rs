@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use runstate::stream::guardrail::{
+use runstate_guardrails::{
     self, Custom, Guardrail, Json, Latex, Markdown, PatternKind, Patterns, Repetition, Rules, Violation,
     ZeroOutput,
 };
@@ -33,20 +33,20 @@ pub(super) fn rules(scenario: &Scenario) -> Result<Rules, String> {
     })
 }
 
-fn regex(rule: &Expression) -> Result<guardrail::Forbidden, guardrail::ForbiddenError> {
+fn regex(rule: &Expression) -> Result<runstate_guardrails::Forbidden, runstate_guardrails::ForbiddenError> {
     let name = rule.name.as_deref().unwrap_or("forbid_regex");
     let rule_of = match rule.within_bytes {
-        Some(bytes) => guardrail::Forbidden::within(name, &rule.regex, bytes)?,
-        None => guardrail::Forbidden::new(name, &rule.regex)?,
+        Some(bytes) => runstate_guardrails::Forbidden::within(name, &rule.regex, bytes)?,
+        None => runstate_guardrails::Forbidden::new(name, &rule.regex)?,
     };
     Ok(rule_of.severity(severity(rule.severity)))
 }
 
-pub(super) fn severity(said: scenario::Severity) -> guardrail::Severity {
+pub(super) fn severity(said: scenario::Severity) -> runstate_guardrails::Severity {
     match said {
-        scenario::Severity::Warning => guardrail::Severity::Warning,
-        scenario::Severity::Error => guardrail::Severity::Error,
-        scenario::Severity::Fatal => guardrail::Severity::Fatal,
+        scenario::Severity::Warning => runstate_guardrails::Severity::Warning,
+        scenario::Severity::Error => runstate_guardrails::Severity::Error,
+        scenario::Severity::Fatal => runstate_guardrails::Severity::Fatal,
     }
 }
 
@@ -66,7 +66,7 @@ fn patterns(rule: &BuiltIn) -> Patterns {
     PatternKind::ALL.into_iter().fold(of, |of, kind| of.severity(kind, severity(rule.severity)))
 }
 
-fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
+fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, runstate_guardrails::ForbiddenError> {
     Ok(match rule {
         Rule::ForbidRegex(expression) => Box::new(regex(expression)?),
         Rule::JsonBalanced => Box::new(Json::balanced()),

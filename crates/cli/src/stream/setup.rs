@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use runstate::agent::SchemaCheck;
-use runstate::stream::drift::DriftDetector;
-use runstate::stream::structured::Structured;
-use runstate::stream::{
+use runstate_guardrails::drift::DriftDetector;
+use runstate_guardrails::structured::Structured;
+use runstate_schema::JsonSchemas;
+use runstate_stream::{
     Backoff, Continuation, Curve, Jitter, OnFinish, Recourse, RetryPolicy, Session, SessionBuilder, Timeouts,
 };
-use runstate_schema::JsonSchemas;
 use serde_json::Value;
 
 use super::clock::Shows;

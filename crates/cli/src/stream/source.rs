@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use runstate::stream::{FinishReason, Opening, SourceError, StreamEvent};
+use runstate_stream::{FinishReason, Opening, SourceError, StreamEvent};
 use tokio::time::{Sleep, sleep};
 
 use super::scenario::{Attempt, Failing, Source, Step};

@@ -1,7 +1,7 @@
 //! The schema has the library's names; damaged scenarios are refused.
 
-use runstate::stream::ErrorKind;
-use runstate::stream::drift::DriftKind;
+use runstate_guardrails::drift::DriftKind;
+use runstate_stream::ErrorKind;
 use serde_json::Value;
 
 /// The words of an enumeration in the schema.

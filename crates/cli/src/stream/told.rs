@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runstate::stream::drift::DriftKind;
-use runstate::stream::guardrail::Violation;
-use runstate::stream::{AbortHandle, Callbacks, Event, Failure, State, TimeoutType};
+use runstate_guardrails::Violation;
+use runstate_guardrails::drift::DriftKind;
+use runstate_stream::{AbortHandle, Callbacks, Event, Failure, State, TimeoutType};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -1,6 +1,6 @@
 //! Retries.
 
-use runstate::stream::ErrorKind;
+use runstate_stream::ErrorKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use runstate::stream::drift::DriftKind;
+use runstate_guardrails::drift::DriftKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! Scripted streams.
 
-use runstate::stream::ErrorKind;
+use runstate_stream::ErrorKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

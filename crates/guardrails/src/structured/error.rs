@@ -1,0 +1,105 @@
+//! Errors of reading a value.
+
+use std::error::Error;
+use std::fmt;
+
+use super::Repair;
+use super::reader::Refusal;
+
+/// Error of [`read`](super::read). Another attempt of the model may succeed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StructuredError {
+    /// The text has no JSON.
+    NoJson {
+        /// The beginning of the text.
+        begins: String,
+    },
+    /// The damage of the JSON leaves more than one reading, or the JSON nests deeper than 127 levels.
+    Damaged {
+        /// The byte of the text at which reading stops.
+        at: usize,
+        /// The reason.
+        reason: String,
+    },
+    /// The text has several values, and none of them alone is the answer.
+    Several {
+        /// The JSON of each value, in the order of the text. The value that [`only`](super::Structured::only)
+        /// refuses comes last.
+        readings: Vec<String>,
+    },
+    /// The JSON does not fit the type.
+    Mismatch {
+        /// The mismatch, with its position.
+        error: serde_json::Error,
+        /// The JSON.
+        json: String,
+        /// The repairs of the JSON.
+        repairs: Vec<Repair>,
+    },
+    /// The value fits the type, and the condition of [`SessionBuilder::accept`](crate::stream::SessionBuilder::accept) refuses it.
+    Refused {
+        /// The reason of the condition.
+        reason: String,
+        /// The JSON.
+        json: String,
+        /// The repairs of the JSON.
+        repairs: Vec<Repair>,
+    },
+}
+
+impl StructuredError {
+    pub(super) fn damaged(Refusal { at, why }: Refusal) -> Self {
+        StructuredError::Damaged { at, reason: why.to_owned() }
+    }
+
+    pub(super) fn no_json(text: &str) -> Self {
+        let text = text.trim();
+        let begins = match text.char_indices().nth(40) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        };
+        StructuredError::NoJson { begins }
+    }
+}
+
+impl fmt::Display for StructuredError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StructuredError::NoJson { begins } => {
+                write!(f, "there is no JSON in the output, which begins {begins:?}")
+            }
+            StructuredError::Damaged { at, reason } => {
+                write!(f, "the JSON in the output is damaged at byte {at}: {reason}")
+            }
+            StructuredError::Several { readings } => {
+                write!(f, "the output has {} values, where one was asked for", readings.len())
+            }
+            StructuredError::Mismatch { error, repairs, .. } => {
+                write!(f, "the JSON in the output is not what was asked for: {error}")?;
+                after(f, repairs)
+            }
+            StructuredError::Refused { reason, repairs, .. } => {
+                write!(f, "the JSON in the output is refused: {reason}")?;
+                after(f, repairs)
+            }
+        }
+    }
+}
+
+fn after(f: &mut fmt::Formatter<'_>, repairs: &[Repair]) -> fmt::Result {
+    if repairs.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = repairs.iter().map(|repair| repair.name()).collect();
+    write!(f, " (after repairs: {})", names.join(", "))
+}
+
+impl Error for StructuredError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StructuredError::Mismatch { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Continuation from a checkpoint.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use super::panics::guarded;
+use runstate::stream_session::Checkpoint;
+
+type Validate = Box<dyn FnMut(&str, u64) -> bool + Send>;
+type Prompt = Box<dyn FnMut(&str) -> String + Send>;
+
+/// Policy for attempts that continue from the text of failed ones.
+///
+/// The session saves a checkpoint after every `n` tokens ([`every`](Self::every)). A later attempt continues
+/// from the last checkpoint: its factory receives the text and the prompt, and text of the checkpoint that the
+/// stream repeats is removed. Before a checkpoint is used, the session shows it to the rules, the drift
+/// detector and the validation hook. A checkpoint that one of them refuses is dropped, and the attempt starts
+/// from the beginning.
+pub struct Continuation {
+    pub(super) every: NonZeroU32,
+    pub(super) overlap: Option<usize>,
+    validate: Option<Validate>,
+    prompt: Option<Prompt>,
+}
+
+impl Continuation {
+    /// Creates a policy with a checkpoint after every `tokens` tokens.
+    pub fn every(tokens: NonZeroU32) -> Self {
+        Continuation { every: tokens, overlap: Some(2), validate: None, prompt: None }
+    }
+
+    /// Sets the function that makes the prompt of a continuation from the checkpoint's text. Default: no
+    /// prompt.
+    pub fn prompt(mut self, prompt: impl FnMut(&str) -> String + Send + 'static) -> Self {
+        self.prompt = Some(Box::new(prompt));
+        self
+    }
+
+    /// Sets the function that accepts or refuses a checkpoint. It receives the text and the number of tokens.
+    /// Default: every checkpoint is accepted.
+    pub fn validate(mut self, validate: impl FnMut(&str, u64) -> bool + Send + 'static) -> Self {
+        self.validate = Some(Box::new(validate));
+        self
+    }
+
+    /// Sets the shortest repetition, in characters, that counts as an overlap. Default: 2.
+    pub fn overlap_from(mut self, characters: usize) -> Self {
+        self.overlap = Some(characters);
+        self
+    }
+
+    /// Keeps the text that a continuation repeats. Default: the repetition is removed.
+    pub fn keep_overlap(mut self) -> Self {
+        self.overlap = None;
+        self
+    }
+
+    /// Asks the validation hook. Returns the reason if the hook refuses the checkpoint.
+    pub(super) fn refuses(&mut self, checkpoint: Checkpoint<'_>) -> Option<String> {
+        let validate = self.validate.as_mut()?;
+        match guarded(|| validate(checkpoint.content, checkpoint.tokens)) {
+            Ok(true) => None,
+            Ok(false) => Some("the validation hook refused it".to_owned()),
+            Err(panic) => Some(format!("the validation hook panicked: {panic}")),
+        }
+    }
+
+    /// Returns the prompt for a checkpoint. A hook that panics makes no prompt.
+    pub(super) fn prompt_for(&mut self, checkpoint: &str) -> Option<String> {
+        let prompt = self.prompt.as_mut()?;
+        guarded(|| prompt(checkpoint)).ok()
+    }
+}
+
+impl fmt::Debug for Continuation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Continuation { every, overlap, .. } = self;
+        f.debug_struct("Continuation").field("every", every).field("overlap", overlap).finish_non_exhaustive()
+    }
+}
