@@ -51,7 +51,8 @@ fn may_be_reserved(text: &[u8]) -> bool {
 
 /// Returns whether the value nests deeper than `than` levels. Deeper levels are not visited.
 #[cfg(feature = "snapshot")]
-pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
+#[doc(hidden)]
+pub fn nests_deeper(value: &Value, than: usize) -> bool {
     match value {
         Value::Array(items) => than == 0 || items.iter().any(|item| nests_deeper(item, than - 1)),
         Value::Object(fields) => than == 0 || fields.values().any(|field| nests_deeper(field, than - 1)),

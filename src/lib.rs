@@ -35,8 +35,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "agent")]
-pub mod agent;
 #[cfg(feature = "lifecycles")]
 #[doc(hidden)]
 pub mod calendar;

@@ -1,8 +1,6 @@
 //! One harness; a module per behaviour.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 #![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
-mod agent;
-mod agent_parts;
 mod compile_fail;
 mod forgery;
 mod kernel;

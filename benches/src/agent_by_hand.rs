@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::future::FutureExt;
 use futures_util::stream::FuturesUnordered;
-use runstate::agent::answer::ModelEvent;
-use runstate::agent::{CancellationToken, ModelStream};
+use runstate_agent::answer::ModelEvent;
+use runstate_agent::{CancellationToken, ModelStream};
 use serde_json::Value;
 
 /// A message of the history.

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use futures_util::stream;
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::{
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{
     Agent, Approval, CancellationToken, ExecutionMode, Incoming, InferenceRequest, Input, RunHandles,
     MemoryCommitter, Model, ModelStream, PendingCall, Reply, RunState, Tool, ToolContext, ToolSpec, WhenSuspended, inbox,
     run_loop,

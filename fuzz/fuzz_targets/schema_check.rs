@@ -7,7 +7,7 @@ mod hostile;
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use runstate_schema::JsonSchemas;
 use serde_json::{Map, Value, json};
 

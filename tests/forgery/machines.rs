@@ -1,6 +1,5 @@
 //! Machines in a state that they did not reach.
 
-use runstate::agent::{RunState, StoredRun};
 use runstate::kernel::{
     Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration, Witness, build,
 };
@@ -8,6 +7,7 @@ use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, FlowRecord};
 use runstate::snapshot::{Bundle, BundleLog, Graphs, RestoreError, Snapshot, SnapshotError};
 use runstate::tool_call::{AnyToolCall, CallRecord, ToolCallEvent, ToolCallStatus};
+use runstate_agent::{RunState, StoredRun};
 use runstate_store::{Claim, Loaded, MemoryStore, NewRun, RunData, RunQueue};
 use runstate_store_conformance::Played;
 use serde::{Deserializer, Serializer};

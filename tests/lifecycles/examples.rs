@@ -42,7 +42,7 @@ fn they_know_no_driver() {
     assert_eq!(sources.len(), 6, "{sources:?}");
     for source in sources {
         let text = std::fs::read_to_string(&source).unwrap();
-        for foreign in ["runstate::agent", "runstate_stream::", "runstate_governed::", "tokio", "async"] {
+        for foreign in ["runstate_agent", "runstate_stream::", "runstate_governed::", "tokio", "async"] {
             assert!(!text.contains(foreign), "{} uses {foreign}", source.display());
         }
     }

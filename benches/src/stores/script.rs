@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::stop::{StopConditionSpec, StopConditions};
-use runstate::agent::{
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::stop::{StopConditionSpec, StopConditions};
+use runstate_agent::{
     Agent, GateCall, InferenceRequest, Input, RunHandles, Model, ModelStream, Phase, PhaseContext, Phases, Plugin,
     PluginError, RunState, Tool, ToolContext, ToolSpec, Verdict, run_loop,
 };
@@ -80,7 +80,7 @@ pub async fn parked() -> Vec<Commit> {
     record(Agent::builder(Script(1)).plugin(Ask), 1).await
 }
 
-async fn record(agent: runstate::agent::AgentBuilder, steps: u32) -> Vec<Commit> {
+async fn record(agent: runstate_agent::AgentBuilder, steps: u32) -> Vec<Commit> {
     let stop = vec![StopConditionSpec::MaxRounds { rounds: steps + 2 }];
     let agent = agent
         .tool(Read(ToolSpec::new("read_file", "Reads a file.")))

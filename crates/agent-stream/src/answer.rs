@@ -7,9 +7,9 @@ use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::{How, VoidText};
-use runstate::agent::ModelError;
-use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::turn::Extra;
+use runstate_agent::ModelError;
+use runstate_agent::answer::{FinishReason, ModelEvent};
 use runstate_stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
 
 /// An answer in progress.

@@ -1,7 +1,7 @@
 //! A stream session as the model of agent runs. Its model calls are retried, fall back to other streams, and are
 //! checked against rules.
 //!
-//! The module depends on both drivers. [`agent`](runstate::agent) and [`stream`](runstate_stream) do not depend on each
+//! The module depends on both drivers. [`agent`](runstate_agent) and [`stream`](runstate_stream) do not depend on each
 //! other.
 //!
 //! | session event | result for the run |
@@ -19,7 +19,7 @@
 //! session.
 //!
 //! ```
-//! use runstate::agent::{Agent, InferenceRequest, Input, RunHandles, RunState, run_loop};
+//! use runstate_agent::{Agent, InferenceRequest, Input, RunHandles, RunState, run_loop};
 //! use runstate_agent_stream::SessionModel;
 //! use runstate_stream::{ErrorKind, Opening, RetryPolicy, Session, SessionBuilder, SourceError, StreamEvent};
 //! use runstate::termination::TerminationReason;
@@ -63,8 +63,8 @@ use futures_util::stream;
 use serde_json::Value;
 
 use answer::Answer;
-use runstate::agent::answer::{ModelEvent, Usage};
-use runstate::agent::{InferenceRequest, Model, ModelStream};
+use runstate_agent::answer::{ModelEvent, Usage};
+use runstate_agent::{InferenceRequest, Model, ModelStream};
 use runstate_stream::{Callbacks, Session, SessionBuilder};
 pub use void::VoidText;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use runstate_stream::Failure;
 
 /// An answer that cannot continue, because its attempt failed after text of it was emitted. It occurs in
-/// [live](super::SessionModel::live) answers only. It is the source of the [`ModelError`](runstate::agent::ModelError).
+/// [live](super::SessionModel::live) answers only. It is the source of the [`ModelError`](runstate_agent::ModelError).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct VoidText {

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
-use runstate::agent::answer::ModelEvent;
-use runstate::agent::{
-    Agent, CancellationToken, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop,
-};
 use runstate::stream_session::ErrorCode;
 use runstate::termination::TerminationReason;
+use runstate_agent::answer::ModelEvent;
+use runstate_agent::{
+    Agent, CancellationToken, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop,
+};
 use runstate_agent_stream::SessionModel;
 use runstate_stream::{ErrorKind, RetryPolicy, SessionError};
 

@@ -1,7 +1,7 @@
 //! Answers that come to be whole, after retries, fallbacks and rules.
 
-use runstate::agent::answer::Usage;
 use runstate::termination::TerminationReason;
+use runstate_agent::answer::Usage;
 use runstate_stream::{Compare, ErrorKind, RetryPolicy};
 use serde_json::json;
 

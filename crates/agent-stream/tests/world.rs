@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use runstate::agent::answer::Usage;
-use runstate::agent::event::{AgentEvent, EventKind, EventSink};
-use runstate::agent::{
+use runstate::termination::TerminationReason;
+use runstate::tool_result::ToolResult;
+use runstate_agent::answer::Usage;
+use runstate_agent::event::{AgentEvent, EventKind, EventSink};
+use runstate_agent::{
     Agent, CancellationToken, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked,
     async_trait, run_loop,
 };
-use runstate::termination::TerminationReason;
-use runstate::tool_result::ToolResult;
 use runstate_agent_stream::SessionModel;
 use runstate_stream::{Recording, Session, SessionBuilder};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use runstate::agent::event::{AgentEvent, EventKind, EventSink};
+use runstate_agent::event::{AgentEvent, EventKind, EventSink};
 use runstate_runtime::clock::UnixClock;
 use runstate_store::{Ended, Executor, ExecutorError, JobSpec, Loaded, StoreError};
 

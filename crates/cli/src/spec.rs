@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::agent::Tool;
+use runstate_agent::Tool;
 use runstate_scenario::{FILE_TOOLS, Scenario};
 use runstate_store::{Loaded, UserMessage};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! What the command writes fits the schemas that it prints.
 
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use runstate_schema::JsonSchemas;
 use serde_json::{Value, json};
 

@@ -171,7 +171,7 @@ fn a_scenario_that_says_none_is_refused_with_its_place() {
 
 #[test]
 fn the_schema_has_the_limits_of_the_reader() {
-    use runstate::agent::SchemaCheck;
+    use runstate_agent::SchemaCheck;
     let session = Session::new();
     let schema = serde_json::from_str(&session.run(&["stream", "--schema"]).stdout).unwrap();
     let fits = |text: &str| {

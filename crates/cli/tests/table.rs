@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
 use runstate::turn::{CallRequest, Turn};
+use runstate_agent::{Incoming, Unchecked};
 use runstate_sqlite::SqliteStore;
 use runstate_store::{ApprovalFilter, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
 use runstate_store_conformance::Played;

@@ -14,10 +14,10 @@
 
 use std::error::Error;
 
-use runstate::agent::{
+use runstate::tool_result::ToolResult;
+use runstate_agent::{
     Agent, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked, async_trait, run_loop,
 };
-use runstate::tool_result::ToolResult;
 use runstate_openai::{OpenAi, OpenAiModel};
 use serde_json::json;
 

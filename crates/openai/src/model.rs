@@ -3,16 +3,16 @@
 use std::pin::Pin;
 
 use futures_util::{StreamExt, stream};
-use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
-use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
 use runstate::turn::{Extra, Turn};
+use runstate_agent::answer::{FinishReason, ModelEvent, Usage};
+use runstate_agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
 use runstate_stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::chunk::{BLOCKS, CONTENT};
 use crate::{Chat, ChatStream, OpenAi};
 
-/// A model of an OpenAI-compatible server, for [`runstate::agent`].
+/// A model of an OpenAI-compatible server, for [`runstate_agent`].
 ///
 /// Each request sends the whole history, the tools that the request offers, and its parameters as fields. A
 /// failure of the server is a [`ModelEvent::Error`] and ends the run. [`source`](Self::source) allows retries.
@@ -23,7 +23,7 @@ use crate::{Chat, ChatStream, OpenAi};
 /// (Mistral) is stored and sent back as that list. Blocks and parts that come in pieces are joined.
 ///
 /// ```
-/// use runstate::agent::Agent;
+/// use runstate_agent::Agent;
 /// use runstate_openai::{OpenAi, OpenAiModel};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -62,7 +62,7 @@ impl OpenAiModel {
     /// prompt of [`Chat::go_on_from`].
     ///
     /// ```
-    /// use runstate::agent::Agent;
+    /// use runstate_agent::Agent;
     /// use runstate_agent_stream::SessionModel;
     /// use runstate_stream::Session;
     /// use runstate_guardrails::{PatternKind, Patterns, Severity};

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use runstate::agent::{
-    Agent, Input, Message, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
-};
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
+use runstate_agent::{
+    Agent, Input, Message, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
+};
 use runstate_guardrails::structured;
 use runstate_openai::{Chat, OpenAi, OpenAiModel};
 use runstate_stream::{Backoff, ErrorKind, Opening, RetryPolicy, Session, SourceError, StreamEvent};

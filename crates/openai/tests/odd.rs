@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use runstate::agent::answer::ModelEvent;
-use runstate::agent::{Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop};
+use runstate_agent::answer::ModelEvent;
+use runstate_agent::{Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, run_loop};
 use runstate_openai::OpenAiModel;
 use runstate_stream::{ErrorKind, FinishReason, StreamEvent};
 use serde_json::json;

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use runstate::agent::answer::Usage;
-use runstate::agent::{
-    Agent, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
-};
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::tool_result::ToolResult;
+use runstate_agent::answer::Usage;
+use runstate_agent::{
+    Agent, Input, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, run_loop,
+};
 use runstate_agent_stream::SessionModel;
 use runstate_guardrails::drift::DriftDetector;
 use runstate_guardrails::{Guardrail, OutputFacts, Patterns, Severity, Violation};
@@ -245,9 +245,9 @@ async fn the_providers_own_data_comes_back_with_the_next_request() {
     run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
     assert_signed(&server.requests().await);
     // It survives storage.
-    let stored = runstate::agent::StoredRun::of(&state).unwrap().to_json();
-    let restored = runstate::agent::StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
-    let Some(runstate::agent::Message::Assistant(turn)) = restored.history().get(1) else { panic!() };
+    let stored = runstate_agent::StoredRun::of(&state).unwrap().to_json();
+    let restored = runstate_agent::StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
+    let Some(runstate_agent::Message::Assistant(turn)) = restored.history().get(1) else { panic!() };
     assert_eq!(turn.extra.fields()["reasoning_details"][1]["data"], "EjQK");
     assert_eq!(turn.calls[0].extra.fields()["extra_content"]["google"]["thought_signature"], "AbC=");
 }
@@ -261,9 +261,9 @@ async fn the_providers_own_data_comes_back_behind_a_restart() {
     let agent = || Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
     let mut state = RunState::new("r1");
     run_loop(&agent(), &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
-    let stored = runstate::agent::StoredRun::of(&state).unwrap().to_json();
+    let stored = runstate_agent::StoredRun::of(&state).unwrap().to_json();
     drop(state);
-    let restored = runstate::agent::StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
+    let restored = runstate_agent::StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
     let mut state = RunState::on_thread("r2", restored.into_thread().unwrap());
     run_loop(&agent(), &mut state, Input::message("go on"), RunHandles::new()).await.unwrap();
     assert_eq!(state.thread().last_answer().unwrap().text, "more");

@@ -1,11 +1,11 @@
 //! Thinking that servers give in parts: LiteLLM in blocks beside the content, Mistral within it.
 
-use runstate::agent::answer::Usage;
+use runstate_agent::answer::Usage;
 
-use runstate::agent::{
+use runstate::turn::Turn;
+use runstate_agent::{
     Agent, Input, PhaseContext, Plugin, PluginError, RunHandles, RunState, StoredRun, async_trait, run_loop,
 };
-use runstate::turn::Turn;
 use runstate_agent_stream::SessionModel;
 use runstate_openai::{Chat, OpenAiModel};
 use runstate_stream::{Session, StreamEvent};
@@ -211,7 +211,7 @@ async fn blocks_of_thinking_are_sent_back_as_they_came() {
             // Storage keeps them.
             let stored = StoredRun::of(&state).unwrap().to_json();
             let restored = StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
-            let Some(runstate::agent::Message::Assistant(turn)) = restored.history().get(1) else { panic!() };
+            let Some(runstate_agent::Message::Assistant(turn)) = restored.history().get(1) else { panic!() };
             assert_eq!(turn.extra.fields()["thinking_blocks"], blocks());
         }
     }
@@ -241,7 +241,7 @@ async fn a_content_of_parts_is_sent_back_as_it_came() {
         for in_session in [false, true] {
             let (sent, state) = sent_back(script.clone(), in_session).await;
             assert_eq!((&sent["content"], &sent["tool_calls"][0]["id"]), (&parts(), &json!("c")));
-            let Some(runstate::agent::Message::Assistant(turn)) = state.history().get(1) else { panic!() };
+            let Some(runstate_agent::Message::Assistant(turn)) = state.history().get(1) else { panic!() };
             assert_eq!(turn.text, "I read.", "the thinking is no output");
         }
     }

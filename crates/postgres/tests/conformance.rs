@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_runtime::clock::SetClock;
 use runstate_store::RunStore;
 use runstate_store_conformance::Bench;

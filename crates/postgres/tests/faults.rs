@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use runstate::agent::Input;
+use runstate_agent::Input;
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use runstate_store::{Claim, NewRun, Posted, RunData, RunLists, RunQuery, RunQueue, RunStore, StoreError};
 use tokio::time::timeout;

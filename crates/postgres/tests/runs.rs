@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::{
-    Agent, ExecutionMode, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, Tool,
-    ToolContext, ToolSpec, async_trait, run_loop,
-};
 use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{
+    Agent, ExecutionMode, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, Tool,
+    ToolContext, ToolSpec, async_trait, run_loop,
+};
 use runstate_runtime::clock::TokioClock;
 use runstate_store::{
     Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,

@@ -5,8 +5,8 @@ mod outside;
 
 use std::fmt::Write;
 
-use runstate::agent::event::AgentEvent;
 use runstate::trace::Event;
+use runstate_agent::event::AgentEvent;
 use serde_json::Value;
 
 use crate::play::{Ended, Played};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use runstate::agent::Reply;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
+use runstate_agent::Reply;
 use runstate_scenario::{Ended, Options, PlayError, Played, Scenario, play, to_text};
 
 fn played(text: &str) -> Played {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use runstate_scenario::Scenario;
 use runstate_schema::JsonSchemas;
 use serde_json::{Value, json};

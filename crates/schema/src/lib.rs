@@ -1,7 +1,7 @@
-//! JSON Schemas for [`runstate::agent`]: a tool's arguments before it executes, and a decision's result before it is accepted.
+//! JSON Schemas for [`runstate_agent`]: a tool's arguments before it executes, and a decision's result before it is accepted.
 //!
 //! ```
-//! use runstate::agent::SchemaCheck;
+//! use runstate_agent::SchemaCheck;
 //! use runstate_schema::JsonSchemas;
 //! use serde_json::json;
 //!
@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 pub use budget::{MOST_BYTES, MOST_CHECK_DEPTH, MOST_COMPILED, MOST_DEPTH, MOST_STEPS};
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use serde_json::Value;
 
 use budget::{Matching, Measured};

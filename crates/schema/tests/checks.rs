@@ -1,7 +1,7 @@
 //! What schemas take and what they refuse.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use runstate_schema::JsonSchemas;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Schemas and values at the limits, and one above them.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use runstate_schema::{JsonSchemas, MOST_BYTES, MOST_CHECK_DEPTH, MOST_COMPILED, MOST_DEPTH, MOST_STEPS};
 use serde_json::{Map, Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use runstate::agent::event::EventKind;
-use runstate::agent::{Message, Reply};
 use runstate::termination::TerminationReason;
+use runstate_agent::event::EventKind;
+use runstate_agent::{Message, Reply};
 
 use crate::play::{Ended, Seen, What};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::EventKind;
-use runstate::agent::{Message, Reply};
+use runstate_agent::event::EventKind;
+use runstate_agent::{Message, Reply};
 use runstate_scenario::{Ended, Options, Played, Scenario};
 use runstate_simulate::case::{as_scenario, scripted};
 use runstate_simulate::play::{RUN, Seen, What, play};

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::{Decision, DecisionAction};
+use runstate_agent::{Incoming, Reply, Unchecked};
 use runstate_sqlite::{Options, SqliteStore};
 use runstate_store::{Claim, Posted, Release, RunStore, StoreError, decide};
 use rusqlite::Connection;

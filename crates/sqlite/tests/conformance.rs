@@ -12,7 +12,7 @@ use crate::child::patient;
 
 struct Folder(TempDir, SetClock);
 
-#[runstate::agent::async_trait]
+#[runstate_agent::async_trait]
 impl Bench for Folder {
     async fn store(&self) -> Arc<dyn RunStore> {
         let path = self.0.path().join("runs.db");

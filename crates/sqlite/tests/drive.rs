@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use std::time::Duration;
 
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::stop::{StopConditionSpec, StopConditions};
-use runstate::agent::{
+use runstate::decision::{DecisionAction, Suspension};
+use runstate::tool_result::ToolResult;
+use runstate::trace::Recorder;
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::stop::{StopConditionSpec, StopConditions};
+use runstate_agent::{
     Agent, GateCall, Inbox, Incoming, InferenceRequest, Input, Message, Model, ModelStream, Phase,
     PhaseContext, Phases, Plugin, PluginError, RunHandles, RunState, Tool, ToolContext, ToolSpec, Unchecked,
     Verdict, async_trait, inbox, run_loop,
 };
-use runstate::decision::{DecisionAction, Suspension};
-use runstate::tool_result::ToolResult;
-use runstate::trace::Recorder;
 use runstate_runtime::clock::Clock;
 use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
@@ -199,7 +199,7 @@ pub(crate) async fn approve_all(store: &Arc<dyn RunStore>) -> usize {
         incoming.run_id = Some(approval.run.clone());
         incoming.suspension_id = Some(approval.suspension.id.clone());
         let reply = decide(&**store, &incoming, 2_000, &Unchecked).await.unwrap();
-        assert_eq!(reply, runstate::agent::Reply::Accepted);
+        assert_eq!(reply, runstate_agent::Reply::Accepted);
     }
     waiting.len()
 }

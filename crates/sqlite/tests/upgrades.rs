@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use std::time::Duration;
 
-use runstate::agent::{Incoming, Reply, Unchecked, async_trait};
 use runstate::decision::DecisionAction;
 use runstate::kernel::{Fingerprint, Persist};
 use runstate::run::{AnyRun, RunStatus};
 use runstate::snapshot::{Migration, Snapshot, Stored};
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
+use runstate_agent::{Incoming, Reply, Unchecked, async_trait};
 use runstate_runtime::clock::SetClock;
 use runstate_sqlite::{Options, SqliteStore};
 use runstate_store::{Claim, Executor, ExecutorError, JobSpec, Loaded, Release, RunStore, Worker, decide};

@@ -12,8 +12,8 @@ use super::puts::{
     LONG, Must, approvals, assert_stored, claim, commit, create, load, mail, of_any, put_waiting, span,
 };
 use super::world::{NOW, one};
-use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{Incoming, Reply, Unchecked};
 use runstate_store::{ApprovalFilter, Posted, StoreError, decide};
 
 /// Returns the results of all tasks. A panic of one task is propagated.

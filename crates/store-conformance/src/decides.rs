@@ -6,9 +6,9 @@ use super::Bench;
 use super::played::Played;
 use super::puts::{Must, approval, claim, commit, create, mail, put, put_waiting, release};
 use super::world::{NOW, one, questions, turn};
-use runstate::agent::{Incoming, Reply, SchemaCheck, Unchecked};
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{Incoming, Reply, SchemaCheck, Unchecked};
 use runstate_store::{RunStore, decide};
 
 /// Creates a decision about a call of a run.

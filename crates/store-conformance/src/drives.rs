@@ -10,10 +10,10 @@ use super::puts::{
     LONG, Must, assert_stored, claim_any, create, load, mail, of, refused, release, span, trace,
 };
 use super::world::{NOW, Still, agent, drive, one, questions};
-use runstate::agent::{Incoming, Input, Reply, RunState, Unchecked};
 use runstate::run::RunStatus;
 use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
 use runstate::turn::Turn;
+use runstate_agent::{Incoming, Input, Reply, RunState, Unchecked};
 use runstate_runtime::clock::Clock;
 use runstate_store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 
@@ -136,8 +136,8 @@ pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     let restored = loaded.stored.must("the run").restore();
     let mut state = restored.unwrap_or_else(|error| panic!("restore: {error}"));
     state.watch(&recorder);
-    let io = runstate::agent::RunHandles::new().committer(&mut committer).watch(&recorder);
-    let ended = runstate::agent::cancel_run(&agent(&script()), &mut state, io).await;
+    let io = runstate_agent::RunHandles::new().committer(&mut committer).watch(&recorder);
+    let ended = runstate_agent::cancel_run(&agent(&script()), &mut state, io).await;
     ended.unwrap_or_else(|error| panic!("cancel the run: {error}"));
     let loaded = load(&*people, "r1").await;
     assert_stored(&*people, &state, "in the end").await;

@@ -9,8 +9,8 @@ use super::Bench;
 use super::played::Played;
 use super::puts::{Must, claim, commit, create, events, put, yes};
 use super::world::{one, questions};
-use runstate::agent::ExecutionMode;
-use runstate::agent::event::{AgentEvent, EventKind};
+use runstate_agent::ExecutionMode;
+use runstate_agent::event::{AgentEvent, EventKind};
 use runstate_store::{ChangeCursor, Changes, EventRow};
 
 /// Returns the event of a row, and checks its numbers.

@@ -11,9 +11,9 @@ use super::played::Played;
 use super::puts::{Must, approvals, claim, commit, create, mail, release};
 use super::world::{NOW, one, turn};
 use crate::replies::{NAMES, Question, Table};
-use runstate::agent::ExecutionMode;
-use runstate::agent::Incoming;
 use runstate::decision::DecisionAction::Resume;
+use runstate_agent::ExecutionMode;
+use runstate_agent::Incoming;
 use runstate_runtime::clock::SetClock;
 use runstate_store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 

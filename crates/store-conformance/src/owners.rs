@@ -63,7 +63,7 @@ pub(super) async fn an_older_commit_is_not_given_again_by_who_was_fenced(bench: 
     let mut again = played.commit(2);
     again.again = true;
     again.values = vec![runstate_store::ValueRow::new(
-        runstate::agent::keys::Scope::Run,
+        runstate_agent::keys::Scope::Run,
         "from ann",
         Some("1".to_owned()),
     )];

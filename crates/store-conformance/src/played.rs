@@ -5,15 +5,15 @@ use std::fmt;
 use async_trait::async_trait;
 
 use super::world::{NOW, agent, drive, hasty, in_mode};
-use runstate::agent::{
-    Agent, CommitError, Delta, ExecutionMode, Input, MemoryCommitter, RunState, StateCommitter, StoredRun,
-    Thread,
-};
 use runstate::checkpoint::Due;
 use runstate::decision::Decision;
 use runstate::tool_call::{AnyToolCall, ToolCallStatus};
 use runstate::trace::Recorder;
 use runstate::turn::Turn;
+use runstate_agent::{
+    Agent, CommitError, Delta, ExecutionMode, Input, MemoryCommitter, RunState, StateCommitter, StoredRun,
+    Thread,
+};
 use runstate_store::{Commit, EventRow, Place, TraceRow};
 
 /// A committer that keeps commits as rows. It also passes them to a memory committer, which has the stored run after

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::Bench;
 use super::played::Played;
 use super::world::{NOW, one, questions};
-use runstate::agent::{RunState, StoredRun};
 use runstate::decision::{Decision, DecisionAction};
+use runstate_agent::{RunState, StoredRun};
 use runstate_runtime::clock::Clock as _;
 use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals,

@@ -12,8 +12,8 @@ use super::played::Played;
 use super::puts::{LONG, Must, approvals, commit, create, mail, of, refused, release};
 use super::world::{NOW, one, turn};
 use crate::replies::{NAMES, Question, Table};
-use runstate::agent::{ExecutionMode, Incoming};
 use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{ExecutionMode, Incoming};
 use runstate_store::{ApprovalFilter, Lease, RunStore, StoreError, decide};
 
 /// The calls by name and by the model's id, with the number of approvers that each needs: `pay` by its gate, `ask` by

@@ -9,8 +9,8 @@ use super::puts::{
     yes,
 };
 use super::world::{NOW, one};
-use runstate::agent::keys::Scope;
 use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::keys::Scope;
 use runstate_store::{Commit, Posted, StoreError, TraceRow, ValueRow};
 
 /// Adds values and a trace event to a commit.

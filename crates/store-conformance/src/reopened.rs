@@ -10,7 +10,7 @@ use super::puts::{
     LONG, Must, assert_stored, claim, commit, create, everything, load, mail, of, of_any, release, span, yes,
 };
 use super::world::{NOW, one, questions};
-use runstate::agent::keys::Scope;
+use runstate_agent::keys::Scope;
 use runstate_store::{NewRun, Release, StoreError, ValueRow};
 
 pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {

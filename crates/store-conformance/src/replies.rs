@@ -1,8 +1,8 @@
 //! A model of the reply table for decisions, for tests of doors: the handle of a run, a store, a command, a server.
 
-use runstate::agent::{Incoming, PendingCall, SchemaCheck};
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::decision::Suspension;
+use runstate_agent::{Incoming, PendingCall, SchemaCheck};
 use runstate_store::Approval;
 
 /// A question in the list of a door.
@@ -34,14 +34,14 @@ impl From<&Approval> for Question {
 /// any interface that lists questions and accepts decisions.
 ///
 /// The model shares no code with the library's doors. Its input is the list of a door and the accepted decisions, and
-/// it applies the rows of [`Reply`](runstate::agent::Reply) in their order. A test reports each list and each accepted
+/// it applies the rows of [`Reply`](runstate_agent::Reply) in their order. A test reports each list and each accepted
 /// decision to the model, sends the [probes](Self::probes) to its door, and compares the replies.
 ///
 /// The model is simpler than the library about names. It treats two actors as one when their lower case is equal. It
 /// accepts some characters in ids and actors that the library refuses. Its own probes avoid these cases.
 ///
 /// ```
-/// use runstate::agent::{Incoming, Unchecked};
+/// use runstate_agent::{Incoming, Unchecked};
 /// use runstate::decision::{DecisionAction::Resume, Suspension};
 /// use runstate_store_conformance::replies::{Question, Table};
 ///

@@ -11,8 +11,8 @@ use super::puts::{
     release, restored, yes,
 };
 use super::world::{NOW, agent, one};
-use runstate::agent::Input;
 use runstate::run::RunStatus;
+use runstate_agent::Input;
 use runstate_store::{ApprovalFilter, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
 
 /// Creates a run on a thread.

@@ -6,17 +6,17 @@ use async_trait::async_trait;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::keys::Key;
-use runstate::agent::{
-    Agent, Approval, ExecutionMode, Incoming, InferenceRequest, Input, Model, ModelStream, Outcome,
-    RunHandles, RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
-    run_loop_stream,
-};
 use runstate::decision::{Decision, Suspension};
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use runstate::turn::{CallRequest, Extra, Turn};
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::keys::Key;
+use runstate_agent::{
+    Agent, Approval, ExecutionMode, Incoming, InferenceRequest, Input, Model, ModelStream, Outcome,
+    RunHandles, RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
+    run_loop_stream,
+};
 use runstate_runtime::clock::Clock;
 
 /// The default time.

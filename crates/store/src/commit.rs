@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::thread::UserMessage;
-use runstate::agent::event::AgentEvent;
-use runstate::agent::for_stores::Core;
-use runstate::agent::keys::Scope;
-use runstate::agent::{Delta, Message};
 use runstate::checkpoint::Trigger;
 use runstate::decision::{Decision, Suspension};
 use runstate::kernel::Persist;
@@ -17,6 +13,10 @@ use runstate::run::{AnyRun, RunStatus};
 use runstate::snapshot::Snapshot;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
+use runstate_agent::event::AgentEvent;
+use runstate_agent::for_stores::Core;
+use runstate_agent::keys::Scope;
+use runstate_agent::{Delta, Message};
 
 /// The rows of one commit: the changes of a run since its previous commit. A store writes them in one transaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -166,7 +166,7 @@ pub struct TraceRow {
     pub json: String,
 }
 
-/// An event of a run: an [`AgentEvent`](runstate::agent::event::AgentEvent) as JSON.
+/// An event of a run: an [`AgentEvent`](runstate_agent::event::AgentEvent) as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventRow {

@@ -13,11 +13,11 @@ use super::error::StoreError;
 use super::lease::Lease;
 use super::load::Loaded;
 use super::{RunData, RunQueue};
-use runstate::agent::{CommitError, Delta, StateCommitter};
 use runstate::checkpoint::{Due, Trigger};
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
 use runstate::trace::Recorder;
+use runstate_agent::{CommitError, Delta, StateCommitter};
 use runstate_runtime::clock::Clock;
 
 /// Commits one run and its trace to a store.
@@ -106,7 +106,7 @@ impl StoreCommitter {
     }
 
     /// Makes the last commit of an activation give the run back ([`RunQueue::commit_and_release`]). No later commit
-    /// under the lease is possible. So the loop must [park](runstate::agent::RunHandles::parking), with a state that was
+    /// under the lease is possible. So the loop must [park](runstate_agent::RunHandles::parking), with a state that was
     /// loaded under this lease.
     #[must_use]
     pub fn giving_back(mut self, queue: Arc<dyn RunQueue>) -> Self {

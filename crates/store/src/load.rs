@@ -6,11 +6,11 @@ use super::error::StoreError;
 use super::keyed::{key_of, key_of_text, wants_key};
 use super::query::RunInfo;
 use super::thread::ThreadPlace;
-use runstate::agent::for_stores::RunParts;
-use runstate::agent::keys::Scope;
-use runstate::agent::{ObserverFactory, RunState, StateError, StoredRun, Thread};
 use runstate::decision::Decision;
 use runstate::snapshot::Migration;
+use runstate_agent::for_stores::RunParts;
+use runstate_agent::keys::Scope;
+use runstate_agent::{ObserverFactory, RunState, StateError, StoredRun, Thread};
 
 /// The complete data of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! The suite sees what is wrong with a store: here one that forgets the ids of the runs that were removed.
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_store::{MemoryStore, RunData, RunStore, StoreError, Wrapper};
 use runstate_store_conformance::{OneHandle, check_all};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_runtime::clock::SetClock;
 use runstate_store::{Claim, Lease, MemoryStore, Release, RunData, RunLists, RunQueue, StoreError};
 use runstate_store_conformance::{BEHAVIOURS, Part, PartBench, WithoutQueue, check_part};

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use runstate::agent::{Incoming, Unchecked, async_trait};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::turn::{CallRequest, Turn};
+use runstate_agent::{Incoming, Unchecked, async_trait};
 use runstate_runtime::clock::SetClock;
 use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, FileStore, Keyed, MemoryStore, NewRun, Parts, PendingSignals,

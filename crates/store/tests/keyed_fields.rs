@@ -1,7 +1,7 @@
 //! Any field of anything that is stored under a key, changed by a writer without the key.
 
-use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::{Decision, DecisionAction};
+use runstate_agent::{Incoming, Unchecked};
 use runstate_store::{ApprovalFilter, ApprovalQuery, Parts, RunData, RunLists, decide};
 use serde_json::{Value, json};
 

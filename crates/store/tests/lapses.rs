@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::times::{at, clock, of};
-use runstate::agent::async_trait;
 use runstate::decision::Decision;
 use runstate::turn::{CallRequest, Turn};
+use runstate_agent::async_trait;
 use runstate_runtime::files::{Disk, Open, SimDisk};
 use runstate_store::{
     FileStore, MemoryStore, NewRun, Posted, Release, RunData, RunLists, RunStore, StoreError, Timer, Wrapper,

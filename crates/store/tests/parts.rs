@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::{
-    Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, async_trait, run_loop,
-};
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
 use runstate::trace::Recorder;
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{
+    Agent, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, async_trait, run_loop,
+};
 use runstate_runtime::clock::SetClock;
 use runstate_store::{
     Claim, Commit, EventRow, Lease, MemoryStore, NewRun, Parts, PendingSignals, Posted, RunData, RunQueue,

@@ -1,8 +1,8 @@
 //! Threads of stores that another program has written.
 
-use runstate::agent::async_trait;
 use runstate::run::RunStatus;
 use runstate::turn::{CallRequest, Turn};
+use runstate_agent::async_trait;
 use runstate_store::{
     Claim, Loaded, MemoryStore, NewRun, Parts, RunData, RunQueue, RunStore, StoreError, ThreadPlace,
     UserMessage, Wrapper, send,

@@ -1,7 +1,7 @@
 //! The script of a run, from a seed, for its model and its tools.
 
 use fastrand::Rng;
-use runstate::agent::ExecutionMode;
+use runstate_agent::ExecutionMode;
 use serde::{Deserialize, Serialize};
 
 /// The script of a run, step by step.

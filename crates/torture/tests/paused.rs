@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runstate::agent::ExecutionMode;
 use runstate::run::RunStatus;
+use runstate_agent::ExecutionMode;
 use runstate_postgres_server::{Setup, for_tests};
 use runstate_store::{NewRun, RunStore};
 use runstate_torture::fault::Fault;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use libfuzzer_sys::arbitrary::Unstructured;
-use runstate::agent::Input;
+use runstate_agent::Input;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Snapshot;
 use runstate_store::{

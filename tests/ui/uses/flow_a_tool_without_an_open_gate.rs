@@ -1,4 +1,4 @@
-use runstate::agent::{Tool, ToolContext};
+use runstate_agent::{Tool, ToolContext};
 use runstate::tool_execution::{Allow, BeforeToolExecute, ExecuteTool, ToolExecution};
 use runstate::tool_result::ToolResult;
 

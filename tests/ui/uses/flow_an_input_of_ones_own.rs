@@ -1,4 +1,4 @@
-use runstate::agent::{Tool, ToolContext};
+use runstate_agent::{Tool, ToolContext};
 use runstate::tool_result::ToolResult;
 use runstate::turn::CallRequest;
 

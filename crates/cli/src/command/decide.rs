@@ -1,8 +1,8 @@
 //! `runstate approve SUSPENSION` and `runstate deny SUSPENSION`
 
-use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
+use runstate_agent::{Incoming, Reply};
 use runstate_store::{StoreError, run_of_suspension};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! One decision on one question, for `approve`, `deny` and `resume`.
 
-use runstate::agent::{Incoming, Reply};
 use runstate::decision::{Decision, DecisionAction, ResumeMode};
+use runstate_agent::{Incoming, Reply};
 use runstate_schema::JsonSchemas;
 use runstate_store::{Approval, StoreError, decide, run_of_suspension};
 use serde_json::Value;

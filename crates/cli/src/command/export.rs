@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::trace::Event;
+use runstate_agent::event::{AgentEvent, EventKind};
 use runstate_scenario::export::{ExportError, Exported, Record, export};
 use runstate_scenario::{FILE_TOOLS, to_text};
 

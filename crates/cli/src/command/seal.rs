@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use runstate::agent::StoredRun;
 use runstate::snapshot::Snapshot;
+use runstate_agent::StoredRun;
 use serde_json::{Value, json};
 
 use crate::builtin;

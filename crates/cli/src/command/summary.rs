@@ -1,9 +1,9 @@
 //! The summary of `runstate show RUN`, beside its trace.
 
-use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
 use runstate::tool_call::AnyToolCall;
+use runstate_agent::{Message, RunState};
 use runstate_store::{
     Approval, ApprovalFilter, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage,
 };

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
+use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate_store::{EventRow, Feed, RunStore, StoreError};
 
 use serde_json::Value;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::CancellationToken;
 use runstate::run::RunStatus;
+use runstate_agent::CancellationToken;
 use runstate_runtime::clock::unix_clock;
 use runstate_store::Worker;
 use tokio::task::JoinHandle;

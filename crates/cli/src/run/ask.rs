@@ -4,8 +4,8 @@ use std::io::{self, BufRead, IsTerminal, Read, stdin};
 use std::sync::mpsc;
 use std::thread;
 
-use runstate::agent::{Incoming, Pending, RunState};
 use runstate::decision::{DecisionAction, ResumeMode};
+use runstate_agent::{Incoming, Pending, RunState};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 

@@ -1,9 +1,9 @@
 //! Commits of a run under virtual or real time, into a store with real time.
 
 use async_trait::async_trait;
-use runstate::agent::{CommitError, Delta, StateCommitter};
 use runstate::checkpoint::Due;
 use runstate::trace::{Event, Recorder};
+use runstate_agent::{CommitError, Delta, StateCommitter};
 use runstate_store::{Lost, StoreCommitter};
 use tokio::runtime::Handle;
 use tokio::sync::watch;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use runstate::agent::{CancellationToken, RunState};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
+use runstate_agent::{CancellationToken, RunState};
 use runstate_runtime::clock::{Clock, unix_clock};
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
 use runstate_store::{Loaded, Lost, StoreCommitter, StoreError};

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::Incoming;
 use runstate::decision::Decision;
+use runstate_agent::Incoming;
 use runstate_scenario::Line;
 use runstate_store::{RunStore, StoreError};
 use tokio::sync::{Mutex, watch};
@@ -121,10 +121,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
-    use runstate::agent::RunState;
     use runstate::decision::DecisionAction;
     use runstate::termination::TerminationReason;
     use runstate::trace::Recorder;
+    use runstate_agent::RunState;
     use runstate_runtime::clock::unix_clock;
     use runstate_scenario::{Scenario, Setting, Stage, Stop};
     use runstate_store::{

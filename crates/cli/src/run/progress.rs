@@ -5,10 +5,10 @@ use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runstate::agent::event::{AgentEvent, EventKind, EventSink};
-use runstate::agent::{Incoming, Reply, RunState};
 use runstate::decision::DecisionAction;
 use runstate::trace::Event;
+use runstate_agent::event::{AgentEvent, EventKind, EventSink};
+use runstate_agent::{Incoming, Reply, RunState};
 use runstate_scenario::{Sent, What};
 
 use crate::output::{complain, printable};

@@ -2,10 +2,10 @@
 
 use std::io::BufReader;
 
-use runstate::agent::Pending;
 use runstate::decision::ResumeMode;
 use runstate::termination::TerminationReason;
 use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
+use runstate_agent::Pending;
 use runstate_store::Approval;
 use serde_json::{Value, json};
 

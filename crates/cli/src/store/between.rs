@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use runstate::agent::{CancellationToken, Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
+use runstate_agent::{CancellationToken, Incoming, Reply, Unchecked};
 use runstate_runtime::clock::unix_clock;
 use runstate_store::{
     Loaded, MemoryStore, NewRun, PendingSignals, RunData, RunStore, StoreError, Worker, Wrapper, decide,

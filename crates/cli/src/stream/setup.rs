@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use runstate::agent::SchemaCheck;
+use runstate_agent::SchemaCheck;
 use runstate_guardrails::drift::DriftDetector;
 use runstate_guardrails::structured::Structured;
 use runstate_schema::JsonSchemas;

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
-use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
 use runstate::tool_result::ToolResult;
+use runstate_agent::{Tool, ToolContext, ToolSpec, async_trait};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -57,7 +57,7 @@ model:
   - text: done
 ";
 
-/// The table of `runstate::agent::Reply`: before a question is there, while it waits, once its decision is taken, behind the run's end. The
+/// The table of `runstate_agent::Reply`: before a question is there, while it waits, once its decision is taken, behind the run's end. The
 /// command gives a decision its id, so that no row is on an id.
 fn each_row_of_the_table_is_the_reply(place: &dyn Fn() -> Place) {
     let place = place();

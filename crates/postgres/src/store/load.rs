@@ -1,6 +1,6 @@
 //! Load of a complete run.
 
-use runstate::agent::keys::Scope;
+use runstate_agent::keys::Scope;
 use runstate_store::{Holder, Parts, RunInfo, StoreError, ThreadPlace};
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;

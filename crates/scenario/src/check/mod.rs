@@ -6,7 +6,7 @@ mod script;
 use std::fmt;
 use std::path::{Component, Path};
 
-use runstate::agent::stop::{StopConditionSpec, StopConditions};
+use runstate_agent::stop::{StopConditionSpec, StopConditions};
 
 use crate::{FILE_TOOLS, Scenario};
 

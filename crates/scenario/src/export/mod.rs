@@ -10,12 +10,12 @@ mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::{AgentEvent, EventKind};
-use runstate::agent::{RunState, ToolSpec, WhenSuspended};
 use runstate::decision::Decision;
 use runstate::run::AnyRun;
 use runstate::termination::TerminationReason;
 use runstate::trace::Event;
+use runstate_agent::event::{AgentEvent, EventKind};
+use runstate_agent::{RunState, ToolSpec, WhenSuspended};
 
 use crate::file::{Act, Commits, Driver, Plugin};
 use crate::play::{Options, Played, play};

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::CancelCause;
+use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
 use serde_json::{Value, json};
 
 use super::same::prefix_of;

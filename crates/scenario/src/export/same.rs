@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use runstate::agent::event::{AgentEvent, EventKind};
-use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, EXPIRY};
 use runstate::trace::Event;
+use runstate_agent::event::{AgentEvent, EventKind};
+use runstate_agent::{Message, RunState};
 use serde_json::{Value, json};
 
 use super::{Record, redact};

@@ -1,8 +1,8 @@
 //! Live tools as scripted ones, with the recorded results.
 
-use runstate::agent::event::{CallOutcome, EventKind};
-use runstate::agent::{Effect, ToolSpec};
 use runstate::trace::Event;
+use runstate_agent::event::{CallOutcome, EventKind};
+use runstate_agent::{Effect, ToolSpec};
 
 use super::Record;
 use crate::Scenario;
@@ -10,7 +10,7 @@ use crate::file::{Behaviour, EffectName, Gives, Ticket, Tool};
 
 /// Scripts each live tool that a call asked for.
 pub(super) fn script(record: &Record<'_>, scenario: &mut Scenario) {
-    let ready = |event: &runstate::agent::event::AgentEvent| match &event.kind {
+    let ready = |event: &runstate_agent::event::AgentEvent| match &event.kind {
         EventKind::ToolCallReady { call, tool, .. } => Some((call.clone(), tool.clone())),
         _ => None,
     };

@@ -1,11 +1,11 @@
 //! The messages of the user and the model in a record.
 
-use runstate::agent::Message;
-use runstate::agent::answer::Usage;
-use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::run::AnyRun;
 use runstate::termination::TerminationReason;
 use runstate::turn::CallRequest;
+use runstate_agent::Message;
+use runstate_agent::answer::Usage;
+use runstate_agent::event::{AgentEvent, EventKind};
 use serde_json::Value;
 
 use super::Record;

@@ -16,8 +16,8 @@ mod turn;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate_agent::stop::StopConditionSpec;
+use runstate_agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

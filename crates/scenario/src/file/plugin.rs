@@ -1,7 +1,7 @@
 //! Plugins for scenarios.
 
-use runstate::agent::Phase;
 use runstate::termination::TerminationReason;
+use runstate_agent::Phase;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

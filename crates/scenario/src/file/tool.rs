@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use runstate::agent::Effect;
-use runstate::agent::keys::Scope;
+use runstate_agent::Effect;
+use runstate_agent::keys::Scope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The script of the model.
 
-use runstate::agent::answer::{FinishReason, Usage};
+use runstate_agent::answer::{FinishReason, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::call::Call;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::{CommitError, Delta, StateCommitter, async_trait};
 use runstate::checkpoint::Due;
+use runstate_agent::{CommitError, Delta, StateCommitter, async_trait};
 
 use super::board::Board;
 use crate::file::{Commits, When};

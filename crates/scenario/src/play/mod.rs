@@ -8,7 +8,7 @@ mod stage;
 
 use std::sync::Arc;
 
-use runstate::agent::Tool;
+use runstate_agent::Tool;
 use tokio::runtime::Builder;
 
 use crate::Scenario;

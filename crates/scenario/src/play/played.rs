@@ -5,10 +5,10 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use runstate::agent::event::AgentEvent;
-use runstate::agent::{ActivationError, ConfigError, Incoming, Reply, RunState, StateError, StoredRun};
 use runstate::termination::TerminationReason;
 use runstate::trace::Event;
+use runstate_agent::event::AgentEvent;
+use runstate_agent::{ActivationError, ConfigError, Incoming, Reply, RunState, StateError, StoredRun};
 
 use crate::script::{Asked, Effect};
 

@@ -1,11 +1,11 @@
 //! One process of a play: from a fresh runtime to its end or its crash.
 
-use runstate::agent::event::AgentEvent;
-use runstate::agent::{
-    CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, async_trait,
-};
 use runstate::checkpoint::Due;
 use runstate::trace::{Event, Recorder};
+use runstate_agent::event::AgentEvent;
+use runstate_agent::{
+    CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, async_trait,
+};
 use runstate_runtime::clock::{Clock, TokioClock};
 
 use super::Options;

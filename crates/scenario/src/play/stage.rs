@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::agent::event::EventSink;
-use runstate::agent::{
+use runstate::run::{AnyRun, RunStatus};
+use runstate::termination::TerminationReason;
+use runstate_agent::event::EventSink;
+use runstate_agent::{
     ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, ObserverFactory, Outcome, RunHandles,
     RunState, StateCommitter, Tool, inbox, run_loop, run_loop_stream,
 };
-use runstate::run::{AnyRun, RunStatus};
-use runstate::termination::TerminationReason;
 use runstate_runtime::clock::Clock;
 use tokio::time::sleep;
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runstate::agent::RunState;
 use runstate::decision::Suspension;
+use runstate_agent::RunState;
 
 /// The question of a call in doubt: a scenario does not script whether it may execute again.
 pub(crate) use runstate::decision::IN_DOUBT;

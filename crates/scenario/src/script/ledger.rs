@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runstate::agent::ToolContext;
+use runstate_agent::ToolContext;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -11,8 +11,8 @@ mod tool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use runstate::agent::stop::{StopConditionSpec, StopConditions};
-use runstate::agent::{Agent, ConfigError, Tool, WhenSuspended};
+use runstate_agent::stop::{StopConditionSpec, StopConditions};
+use runstate_agent::{Agent, ConfigError, Tool, WhenSuspended};
 use runstate_runtime::clock::Clock;
 use runstate_schema::JsonSchemas;
 

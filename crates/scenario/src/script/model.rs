@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::time::Duration;
 
 use futures_util::stream::unfold;
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::{InferenceRequest, Model, ModelError, ModelStream};
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{InferenceRequest, Model, ModelError, ModelStream};
 use tokio::time::sleep;
 
 use super::Cast;

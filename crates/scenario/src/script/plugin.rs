@@ -4,13 +4,13 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::answer::Usage;
-use runstate::agent::{
-    ExecutedCall, GateCall, InferenceRequest, Phase, PhaseContext, Plugin, PluginError, Verdict, async_trait,
-};
 use runstate::decision::Decision;
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::turn::Turn;
+use runstate_agent::answer::Usage;
+use runstate_agent::{
+    ExecutedCall, GateCall, InferenceRequest, Phase, PhaseContext, Plugin, PluginError, Verdict, async_trait,
+};
 use tokio::time::sleep;
 
 use super::tool::patched;

@@ -1,6 +1,6 @@
 //! Hides the values of calls from receivers of events.
 
-use runstate::agent::event::{Redact, Redacted, Which};
+use runstate_agent::event::{Redact, Redacted, Which};
 use serde_json::{Value, json};
 
 /// Replaces a value by its kind and its call.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runstate::agent::{History, InferenceRequest, Message};
+use runstate_agent::{History, InferenceRequest, Message};
 use serde_json::{Map, Value};
 
 /// One request to the model.

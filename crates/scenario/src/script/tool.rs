@@ -3,9 +3,9 @@
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use runstate::agent::keys::{Key, KeyError};
-use runstate::agent::{Effect, Tool, ToolContext, ToolSpec, async_trait};
 use runstate::tool_result::ToolResult;
+use runstate_agent::keys::{Key, KeyError};
+use runstate_agent::{Effect, Tool, ToolContext, ToolSpec, async_trait};
 use serde_json::Value;
 use tokio::time::sleep;
 

@@ -1,6 +1,6 @@
 //! Messages, and their part in model requests.
 
-use runstate::agent::{Message, ResultContent};
+use runstate_agent::{Message, ResultContent};
 
 use crate::script::Asked;
 

@@ -1,9 +1,9 @@
 //! Cases from seeds.
 
 use fastrand::Rng;
-use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
+use runstate_agent::stop::StopConditionSpec;
+use runstate_agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 
 use super::patterns::{MANY, pattern};
 use super::people::{approve, confuse, crowd};

@@ -6,9 +6,9 @@ mod people;
 mod scenario;
 mod shrink;
 
-use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
+use runstate_agent::stop::StopConditionSpec;
+use runstate_agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use serde::{Deserialize, Serialize};
 
 pub use generate::{calm, generate, scripted};

@@ -1,6 +1,6 @@
 //! Smaller cases that still fail.
 
-use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate_agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 
 use super::Case;
 

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::{CallOutcome, EventKind};
-use runstate::agent::{Incoming, Verdict};
 use runstate::decision::{Decision, DecisionAction, IN_DOUBT, ResumeMode, Suspension};
 use runstate::termination::TerminationReason;
 use runstate::tool_call::{CallKey, ToolCallStatus};
+use runstate_agent::event::{CallOutcome, EventKind};
+use runstate_agent::{Incoming, Verdict};
 use serde_json::Value;
 
 use super::looks::Looks;

@@ -1,7 +1,7 @@
 //! A cancellation takes effect at once; a commit under way is finished.
 
-use runstate::agent::event::EventKind;
 use runstate::termination::TerminationReason;
+use runstate_agent::event::EventKind;
 
 use super::{Book, Judge, Moment, Step};
 use crate::play::{Ended, What};

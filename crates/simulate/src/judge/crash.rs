@@ -1,6 +1,6 @@
 //! A run that a death interrupted ends like an uninterrupted run.
 
-use runstate::agent::SuspensionPolicy;
+use runstate_agent::SuspensionPolicy;
 
 use super::Violation;
 use crate::play::{Final, Seen};

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::EventKind;
-use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::event::EventKind;
+use runstate_agent::{Incoming, Reply};
 
 use super::given::Given;
 use super::looks::Looks;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use runstate::agent::event::EventKind;
-use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{History, Message, Verdict};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::event::EventKind;
+use runstate_agent::stop::StopConditionSpec;
+use runstate_agent::{History, Message, Verdict};
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::Case;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
 
 use super::{Book, Judge, Moment, Step};
 use crate::play::What;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::Incoming;
-use runstate::agent::event::EventKind;
 use runstate::decision::DecisionAction;
+use runstate_agent::Incoming;
+use runstate_agent::event::EventKind;
 use serde_json::Value;
 
 use super::Moment;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use runstate::agent::event::{CallOutcome, EventKind};
-use runstate::agent::{History, Message, ResultContent, SuspensionPolicy};
 use runstate::run::RunStatus;
 use runstate::tool_call::{CallKey, ToolCallStatus};
+use runstate_agent::event::{CallOutcome, EventKind};
+use runstate_agent::{History, Message, ResultContent, SuspensionPolicy};
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::Case;

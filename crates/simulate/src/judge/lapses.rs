@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use runstate::agent::{ExecutionMode, Verdict, WhenSuspended};
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::{ExecutionMode, Verdict, WhenSuspended};
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, Does};

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::EventKind;
 use runstate::decision::Suspension;
 use runstate::run::RunStatus;
 use runstate::tool_call::{CallKey, ToolCallStatus};
+use runstate_agent::event::EventKind;
 
 use super::{Book, Step};
 use crate::play::{Ended, What};

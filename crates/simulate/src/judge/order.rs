@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::ExecutionMode;
-use runstate::agent::event::EventKind;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::ExecutionMode;
+use runstate_agent::event::EventKind;
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, Does};

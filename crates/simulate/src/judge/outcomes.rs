@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use runstate::agent::Verdict;
-use runstate::agent::event::{CallOutcome, EventKind};
 use runstate::decision::{DecisionAction, IN_DOUBT, ResumeMode};
 use runstate::tool_call::CallKey;
+use runstate_agent::Verdict;
+use runstate_agent::event::{CallOutcome, EventKind};
 use serde_json::{Value, json};
 
 use super::calls::{REPLACED, is_unfit, is_withheld};

@@ -1,7 +1,7 @@
 //! The phases come in their order, RunStart and RunEnd once an activation, and no event after the end.
 
-use runstate::agent::Phase;
-use runstate::agent::event::{CallOutcome, EventKind};
+use runstate_agent::Phase;
+use runstate_agent::event::{CallOutcome, EventKind};
 
 use super::{Book, Judge, Moment, Step};
 use crate::play::{Ended, What};

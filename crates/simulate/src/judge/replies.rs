@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::{Incoming, Reply};
 
 use super::Moment;
 use super::given::Given;

@@ -1,8 +1,8 @@
 //! The status of the run agrees with its calls, and its calls are over when it is.
 
-use runstate::agent::event::{CallOutcome, EventKind};
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::event::{CallOutcome, EventKind};
 
 use super::{Book, Judge, Moment, Step};
 use crate::play::{Durable, Seen, What};

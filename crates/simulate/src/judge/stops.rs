@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use runstate::agent::event::{CallOutcome, EventKind};
-use runstate::agent::stop::StopConditionSpec;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::event::{CallOutcome, EventKind};
+use runstate_agent::stop::StopConditionSpec;
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, pattern_matches};

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
+use runstate_agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt};
 use serde_json::json;
 
 use super::{Book, Judge, Moment, Step};

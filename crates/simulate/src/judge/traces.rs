@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use runstate::agent::{ExecutionMode, Verdict};
 use runstate::trace::{Checker, Coverage, Event, Rulebook};
+use runstate_agent::{ExecutionMode, Verdict};
 
 use super::Book;
 use crate::play::{Ended, Seen, What};

@@ -81,7 +81,7 @@ impl Judge for Values<'_> {
             if acted != self.acted.map(u64::from) {
                 book.wrong("values", format!("a plugin wrote {:?}, and {acted:?} is kept", self.acted));
             }
-            let all = seen.case.policy == runstate::agent::SuspensionPolicy::WaitForAll;
+            let all = seen.case.policy == runstate_agent::SuspensionPolicy::WaitForAll;
             let step = end.values.get("step").and_then(serde_json::Value::as_u64);
             if all && !self.conflicts && step != self.step.map(u64::from) {
                 book.wrong("values", format!("the key of the step is {step:?}; written was {:?}", self.step));

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::EventKind;
-use runstate::agent::{Message, SuspensionPolicy};
 use runstate::checkpoint::Trigger;
 use runstate::tool_call::ToolCallStatus;
 use runstate::trace::Event;
+use runstate_agent::event::EventKind;
+use runstate_agent::{Message, SuspensionPolicy};
 
 use super::{Book, Judge, Moment, Step};
 use crate::play::{Seen, What};

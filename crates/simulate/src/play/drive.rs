@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::agent::keys::Scope;
-use runstate::agent::stop::StopConditions;
-use runstate::agent::{
+use runstate::run::{AnyRun, RunStatus};
+use runstate::termination::TerminationReason;
+use runstate_agent::keys::Scope;
+use runstate_agent::stop::StopConditions;
+use runstate_agent::{
     ActivationError, Agent, Approvals, Inbox, Input, Outcome, RunHandles, RunState, StoredRun, cancel_run,
     inbox, run_loop, run_loop_stream,
 };
-use runstate::run::{AnyRun, RunStatus};
-use runstate::termination::TerminationReason;
 use runstate_runtime::clock::TokioClock;
 use tokio::time::{Instant, sleep_until};
 

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use runstate::agent::event::AgentEvent;
-use runstate::agent::{History, Incoming, Message, Phase, Reply, Verdict};
 use runstate::checkpoint::Trigger;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::{CallKey, ToolCallStatus};
 use runstate::trace::Event;
+use runstate_agent::event::AgentEvent;
+use runstate_agent::{History, Incoming, Message, Phase, Reply, Verdict};
 use serde_json::Value;
 
 use crate::case::Case;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
-use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream};
+use runstate_agent::answer::{FinishReason, ModelEvent, Usage};
+use runstate_agent::{InferenceRequest, Message, Model, ModelError, ModelStream};
 use serde_json::{Map, Value};
 
 use super::log::What;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::answer::Usage;
-use runstate::agent::keys::Key;
-use runstate::agent::{
-    ExecutedCall, GateCall, InferenceRequest, PhaseContext, Plugin, PluginError, Verdict, async_trait,
-};
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::turn::Turn;
+use runstate_agent::answer::Usage;
+use runstate_agent::keys::Key;
+use runstate_agent::{
+    ExecutedCall, GateCall, InferenceRequest, PhaseContext, Plugin, PluginError, Verdict, async_trait,
+};
 use serde_json::json;
 
 use super::log::What;

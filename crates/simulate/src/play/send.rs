@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::{Incoming, Reply};
 use runstate::decision::{DecisionAction, Suspension};
 use runstate::tool_call::CallKey;
+use runstate_agent::{Incoming, Reply};
 use serde_json::json;
 
 use super::log::What;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::event::EventKind;
-use runstate::agent::{
+use runstate::checkpoint::{Due, Trigger};
+use runstate_agent::event::EventKind;
+use runstate_agent::{
     CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, StoredRun, async_trait,
 };
-use runstate::checkpoint::{Due, Trigger};
 use serde_json::Value;
 
 use super::log::{Durable, What};

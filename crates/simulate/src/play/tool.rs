@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::keys::Key;
-use runstate::agent::{Approval, SchemaCheck, Tool, ToolContext, ToolSpec, async_trait};
 use runstate::decision::Suspension;
 use runstate::tool_call::CallKey;
 use runstate::tool_result::ToolResult;
+use runstate_agent::keys::Key;
+use runstate_agent::{Approval, SchemaCheck, Tool, ToolContext, ToolSpec, async_trait};
 use serde_json::{Value, json};
 
 use super::log::What;
@@ -123,7 +123,7 @@ impl Tool for Scripted {
 pub(super) const STEP: Key<u64> = Key::run("step").persistent();
 
 fn own_key(key: CallKey) -> Key<u64> {
-    Key::named(format!("own/{key}"), runstate::agent::keys::Scope::Thread).persistent()
+    Key::named(format!("own/{key}"), runstate_agent::keys::Scope::Thread).persistent()
 }
 
 fn output(key: CallKey, nth: usize) -> Value {

@@ -1,8 +1,8 @@
 //! A redactor with visible marks: unmarked values are detected, and marked values are restored.
 
-use runstate::agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt, Redact, Redacted, Which};
 use runstate::decision::Suspension;
 use runstate::termination::{StoppedReason, TerminationReason};
+use runstate_agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt, Redact, Redacted, Which};
 use serde_json::{Value, json};
 
 /// The prefix of a hidden text.

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runstate::agent::event::{AgentEvent, EventKind, EventSink, Interrupt};
-use runstate::agent::{CancellationToken, DecisionHandle, PendingCall, RunState};
 use runstate::decision::Suspension;
 use runstate::run::RunStatus;
 use runstate::trace::Recorder;
+use runstate_agent::event::{AgentEvent, EventKind, EventSink, Interrupt};
+use runstate_agent::{CancellationToken, DecisionHandle, PendingCall, RunState};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 

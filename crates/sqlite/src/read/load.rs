@@ -1,7 +1,7 @@
 //! The rows of one run.
 
-use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
+use runstate_agent::keys::Scope;
 use runstate_store::{EventRow, Parts, PendingSignals, StoreError, TraceRow, UserMessage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};

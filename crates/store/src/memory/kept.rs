@@ -12,9 +12,9 @@ use super::super::load::Parts;
 use super::super::query::{Holder, RunInfo};
 use super::super::thread::{Superseded, ThreadPlace, UserMessage};
 use super::super::time::Now;
-use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
+use runstate_agent::keys::Scope;
 
 #[derive(Debug)]
 pub(super) struct Kept {

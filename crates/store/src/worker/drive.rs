@@ -14,13 +14,13 @@ use super::super::renew::renew_loop;
 use super::super::{PendingSignals, RunQueue};
 use super::signals::SignalPump;
 use super::{Ended, Executor, ExecutorError, Held, JobSpec, Worker};
-use runstate::agent::event::EventSink;
-use runstate::agent::{
-    ActivationError, Agent, Input, Outcome, RunHandles, RunState, StateError, inbox, run_loop,
-};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
+use runstate_agent::event::EventSink;
+use runstate_agent::{
+    ActivationError, Agent, Input, Outcome, RunHandles, RunState, StateError, inbox, run_loop,
+};
 
 impl Worker {
     /// Drives a claimed run and gives it back. Returns the end and the release of the run. The lease is renewed from

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 
 use super::super::error::StoreError;
 use super::super::load::Loaded;
-use runstate::agent::event::EventSink;
-use runstate::agent::{Agent, InferenceRequest, Model, ModelStream};
 use runstate::snapshot::Migration;
 use runstate::termination::TerminationReason;
+use runstate_agent::event::EventSink;
+use runstate_agent::{Agent, InferenceRequest, Model, ModelStream};
 
 /// The executor of a worker: it interprets the [`spec`](Loaded::spec) of a run.
 #[async_trait]
@@ -89,8 +89,8 @@ impl JobSpec {
     /// ```
     /// # use std::sync::Arc;
     /// # use std::time::Duration;
-    /// # use runstate::agent::answer::{FinishReason, ModelEvent};
-    /// # use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
+    /// # use runstate_agent::answer::{FinishReason, ModelEvent};
+    /// # use runstate_agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
     /// use runstate::kernel::Fingerprint;
     /// use runstate::run::RunStatus;
     /// use runstate::snapshot::Migration;

@@ -27,7 +27,7 @@ use rounds::Until;
 
 /// Drives runs of a store. A worker claims runs that can continue, gives up calls whose questions have expired, and
 /// takes decisions that any process posts. It parks a run with suspended calls, even if its agent would [wait in
-/// place](runstate::agent::WhenSuspended). Any number of workers may share a store.
+/// place](runstate_agent::WhenSuspended). Any number of workers may share a store.
 ///
 /// A run that cannot be read does not block other runs: the worker reports it to the executor once and continues.
 ///
@@ -40,8 +40,8 @@ use rounds::Until;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use runstate::agent::answer::{FinishReason, ModelEvent};
-/// use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
+/// use runstate_agent::answer::{FinishReason, ModelEvent};
+/// use runstate_agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
 /// use runstate::run::RunStatus;
 /// use runstate_store::{Executor, ExecutorError, JobSpec, Loaded, MemoryStore, NewRun, RunData, RunStore, Worker};
 /// use serde_json::json;

@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use super::super::error::StoreError;
 use super::super::{PendingSignals, RunData, UserMessage};
 use super::Worker;
-use runstate::agent::{CancellationToken, DecisionHandle, Incoming};
 use runstate::decision::Decision;
+use runstate_agent::{CancellationToken, DecisionHandle, Incoming};
 
 /// Delivers decisions and a requested cancellation to a run, each once.
 #[derive(Debug)]

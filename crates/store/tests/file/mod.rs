@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_runtime::clock::SetClock;
 use runstate_runtime::files::SimDisk;
 use runstate_store::{FileStore, RunStore};

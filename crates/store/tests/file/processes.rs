@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
 use runstate::turn::{CallRequest, Turn};
+use runstate_agent::{Incoming, Reply, Unchecked};
 use runstate_store::{
     ApprovalFilter, ApprovalQuery, Lease, NewRun, Release, RunData, RunLists, RunQueue, RunStore, StoreError,
     decide,

@@ -2,9 +2,9 @@
 //! it can be cut off anywhere and gone on with.
 
 use super::super::times::{of, span};
-use runstate::agent::StoredRun;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::turn::{CallRequest, Turn};
+use runstate_agent::StoredRun;
 use runstate_store::{
     ApprovalFilter, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunData, RunLists,
     RunQueue, StoreError, TraceRow,

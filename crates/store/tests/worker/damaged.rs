@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_runtime::clock::TokioClock;
 use runstate_runtime::files::{Disk, Open, SimDisk};
 use runstate_store::{Ended, Executor, ExecutorError, FileStore, JobSpec, Loaded};

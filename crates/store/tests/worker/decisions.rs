@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use runstate::agent::{ExecutionMode, Incoming, Reply, Unchecked};
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
+use runstate_agent::{ExecutionMode, Incoming, Reply, Unchecked};
 use runstate_runtime::clock::Clock;
 use runstate_store::{ApprovalFilter, ApprovalQuery, NewRun, StoreError, decide};
 use serde_json::json;

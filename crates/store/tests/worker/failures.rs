@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::async_trait;
 use runstate::termination::TerminationReason;
+use runstate_agent::async_trait;
 use runstate_runtime::clock::Clock;
 use runstate_store::{Ended, Executor, ExecutorError, JobSpec, Loaded, NewRun, StoreError};
 use serde_json::json;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::world::Sleeper;
-use runstate::agent::async_trait;
 use runstate::decision::Decision;
+use runstate_agent::async_trait;
 use runstate_store::{
     Claim, Commit, Lease, Loaded, MemoryStore, PendingSignals, Posted, Release, RunData, RunLists, RunQueue,
     RunStore, StoreError, Timer, Wrapper,

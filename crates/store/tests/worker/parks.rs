@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction::Resume;
+use runstate_agent::{Incoming, Reply, Unchecked};
 use runstate_runtime::clock::Clock;
 use runstate_store::decide;
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use runstate::agent::{CancellationToken, async_trait};
+use runstate_agent::{CancellationToken, async_trait};
 use runstate_store::{
     Claim, Executor, ExecutorError, JobSpec, Loaded, MemoryStore, Release, RunData, RunStore, StoreError,
     Wrapper,

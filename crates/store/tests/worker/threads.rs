@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use runstate::agent::{Incoming, Message, Reply, Unchecked, async_trait};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
+use runstate_agent::{Incoming, Message, Reply, Unchecked, async_trait};
 use runstate_store::{
     Claim, Commit, Lease, MemoryStore, NewRun, Parts, PendingSignals, RunData, RunStore, Sent, StoreError,
     Superseded, UserMessage, Wrapper, decide, send,

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::{
-    Agent, ExecutionMode, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
-    Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict, WhenSuspended, async_trait,
-};
 use runstate::decision::Suspension;
 use runstate::tool_result::ToolResult;
 use runstate::trace::{Event, JsonlReader, Rulebook, Verdict as TraceVerdict, check_jsonl};
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{
+    Agent, ExecutionMode, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
+    Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict, WhenSuspended, async_trait,
+};
 use runstate_runtime::clock::{Clock, TokioClock};
 use runstate_store::{
     Ended, Executor, ExecutorError, JobSpec, Loaded, MemoryStore, NewRun, RunStore, StoreError, Worker,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_store::{
     Claim, Commit, Ended, Lease, MemoryStore, Release, RunData as _, RunQueue as _, RunStore, StoreError,
     Wrapper,

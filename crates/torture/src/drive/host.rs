@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::agent::answer::{FinishReason, ModelEvent};
-use runstate::agent::{
+use runstate::decision::{ResumeMode, Suspension};
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{
     Agent, Approval, Approvals, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
     Plugin, PluginError, Verdict, async_trait,
 };
-use runstate::decision::{ResumeMode, Suspension};
 use runstate_runtime::clock::Clock;
 use runstate_store::{Ended, Executor, ExecutorError, JobSpec, Loaded};
 

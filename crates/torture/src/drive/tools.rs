@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::agent::keys::{Key, Scope};
-use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
 use runstate::tool_result::ToolResult;
+use runstate_agent::keys::{Key, Scope};
+use runstate_agent::{Tool, ToolContext, ToolSpec, async_trait};
 use serde_json::json;
 
 use super::ahead::Ahead;

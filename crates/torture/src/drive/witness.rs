@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runstate::agent::async_trait;
+use runstate_agent::async_trait;
 use runstate_store::{Commit, Lease, RunStore, StoreError, Wrapper};
 
 use crate::ledger::{Entry, Ledger, Made, digest};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
+use runstate_agent::async_trait;
 use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, NewRun, PendingSignals, Posted, RunStore,
     StoreError, Superseded, Timer, UserMessage, Wrapper,

@@ -1,7 +1,7 @@
 //! Events are numbered without a gap over all processes, and report each commit and each end.
 
-use runstate::agent::event::{AgentEvent, EventKind};
 use runstate::run::RunStatus;
+use runstate_agent::event::{AgentEvent, EventKind};
 
 use super::Violation;
 use super::run::Seen;

@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use runstate::agent::{Message, ResultContent};
 use runstate::tool_call::{AnyToolCall, CallKey};
+use runstate_agent::{Message, ResultContent};
 
 use super::Violation;
 use super::book::Book;

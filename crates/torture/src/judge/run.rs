@@ -1,9 +1,9 @@
 //! A stored run.
 
-use runstate::agent::RunState;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
 use runstate::trace::Event;
+use runstate_agent::RunState;
 use runstate_store::{EventRow, Loaded, RunStore, StoreError};
 use serde_json::Value;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use fastrand::Rng;
-use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
+use runstate_agent::{Incoming, Reply, Unchecked};
 use runstate_runtime::clock::Clock;
 use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, decide};
 use serde_json::json;

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use runstate::agent::{Incoming, Reply, RunGone};
 use runstate::decision::{DecisionAction, Suspension};
+use runstate_agent::{Incoming, Reply, RunGone};
 
 use super::super::played::{Replied, Sent, What};
 use super::outside::{Awaited, Pending};

@@ -12,9 +12,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use runstate::agent::event::EventSink;
-use runstate::agent::{CancellationToken, DecisionHandle, RunState, WhenSuspended};
 use runstate::decision::Suspension;
+use runstate_agent::event::EventSink;
+use runstate_agent::{CancellationToken, DecisionHandle, RunState, WhenSuspended};
 use runstate_runtime::clock::{Clock, sleep_until};
 use tokio::sync::Notify;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use runstate::agent::event::AgentEvent;
+use runstate_agent::event::AgentEvent;
 use serde_json::Value;
 
 use super::super::played::Sent;

@@ -1,7 +1,7 @@
 //! Replies to a call that asks.
 
-use runstate::agent::RunState;
 use runstate::decision::Suspension;
+use runstate_agent::RunState;
 
 use super::outside::{Awaited, Pending};
 use super::{Board, Inner};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use runstate::agent::Incoming;
-use runstate::agent::event::{AgentEvent, EventKind, EventSink};
 use runstate::decision::{ResumeMode, Suspension};
 use runstate::run::RunStatus;
+use runstate_agent::Incoming;
+use runstate_agent::event::{AgentEvent, EventKind, EventSink};
 use serde_json::Value;
 
 use super::super::played::{Replied, What};
@@ -117,7 +117,7 @@ impl Board {
             };
             let gone = inner.outside.sent_before;
             let Some(sent) = inner.outside.sent.iter_mut().skip(gone).find(of_id) else { return };
-            sent.replied = Some(Replied { at_ms, reply: Some(runstate::agent::Reply::Accepted) });
+            sent.replied = Some(Replied { at_ms, reply: Some(runstate_agent::Reply::Accepted) });
             sent.clone()
         };
         self.tell(&sent);

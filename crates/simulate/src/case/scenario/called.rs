@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::keys::Scope;
 use runstate::tool_call::CallKey;
+use runstate_agent::keys::Scope;
 use runstate_scenario::file::{Behaviour, Call as Request, EffectName, Gives, Patch, Progress, Ticket, Tool};
 use serde_json::{Value, json};
 

@@ -68,7 +68,7 @@ pub fn as_scenario(case: &Case) -> AsScenario {
 }
 
 fn turn(step: u32, answer: &Answer) -> Turn {
-    use runstate::agent::answer::{FinishReason, Usage};
+    use runstate_agent::answer::{FinishReason, Usage};
     use runstate_scenario::file::Ending;
 
     let read = answer.tokens / 2;

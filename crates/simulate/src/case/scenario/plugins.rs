@@ -1,8 +1,8 @@
 //! Verdicts and actions of plugins.
 
-use runstate::agent::keys::Scope;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::CallKey;
+use runstate_agent::keys::Scope;
 use runstate_scenario::file::{At, PhaseName, Plugin, Says as Verdict};
 use serde_json::json;
 

@@ -1,0 +1,336 @@
+//! The gate for tools that need an approval.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
+use runstate::actor::is_one_actor;
+use runstate::decision::{Decision, Suspension};
+
+/// The approval policy of a tool: the calls that need an approval, the number of approvers, and the expiry of the
+/// question.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use runstate_agent::{Approval, ToolSpec};
+///
+/// // Every call needs an approval.
+/// let delete = ToolSpec::new("delete", "Deletes a file.").needs_approval(Approval::always());
+///
+/// // Two approvers, for more than 100. If `amount` is missing or not a number, the predicate requires approval.
+/// let large = Approval::when(|arguments| arguments["amount"].as_f64().is_none_or(|amount| amount > 100.0));
+/// let pay = ToolSpec::new("pay", "Pays.").needs_approval(large.by(2));
+///
+/// // Every call of a run except its first ten. The question expires after an hour, which cancels its call.
+/// let later = Approval::after(10).lapsing_after(Duration::from_secs(3600));
+/// let fetch = ToolSpec::new("fetch", "Reads a page.").needs_approval(later);
+///
+/// assert!([delete, pay, fetch].iter().all(|tool| tool.approval().is_some()));
+/// assert!(ToolSpec::new("read", "Reads a file.").approval().is_none());
+/// ```
+#[derive(Clone)]
+pub struct Approval {
+    when: When,
+    people: u32,
+    message: Option<Arc<Message>>,
+    lapses_after: Option<Duration>,
+}
+
+type Message = dyn Fn(&GateCall<'_>) -> String + Send + Sync;
+
+#[derive(Clone)]
+enum When {
+    Always,
+    If(Arc<dyn Fn(&Value) -> bool + Send + Sync>),
+    After(u32),
+}
+
+impl Approval {
+    fn of(when: When) -> Self {
+        Approval { when, people: 1, message: None, lapses_after: None }
+    }
+
+    /// Requires an approval for every call.
+    pub fn always() -> Self {
+        Self::of(When::Always)
+    }
+
+    /// Requires an approval for the calls whose arguments satisfy `predicate`. If the predicate panics, the run ends
+    /// with an error and the tool is not executed. After a first approval, the call needs all its approvals, even if
+    /// the predicate changes.
+    pub fn when(predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
+        Self::of(When::If(Arc::new(predicate)))
+    }
+
+    /// Requires an approval for every call except the first `calls` calls of the tool in a run, in the order of the
+    /// model's requests. Failed and refused calls count.
+    pub fn after(calls: u32) -> Self {
+        Self::of(When::After(calls))
+    }
+
+    /// Sets the number of approvers. Default: 1. Each approver gets a separate question, and no actor is accepted
+    /// twice ([`Suspension::by_distinct_actors`]). 0 counts as 1.
+    #[must_use]
+    pub fn by(mut self, people: u32) -> Self {
+        self.people = people.max(1);
+        self
+    }
+
+    /// Sets the text of the question. The arguments are shown beside it. A redactor gets the text as part of the
+    /// suspension, and not as arguments. So the text should not repeat confidential arguments. Default: a question
+    /// with the name of the tool.
+    #[must_use]
+    pub fn asking(mut self, message: impl Fn(&GateCall<'_>) -> String + Send + Sync + 'static) -> Self {
+        self.message = Some(Arc::new(message));
+        self
+    }
+
+    /// Sets the time until a question expires, measured on the agent's clock with a resolution of 1 ms. Its call is
+    /// cancelled then. Default: no expiry.
+    #[must_use]
+    pub fn lapsing_after(mut self, time: Duration) -> Self {
+        self.lapses_after = Some(time);
+        self
+    }
+
+    fn is_needed_for(&self, call: &GateCall<'_>) -> bool {
+        match &self.when {
+            When::Always => true,
+            When::If(predicate) => predicate(call.arguments()),
+            When::After(calls) => call.number() > *calls,
+        }
+    }
+
+    /// The number of approvers of the call.
+    fn given(&self, call: &GateCall<'_>) -> u32 {
+        // A question of a tool or of another plugin is a different question. Its answer approves nothing here.
+        let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(WORD));
+        let given = match self.people {
+            1 => ours.count(),
+            _ => people(ours.filter_map(|decision| decision.actor.as_deref())),
+        };
+        u32::try_from(given).unwrap_or(u32::MAX)
+    }
+
+    fn verdict(&self, call: &GateCall<'_>, now_ms: u64) -> Verdict {
+        let given = self.given(call);
+        // A call that was asked about is asked about to the end: a predicate that changes its mind lifts no question.
+        let is_needed = given > 0 && !call.is_replaced() || self.is_needed_for(call);
+        if given >= self.people && !call.is_replaced() || !is_needed {
+            return Verdict::Allow;
+        }
+        if call.is_replaced() {
+            let tool = call.tool();
+            return Verdict::Block(format!(
+                "{tool} needs an approval, and a decision replaced its arguments: call it anew with them"
+            ));
+        }
+        let message = match &self.message {
+            Some(message) => message(call),
+            None => format!("may {} be executed with these arguments?", call.tool()),
+        };
+        let mut suspension = Suspension::new(WORD, "approve", message);
+        if self.people > 1 {
+            suspension = suspension
+                .with_parameters(json!({ "approval": given + 1, "of": self.people }))
+                .by_distinct_actors();
+        }
+        if let Some(time) = self.lapses_after {
+            let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+            suspension = suspension.expiring_at(now_ms.saturating_add(time));
+        }
+        Verdict::Suspend(suspension)
+    }
+}
+
+/// Policies are equal if one was cloned from the other, because predicates and message functions cannot be compared.
+impl PartialEq for Approval {
+    fn eq(&self, other: &Self) -> bool {
+        let when = match (&self.when, &other.when) {
+            (When::Always, When::Always) => true,
+            (When::If(one), When::If(other)) => Arc::ptr_eq(one, other),
+            (When::After(one), When::After(other)) => one == other,
+            _ => false,
+        };
+        let message = match (&self.message, &other.message) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        when && message && self.people == other.people && self.lapses_after == other.lapses_after
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = match &self.when {
+            When::Always => "always".to_owned(),
+            When::If(_) => "if its predicate says so".to_owned(),
+            When::After(calls) => format!("after {calls}"),
+        };
+        f.debug_struct("Approval")
+            .field("when", &when)
+            .field("people", &self.people)
+            .field("lapses_after", &self.lapses_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The suffix after the colon in the ids of this gate's suspensions.
+const WORD: &str = "runstate.approval";
+
+/// The id suffix of a question from foreign code. Suffixes that begin with `runstate.` belong to the library's gates:
+/// the answer to a tool or to another plugin is no approval.
+pub(crate) fn foreign_word(word: &str) -> &str {
+    word.trim_start_matches("runstate.")
+}
+
+/// The suffix in the id of a suspension. Names before it are escaped, and the suffix has no slash.
+fn word(suspension: &str) -> Option<&str> {
+    suspension.rsplit('/').next()?.split_once(':').map(|(_, word)| word)
+}
+
+/// The number of actors that answered questions of this gate.
+pub(crate) fn approvers(decisions: &[Decision]) -> usize {
+    let ours = decisions.iter().filter(|it| word(&it.suspension_id) == Some(WORD));
+    people(ours.filter_map(|it| it.actor.as_deref()))
+}
+
+/// The number of distinct actors among these names.
+fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
+    let mut people: Vec<&str> = Vec::new();
+    for name in names {
+        if !people.iter().any(|one| is_one_actor(one, name)) {
+            people.push(name);
+        }
+    }
+    people.len()
+}
+
+/// Plugin that asks approvers before tools execute. It is for tools whose [`ToolSpec`](crate::ToolSpec) cannot
+/// be changed. For tools that [need an approval](crate::ToolSpec::needs_approval), an agent asks without this
+/// plugin.
+///
+/// An approved call executes; a denied call is cancelled. An approval is for the arguments that were shown. If a
+/// decision on another question replaces them, and the new arguments need an approval, the call is blocked.
+///
+/// The suspension id of each question ends in `:runstate.approval`. Suffixes that begin with `runstate.` belong to
+/// the library, and no tool or other plugin can use them. The answer to any other question approves nothing. The
+/// plugin must therefore be passed to the agent directly. If another plugin forwards its verdicts, the questions
+/// belong to that plugin, and the call is asked about again and again.
+///
+/// If several policies apply to one tool, one approval counts for all of them, and the policy with the most approvers
+/// decides.
+///
+/// ```
+/// use runstate_agent::answer::{FinishReason, ModelEvent};
+/// use runstate_agent::{
+///     Agent, Approval, Approvals, Incoming, InferenceRequest, Input, RunHandles, Message, Model, ModelStream, RunState, Tool,
+///     ToolContext, ToolSpec, async_trait, inbox, run_loop,
+/// };
+/// use runstate::decision::DecisionAction;
+/// use runstate::tool_result::ToolResult;
+///
+/// struct Pays;
+///
+/// impl Model for Pays {
+///     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+///         let events = match request.history.last() {
+///             Some(Message::Result(_)) => vec![ModelEvent::Text("paid".into()), ModelEvent::Finish(FinishReason::Stop)],
+///             _ => vec![
+///                 ModelEvent::CallStart { index: 0, id: "c1".into(), tool: "pay".into() },
+///                 ModelEvent::Arguments { index: 0, delta: r#"{"amount": 1000}"#.into() },
+///                 ModelEvent::Finish(FinishReason::ToolCalls),
+///             ],
+///         };
+///         Box::pin(futures_util::stream::iter(events))
+///     }
+/// }
+///
+/// struct Pay(ToolSpec);
+///
+/// #[async_trait]
+/// impl Tool for Pay {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+///         ToolResult::Success(cx.arguments()["amount"].clone())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let pay = || Pay(ToolSpec::new("pay", "Pays."));
+/// let two = || Approvals::new().tool("pay", Approval::always().by(2));
+/// let agent = Agent::builder(Pays).tool(pay()).plugin(two()).build()?;
+/// let mut state = RunState::new("r1");
+/// run_loop(&agent, &mut state, Input::message("pay"), RunHandles::new()).await?;
+///
+/// for (id, actor) in [("d1", "ada"), ("d2", "ben")] {
+///     let question = state.pending().first().ok_or("nothing waits")?.suspension.id.clone();
+///     let (_handle, mut decisions) = inbox();
+///     decisions.put(Incoming::new(id, "c1", DecisionAction::Resume).on(&question).by(actor));
+///     run_loop(&agent, &mut state, Input::Resume, RunHandles::new().inbox(&mut decisions)).await?;
+/// }
+/// assert_eq!(state.thread().last_answer().unwrap().text, "paid");
+///
+/// // A tool unknown to the agent is refused, because no call would ever reach its gate.
+/// let typo = Approvals::new().tool("pya", Approval::always());
+/// let error = Agent::builder(Pays).tool(pay()).plugin(typo).build().unwrap_err();
+/// assert_eq!(error.to_string(), "the plugin \"approvals\" is about the tool \"pya\"; the agent has pay");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct Approvals {
+    of: HashMap<String, Vec<Approval>>,
+}
+
+impl Approvals {
+    /// Creates a plugin without tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool and its policy. [`build`](crate::AgentBuilder::build) refuses an agent that has no tool of
+    /// that name.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Into<String>, approval: Approval) -> Self {
+        self.of.entry(tool.into()).or_default().push(approval);
+        self
+    }
+}
+
+#[async_trait]
+impl Plugin for Approvals {
+    fn name(&self) -> &str {
+        "approvals"
+    }
+
+    fn phases(&self) -> Phases {
+        Phases::of(&[Phase::BeforeToolExecute])
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        let mut tools: Vec<_> = self.of.keys().map(String::as_str).collect();
+        tools.sort_unstable();
+        tools
+    }
+
+    async fn before_tool_execute(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        call: &GateCall<'_>,
+    ) -> Result<Verdict, PluginError> {
+        let of = self.of.get(call.tool()).into_iter().flatten();
+        Ok(of.map(|approval| approval.verdict(call, cx.now_ms())).fold(Verdict::Allow, Verdict::and))
+    }
+}

@@ -1,0 +1,49 @@
+//! The driver of runs.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+
+mod acts;
+mod agent_parts;
+mod answered;
+mod approvals;
+mod cancels;
+mod causes;
+mod cutoff;
+mod decisions;
+mod depth;
+mod doctored;
+mod doubt;
+mod drops;
+mod ends;
+mod failures;
+mod files;
+mod ids;
+mod keyed_files;
+mod leftovers;
+mod many_waiting;
+mod messages;
+mod modes;
+mod needs_approval;
+mod offers;
+mod outcomes;
+mod outside;
+mod paid;
+mod panics;
+mod parts;
+mod phases;
+mod polls;
+mod protocol;
+mod reply_at_commits;
+mod reply_moments;
+mod reply_table;
+mod rounds;
+mod script;
+mod secrets;
+mod sharing;
+mod stop_plugin;
+mod stopping;
+mod stops;
+mod stored;
+mod streams;
+mod tools;
+mod values;
