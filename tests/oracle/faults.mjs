@@ -11,7 +11,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 const [STEP, RULES, DRAWN, COUNT, LABEL, FLAT] =
   ['src/trace/step.rs', 'src/trace/rules.rs', 'src/trace/drawn.rs', 'src/trace/coverage.rs', 'src/diagram/label.rs', 'src/diagram/graph/flatten.rs'];
-const [CHECKER, JUNIT, LOG] = ['src/trace/checker.rs', 'src/trace/junit.rs', 'src/governed/check_log.rs'];
+const [CHECKER, JUNIT, LOG] = ['src/trace/checker.rs', 'src/trace/junit.rs', 'crates/governed/src/check_log.rs'];
 const [EXIT, CHECK] = ['crates/cli/src/command/outcome.rs', 'crates/cli/src/command/check.rs'];
 const FAULTS = [
   ['an event of another name takes a held edge', STEP, 'edge.held.is_none() && by_any.is_none()', 'by_any.is_none()'],
@@ -45,7 +45,7 @@ const FAULTS = [
   ['an arrow is counted for each of its edges', DRAWN, 'if !of_edge.contains(&place(*at)) {', 'if true {'],
 ];
 // What no trace of one instance shows: the tests find these, those of the library or those of the command.
-const LIBRARY = ['-p', 'runstate', '--test', 'lib', '--', 'trace::', 'governed::checked'];
+const LIBRARY = ['-p', 'runstate', '-p', 'runstate-governed', '--test', 'lib', '--', 'trace::', 'jsonl::', 'checked_logs::'];
 const COMMAND = ['-p', 'runstate-cli', '--test', 'lib', '--', 'held::', 'nothing::', 'schemas::', 'check::'];
 const TESTED = [
   ['a name ends at a slash', LABEL, "if rest.starts_with('/') {\n        return None;", "if false {\n        return None;"],
