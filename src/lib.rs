@@ -8,9 +8,7 @@
 //! - [`lifecycle!`] defines a lifecycle; [`kernel`] has the traits behind it.
 //! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
 //!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; the list of their graphs is [`lifecycles`].
-//! - [`snapshot`]: the stored form of a machine. [`agent`]: a driver of runs. [`stream`]: a driver of model streams,
-//!   and [`stream_model`], an adapter that makes a stream session the model of agent runs. [`governed`]: a driver of
-//!   governed runs. Clocks and files are those of `runstate-runtime`.
+//! - [`snapshot`]: the stored form of a machine.
 //! - [`json`]: a reader of JSON from untrusted sources.
 //! - [`trace`] and [`diagram`]: recorded transitions and documented transitions. `testing`: tools for tests of your
 //!   own lifecycles.
@@ -23,15 +21,22 @@
 //! |---|---|---|
 //! | `snapshot` | the stored form of a machine, as JSON with a checksum | |
 //! | `repair` | acceptance of stored content that a person changed: for command-line tools, not for a runtime in production | `snapshot` |
-//! | `lifecycles` | the nine documented lifecycles | `snapshot` |
-//! | `agent`, the default | the driver of agent runs | `lifecycles` |
-//! | `stream` | the driver of model streams; with `agent`, a stream as the model of a run | `lifecycles` |
-//! | `governed` | the driver of governed runs | `lifecycles` |
-//! | `store` | stores of durable runs, and the worker that drives the stored runs | `agent`, `trace` |
+//! | `lifecycles`, a default | the nine documented lifecycles | `snapshot` |
 //! | `diagram` | the parser of Mermaid state diagrams | |
-//! | `trace` | recording, rendering and checking of traces | `diagram` |
-//! | `regex` | regular expressions where a pattern is configured | |
-//! | `testing` | strategies, paths, explorers and conformance suites for tests | `snapshot`, `trace` |
+//! | `trace`, a default | recording, rendering and checking of traces | `diagram` |
+//! | `testing` | strategies, paths and explorers for tests | `snapshot`, `trace` |
+//!
+//! # Drivers and stores
+//! They are crates of their own, on the public names of this one:
+//!
+//! | crate | content |
+//! |---|---|
+//! | `runstate-agent` | the driver of agent runs |
+//! | `runstate-store` | stores of durable runs, and the worker that drives the stored runs |
+//! | `runstate-stream` | the driver of model streams; `runstate-guardrails` has the rules for their output |
+//! | `runstate-agent-stream` | a model stream as the model of agent runs |
+//! | `runstate-governed` | the driver of governed runs |
+//! | `runstate-runtime` | clocks and durable files |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -150,7 +150,7 @@ impl Suspension {
 
     /// Requires an actor that no earlier decision on this call had. Default: not required. So two people must agree,
     /// and one person cannot do it with two clicks. A decision without an actor is refused
-    /// ([`Reply::NotDistinct`](runstate_agent::Reply::NotDistinct)).
+    /// (`Reply::NotDistinct` of `runstate-agent`).
     ///
     /// The actors agree on the question. Where a decision replaces the arguments or the result, the last decision
     /// alone supplies them. Use [`ResumeMode::ReplayToolCall`] for questions to several people.
