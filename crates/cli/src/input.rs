@@ -9,6 +9,7 @@ use runstate::trace::closest;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::meant::meant;
 use crate::output::printable;
 
 /// The maximum size of a text that is read as a whole: diagrams, graphs, state files. Traces are streamed and have no limit.
@@ -50,7 +51,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 pub(crate) fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let about = file.metadata()?;
     if about.is_file() && about.len() > limit {
-        return Err(too_large(&format!("{} bytes, ", about.len()), limit));
+        return Err(too_large(&about.len().to_string(), limit));
     }
     bounded(file, limit)
 }
@@ -59,13 +60,11 @@ pub(crate) fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
 fn bounded(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(too_large("", limit)) } else { Ok(bytes) }
+    if bytes.len() as u64 > limit { Err(too_large("more", limit)) } else { Ok(bytes) }
 }
 
 fn too_large(size: &str, limit: u64) -> io::Error {
-    let why = format!(
-        "it has {size}more than the {limit} bytes that are read of such a file; name a smaller one, or make several of it"
-    );
+    let why = format!("expected at most {limit} bytes, got {size}; split the file");
     io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 
@@ -96,11 +95,12 @@ pub(crate) fn opened(options: &mut OpenOptions, path: &Path, links: Links) -> io
     if IS_OPEN.iter().any(|place| path.starts_with(place)) {
         return options.open(path);
     }
-    let no_file = |what: &str| io::Error::new(io::ErrorKind::Unsupported, format!("it is {what}"));
+    let no_file =
+        |what: &str| io::Error::new(io::ErrorKind::Unsupported, format!("expected a file, got {what}"));
     let is_link = || links == Links::Refused && fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let file = match unblocked(options, links).open(path) {
         Ok(file) => file,
-        Err(_) if is_link() => return Err(no_file("a link, and links are not followed")),
+        Err(_) if is_link() => return Err(no_file("a link: links are not followed")),
         // A pipe that is opened for writing, without a reader.
         Err(_) if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) => {
             return Err(no_file(PIPE));
@@ -115,7 +115,7 @@ pub(crate) fn opened(options: &mut OpenOptions, path: &Path, links: Links) -> io
     }
 }
 
-const PIPE: &str = "a pipe or a device, and no file";
+const PIPE: &str = "a pipe or a device";
 
 #[cfg(unix)]
 fn unblocked(options: &mut OpenOptions, links: Links) -> &mut OpenOptions {
@@ -143,10 +143,7 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     }
     failure.with_help(match nearest(Path::new(path)) {
         Some(near) => format!("did you mean {near}?"),
-        None => {
-            "name a file that is there; a relative name counts from the folder that the command is started in"
-                .to_owned()
-        }
+        None => "name an existing file; a relative path begins at the current folder".to_owned(),
     })
 }
 
@@ -200,7 +197,11 @@ pub(crate) fn json<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
         let end = message.rfind(" at line ").unwrap_or(message.len());
         let start = LineIndex::new(&source.text).line_start(error.line()).unwrap_or(0);
         let at = start + error.column().saturating_sub(1);
-        Failure::at(&message[..end], &source.name, &source.text, Span::new(at, at + 1))
+        let failure = Failure::at(&message[..end], &source.name, &source.text, Span::new(at, at + 1));
+        match meant(&message[..end]) {
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure,
+        }
     })
 }
 

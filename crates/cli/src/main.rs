@@ -17,6 +17,7 @@ mod host;
 mod input;
 mod keys;
 mod machine;
+mod meant;
 mod migrations;
 mod output;
 mod rules;

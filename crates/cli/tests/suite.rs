@@ -79,6 +79,76 @@ fn what_is_accepted_is_expected_from_then_on() {
     assert_shown("test_trace", &session.read("s/greeting.trace"));
 }
 
+/// The line of an unusable scenario has the file and the reason, and standard error has the place.
+#[test]
+fn an_unusable_scenario_is_told_with_its_file_and_reason() {
+    let session = Session::new();
+    session.write("broken.yaml", "name: broken\nmessage: hello\nmodel: 7\n");
+    let said = session.run(&["test", "broken.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    let told = "unusable  broken.yaml: model: expected a list, got 7\n\n1 scenario: ";
+    assert!(said.stdout.starts_with(told), "{}", said.shown());
+    assert!(said.stderr.contains("--> broken.yaml:3:8"), "{}", said.shown());
+}
+
+/// A wrong value is told with its field, the value and the expected one.
+#[test]
+fn a_wrong_value_is_told_with_its_field() {
+    let session = Session::new();
+    let scenario = |does: &str| {
+        format!(
+            "name: s\nmessage: go\ntools:\n  t:\n    does:\n      - {does}\nmodel: [{{calls: [{{id: c, tool: t}}]}}, {{text: done}}]\n"
+        )
+    };
+    for (does, told) in [
+        (
+            "takes_ms: soon",
+            "takes_ms: expected whole milliseconds from 0 to 18446744073709551615, got \"soon\"\n",
+        ),
+        (
+            "{takes_ms: \"soon\", gives: arguments}",
+            "takes_ms: expected whole milliseconds from 0 to 18446744073709551615, got \"soon\"\n",
+        ),
+        ("takes_ms: [1]", "takes_ms: expected whole milliseconds, got a list\n"),
+        ("takes_sm: 1", "  = help: did you mean `takes_ms`?\n"),
+    ] {
+        session.write("s.yaml", scenario(does));
+        let said = session.run(&["run", "s.yaml"]);
+        assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
+        assert!(said.stderr.contains(told), "{does}: {}", said.shown());
+    }
+}
+
+/// A call of an undefined tool fails, which a scenario may want: it is told, and played.
+#[test]
+fn a_call_of_an_undefined_tool_is_told() {
+    let session = Session::new();
+    let scenario = |tool: &str| {
+        format!(
+            "name: s\nmessage: go\ntools: {{pay: {{}}}}\nmodel: [{{calls: [{{id: c, tool: {tool}}}]}}, {{text: done}}]\n"
+        )
+    };
+    session.write("s.yaml", scenario("pya"));
+    let told = "warning: s.yaml: the call \"c\" names the tool \"pya\", which the scenario does not define: the call fails; did you mean \"pay\"?\n";
+    for args in [&["run", "s.yaml"] as &[&str], &["test", "s.yaml", "--accept"]] {
+        let said = session.run(args);
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        assert!(said.stderr.starts_with(told), "{}", said.shown());
+    }
+    session.write("s.yaml", scenario("teleport"));
+    let said = session.run(&["run", "s.yaml"]);
+    assert!(
+        said.stderr.starts_with("warning: s.yaml: the call \"c\" names the tool \"teleport\""),
+        "{}",
+        said.shown()
+    );
+    // A suite may play such a mistake of a model on purpose.
+    let said = session.run(&["test", "s.yaml", "--accept"]);
+    assert_eq!((said.code, &*said.stderr), (Some(0), ""), "{}", said.shown());
+    session.write("s.yaml", scenario("pay"));
+    assert!(!session.run(&["run", "s.yaml"]).stderr.contains("warning"));
+}
+
 #[test]
 fn a_suite_with_real_file_tools_leaves_nothing_behind() {
     let session = Session::new();
@@ -120,7 +190,7 @@ fn scenario_step_that_never_occurs_fails_and_is_not_accepted() {
     for args in [&["test", "s"][..], &["test", "s", "--accept"], &["test", "s"]] {
         let said = session.run(args);
         assert_eq!(said.code, Some(1), "{}", said.shown());
-        assert!(said.stdout.contains("missed    s/late: this never came about"), "{}", said.shown());
+        assert!(said.stdout.contains("missed    s/late: these steps never happened"), "{}", said.shown());
         assert!(said.stdout.contains("  outside[0]: cancel, at 5000 ms"), "{}", said.shown());
     }
     assert!(!session.path("s/late.trace").exists());
@@ -173,6 +243,6 @@ fn an_emptied_folder_is_refused_and_capitals_are_played() {
     );
     assert!(said.stdout.is_empty() && !session.path("suite/new.trace").exists(), "{}", said.shown());
     let said = session.run(&["test", "suite", "--filter", "gretin"]);
-    let told = "there is no scenario with \"gretin\" in its name";
+    let told = "there is no scenario with \"gretin\" in its path";
     assert!(said.code == Some(2) && said.stderr.contains(told), "{}", said.shown());
 }

@@ -11,37 +11,38 @@ use crate::rules::Laws;
 use crate::secrets;
 use crate::suite::{self, Case, Subject, Verdict};
 
-/// Play scenarios, and compare each with its expected trace
+/// Play scenarios, and compare each with its expected result
 ///
 /// The expected result of `NAME.yaml` is `NAME.trace` beside it: the end of the run, its transitions, external inputs,
-/// effects of tools and messages, with the times. Time is virtual, so the result is always equal and takes no real time.
-/// Each trace is also checked against the diagrams of the lifecycles. A step, a decision or a reply of the scenario that
-/// never happened is a failure.
+/// effects of tools and messages, with the times. Time is virtual: the result of a scenario is always equal, and a scripted
+/// delay takes no real time. Each trace is also checked against the diagrams of the lifecycles. A step, a decision or a reply
+/// of the scenario that never happens is a failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   runstate test scenarios
-  runstate test scenarios --accept          # what is played is expected from now on
+  runstate test scenarios --accept          # the played results become the expected ones
   runstate test scenarios --coverage --min-coverage 100
 
 Exit codes:
-  0  all is as expected, or was accepted
-  1  something differs, has no expectation yet, never came about, or violates a diagram; coverage is missed
-  2  a scenario cannot be used, or there is none")]
+  0  each result is as expected, or was accepted
+  1  a result differs, is new or is stale; a step never happened; a trace
+     violates a diagram; coverage is missed
+  2  a scenario is unusable, or there is no scenario")]
 pub(crate) struct Args {
-    /// Scenarios, or folders of them
+    /// Scenarios, or folders with scenarios
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Write the played result as the expected one
+    /// Write the played result as the expected result
     #[arg(long)]
     accept: bool,
     /// Play only scenarios with this text in their path
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Show the taken edges of the diagrams
+    /// Show the edges of the diagrams that the traces took
     #[arg(long)]
     coverage: bool,
-    /// Fail below this percentage of the edges of each lifecycle that occurs
+    /// The minimum percentage of taken edges, for each lifecycle that occurs
     #[arg(long, value_name = "PERCENT", value_parser = super::check::percent)]
     min_coverage: Option<f64>,
 }
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             tally.bad += 1;
             let left = left.display().to_string();
             out.line(&printable(&format!(
-                "stale     {}: there is no such scenario any more",
+                "stale     {}: an expected result without a scenario",
                 secrets::masked_path(&left)
             )));
         }
@@ -117,13 +118,11 @@ impl Tally {
             }
             Verdict::New => {
                 self.bad += 1;
-                out.line(&format!(
-                    "new       {name}: nothing is expected of it yet; accept it with --accept"
-                ));
+                out.line(&format!("new       {name}: no expected result; --accept writes the played result"));
             }
             Verdict::Missed(steps) => {
                 self.bad += 1;
-                out.line(&format!("missed    {name}: this never came about, so nothing is tested by it"));
+                out.line(&format!("missed    {name}: these steps never happened"));
                 steps.iter().for_each(|step| out.line(&printable(&format!("  {step}"))));
             }
             Verdict::Violates(summary) => {
@@ -132,7 +131,8 @@ impl Tally {
             }
             Verdict::Unusable(failure) => {
                 self.unusable += 1;
-                out.line(&format!("unusable  {name}"));
+                let path = printable(&secrets::masked_path(&subject.path.to_string_lossy()));
+                out.line(&printable(&format!("unusable  {path}: {}", failure.message())));
                 complain(&failure.to_string());
             }
         }
@@ -144,8 +144,8 @@ impl Tally {
         if all == 0 {
             let (what, help) = match &args.filter {
                 Some(filter) => (
-                    format!("there is no scenario with {filter:?} in its name"),
-                    "--filter takes a part of a name, in its case; without it all are played",
+                    format!("there is no scenario with {filter:?} in its path"),
+                    "--filter takes a part of a path, in the same letter case",
                 ),
                 None => (
                     "there is no scenario to play".to_owned(),
@@ -164,14 +164,15 @@ impl Tally {
                 missed = true;
                 let (name, got) = (&lifecycle.lifecycle, lifecycle.percent());
                 out.line(&format!(
-                    "{name}: expected {least} % of the edges taken, got {got:.1} %; never taken:"
+                    "{name}: expected {least} % of the edges, got {got:.1} %; edges that no trace took:"
                 ));
                 lifecycle.never().for_each(|edge| out.line(&format!("  {edge}")));
             }
         }
         out.line("");
+        let scenarios = if all == 1 { "scenario" } else { "scenarios" };
         out.line(&format!(
-            "{all} scenarios: {same} as expected, {accepted} accepted, {bad} not as expected, {unusable} unusable"
+            "{all} {scenarios}: {same} as expected, {accepted} accepted, {bad} not as expected, {unusable} unusable"
         ));
         Ok(match (unusable, bad, missed) {
             (1.., _, _) => Exit::BadInput,

@@ -23,6 +23,7 @@ use super::snapshot::{FolderRollback, Snapshot};
 use super::work::Work;
 use crate::failure::Failure;
 use crate::input::{self, Text};
+use crate::meant::did_you_mean;
 use crate::output::printable;
 use crate::scenario::from_yaml;
 
@@ -243,10 +244,7 @@ impl Plan {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
         if text.len() as u64 > STORED_LIMIT {
-            let why = format!(
-                "the plan would be kept in {} bytes, and {STORED_LIMIT} are read at most",
-                text.len()
-            );
+            let why = format!("expected a plan of at most {STORED_LIMIT} bytes, got {}", text.len());
             return Err(Failure::new(why).with_help("split it into several plans"));
         }
         Ok(text)
@@ -290,7 +288,7 @@ impl Plan {
                 Some(_) => {}
             }
             if let Some(word) = command.run.iter().find(|word| word.contains('\0')) {
-                return Err(format!("{name} has a NUL character in `run`, which no program takes: {word:?}"));
+                return Err(format!("{name} has a NUL character in `run`: {word:?}"));
             }
             if command.time_limit_seconds == 0 {
                 return Err(format!("{name} has a time limit of 0 seconds"));
@@ -301,10 +299,10 @@ impl Plan {
             inside(path).map_err(|why| format!("an ignored name {why}"))?;
         }
         if self.verify.is_empty() {
-            return Err("`verify` is empty: nothing would show that the results hold".to_owned());
+            return Err("`verify` is empty: expected at least one command".to_owned());
         }
         if self.audit.is_empty() {
-            return Err("`audit` is empty: an audit without reviewers would pass every run".to_owned());
+            return Err("`audit` is empty: expected at least one reviewer".to_owned());
         }
         if let Some(blank) = self.tools.iter().find(|tool| tool.name.trim().is_empty()) {
             return Err(format!("a tool that runs {:?} has no name", blank.run));
@@ -313,16 +311,14 @@ impl Plan {
         let names = || self.tools.iter().map(|tool| tool.name.as_str());
         if let Some(gate) = self.gates.names().find(|gate| names().all(|name| name != *gate)) {
             let tools = names().collect::<Vec<_>>().join(", ");
-            return Err(format!(
-                "`gates` names {gate:?}, and there is no such tool: expected one of {tools}"
-            ));
+            let near = did_you_mean(gate, names());
+            return Err(format!("`gates` names the tool {gate:?}: expected one of {tools}{near}"));
         }
         if self.tools.is_empty() {
-            return Err("`tools` is empty: a run would be complete, and nothing was done".to_owned());
+            return Err("`tools` is empty: expected at least one tool".to_owned());
         }
         // The second is irrelevant here, and the message stays constant.
-        RunId::new(&self.project, 0)
-            .map_err(|error| format!("the project has no name for a run: {error}"))?;
+        RunId::new(&self.project, 0).map_err(|error| format!("project: {error}"))?;
         self.limits().map(drop)
     }
 
@@ -374,7 +370,7 @@ impl Plan {
                 Approval::Auto => Box::new(AutoApproved),
                 Approval::Ask => Box::new(Always(PlanAnswer::Undecided)),
                 Approval::Never => {
-                    let why = "the run ended before it had a plan".to_owned();
+                    let why = "the run ended without a plan".to_owned();
                     Box::new(Always(PlanAnswer::Refused { why }))
                 }
             },
@@ -419,7 +415,7 @@ impl Planner for AsWritten {
     async fn plan(&self, _: &RunId, objection: Option<&str>) -> Result<ProposedPlan, PartError> {
         if let Some(objection) = objection {
             // The reason of the first try is reported, whatever was asked since.
-            let other = "the plan file has no other plan; change it and begin another run";
+            let other = "the plan file has no other plan; change the file, and begin another run";
             let first = objection
                 .trim_start_matches("there is no plan: ")
                 .trim_end_matches(other)
@@ -512,6 +508,6 @@ audit:
         assert_eq!(kept(folder.path(), &plan).digest().unwrap(), plan.digest().unwrap());
         plan.tools[0].run[2].push('x');
         let refused = plan.text().unwrap_err();
-        assert!(refused.message().contains("16777217 bytes"), "{}", refused.message());
+        assert!(refused.message().contains("got 16777217"), "{}", refused.message());
     }
 }

@@ -6,6 +6,7 @@ use runstate_scenario::file::{Action, Answer};
 use runstate_scenario::{Ready, Scenario};
 
 use crate::failure::Failure;
+use crate::meant::did_you_mean;
 use crate::output::printable;
 
 /// The scenario's decisions, overridden by the actor's decisions on the command line.
@@ -24,7 +25,7 @@ pub(crate) fn answers(
     for (named, action) in named.chain(deny.iter().map(|call| (call, Action::Deny))) {
         let call = call(scenario, named)?;
         if !decided.insert(call.clone()) {
-            return Err(Failure::new(format!("the call {named:?} is decided twice on the command line")));
+            return Err(Failure::new(format!("the command line has two decisions on the call {named:?}")));
         }
         answers.retain(|ready| ready.answer.call != call);
         let answer = Answer { call, action, reason: None, result: None, actor: Some(actor.to_owned()) };
@@ -47,14 +48,16 @@ fn call(scenario: &Scenario, named: &str) -> Result<String, Failure> {
         Some(1) if lives > 0 => Ok(id.to_owned()),
         Some(life) if (1..=lives).contains(&life) => Ok(format!("{id}#{life}")),
         None if lives > 1 && named == id => {
-            let help = format!("say which: {}", printable(&candidates.join(", ")));
-            Err(Failure::new(format!("the model makes {lives} calls of the id {id:?}")).with_help(help))
+            let help = format!("name one call: {}", printable(&candidates.join(", ")));
+            Err(Failure::new(format!("the model makes {lives} calls with the id {id:?}")).with_help(help))
         }
         _ => {
             let mut known: Vec<&str> = scenario.calls().map(|call| call.id.as_str()).collect();
             known.dedup();
+            let near = did_you_mean(named, known.iter().copied());
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             Err(Failure::new(format!("the model makes no call {named:?}"))
-                .with_help(format!("its calls are {}", printable(&known.join(", ")))))
+                .with_help(printable(&format!("the calls of the model are {known}{near}"))))
         }
     }
 }

@@ -3,13 +3,17 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use runstate_scenario::{Refused, Scenario};
+use runstate::diagram::Span;
+use runstate_scenario::{FILE_TOOLS, Refused, Scenario};
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::input::{self, Text};
+use crate::meant::{did_you_mean, meant};
+use crate::output::{complain, printable};
 use crate::runs::Template;
 
 /// The maximum size of a scenario, in bytes.
@@ -29,6 +33,26 @@ impl FromFile {
     /// The folder to copy, if it names one.
     pub(crate) fn template(&self) -> Option<Template> {
         self.scenario.folder.as_ref().map(|folder| Template::new(&self.base, folder))
+    }
+
+    /// Warns of calls of tools that the scenario does not define. Such a call fails, which a scenario may script on purpose
+    /// as a mistake of the model: with `near_alone` only calls with a defined tool of a similar name are reported.
+    pub(crate) fn warn_of_unknown_tools(&self, near_alone: bool) {
+        let scripted = &self.scenario.tools;
+        let is_known = |tool: &str| FILE_TOOLS.contains(&tool) || scripted.contains_key(tool);
+        let mut told = BTreeSet::new();
+        for call in self.scenario.calls().filter(|call| !is_known(&call.tool)) {
+            let known = FILE_TOOLS.iter().copied().chain(scripted.keys().map(String::as_str));
+            let near = did_you_mean(&call.tool, known);
+            if near_alone && near.is_empty() || !told.insert(call.tool.as_str()) {
+                continue;
+            }
+            let (file, id, tool) = (&self.source.name, &call.id, &call.tool);
+            complain(&printable(&format!(
+                "warning: {file}: the call {id:?} names the tool {tool:?}, which the scenario does not define: the call \
+                 fails{near}"
+            )));
+        }
     }
 }
 
@@ -59,12 +83,71 @@ const START: &str = "start from examples/tidy-folder.yaml; `runstate schema` pri
 
 /// A text of another kind has no place to correct: `start` says how one begins.
 fn refuse(source: &Text, refused: &Refused, start: &str) -> Failure {
+    let message = refused.message();
     let failure = match refused.span() {
-        Some(span) => Failure::at(refused.message(), &source.name, &source.text, span),
+        Some(span) => Failure::at(with_value(message, &source.text, span), &source.name, &source.text, span),
         None => Failure::new(format!("{}: {refused}", source.name)),
     };
-    match refused.message().starts_with("expected a mapping of fields") {
-        true => failure.with_help(start),
-        false => failure,
+    match meant(message) {
+        _ if message.starts_with("expected a mapping of fields") => failure.with_help(start),
+        Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+        None => failure,
+    }
+}
+
+/// The message of a reader that has only the expected kind of a value, with the field and the value at its place.
+fn with_value(message: &str, text: &str, span: Span) -> String {
+    const KINDS: [&str; 4] =
+        ["expected a whole number", "expected a list", "expected a text", "expected a mapping of fields"];
+    if !KINDS.iter().any(|kind| message.starts_with(kind)) || message.contains(", got ") {
+        return message.to_owned();
+    }
+    let field = field_before(&text[..span.start]);
+    let value = value_at(&text[span.start..]);
+    let is_time = field.is_some_and(|field| field.ends_with("_ms") || field == "wait");
+    let message = match message.strip_prefix("expected a whole number") {
+        Some(limits) if is_time => format!("expected whole milliseconds{limits}"),
+        // A reader that takes a number from a text reports the text.
+        None if is_time => "expected whole milliseconds".to_owned(),
+        _ => message.to_owned(),
+    };
+    let field = field.map(|field| format!("{field}: ")).unwrap_or_default();
+    format!("{field}{message}, got {value}")
+}
+
+/// The field of a value, if it is on the line of the value.
+fn field_before(before: &str) -> Option<&str> {
+    let line = before.rsplit('\n').next()?;
+    let line = line.trim_end().strip_suffix(':')?;
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let start = line.trim_end_matches(is_of_name).len();
+    Some(&line[start..]).filter(|field| !field.is_empty())
+}
+
+/// The beginning of a value, in words or as written.
+fn value_at(text: &str) -> String {
+    const MOST: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    match line.chars().next() {
+        Some('[') => "a list".to_owned(),
+        Some('{') => "a mapping".to_owned(),
+        _ if line.starts_with("- ") || line == "-" => "a list".to_owned(),
+        None => "nothing".to_owned(),
+        Some(quote @ ('"' | '\'')) => {
+            let end = line[1..].find(quote).map_or(line.len(), |end| end + 2);
+            line[..end].to_owned()
+        }
+        Some(_) => {
+            let end = line.find([',', ']', '}']).unwrap_or(line.len());
+            let value = line[..end].split(" #").next().unwrap_or_default().trim_end();
+            // The key of a mapping in the place of a value.
+            match value.split_once(": ") {
+                Some(_) => "a mapping".to_owned(),
+                None if value.parse::<f64>().is_ok() || matches!(value, "true" | "false" | "null") => {
+                    value.to_owned()
+                }
+                None => format!("{:?}", value.chars().take(MOST).collect::<String>()),
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use runstate::turn::FinishReason;
 use super::scenario::{Attempt, Finish, Rule, Scenario, Step};
 use super::source::finish;
 use super::told::{EVENT_TYPES, is_event_type};
+use crate::meant::did_you_mean;
 
 /// The maximum time in a scenario: about a year. Timers do not count much further.
 const LONGEST_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
@@ -76,7 +77,7 @@ fn repetitions(scenario: &Scenario) -> Result<(), String> {
 /// A rule without a target is a typing mistake, and would never be broken.
 fn rules(scenario: &Scenario) -> Result<(), String> {
     if scenario.drift.as_ref().and_then(|drift| drift.kinds.as_ref()).is_some_and(Vec::is_empty) {
-        return Err("drift.kinds: expected something to look for, got nothing".to_owned());
+        return Err("drift.kinds: expected at least one entry, got none".to_owned());
     }
     for (at, rule) in scenario.guardrails.iter().enumerate() {
         let empty = match rule {
@@ -93,7 +94,7 @@ fn rules(scenario: &Scenario) -> Result<(), String> {
             _ => None,
         };
         if let Some(field) = empty {
-            return Err(format!("guardrails[{at}].{field}: expected something to look for, got nothing"));
+            return Err(format!("guardrails[{at}].{field}: expected at least one entry, got none"));
         }
     }
     Ok(())
@@ -106,14 +107,16 @@ fn finishes(scenario: &Scenario) -> Result<(), String> {
     for (reason, then) in &scenario.finishes {
         let is_given = || steps().any(|step| matches!(step, Step::Finish(given) if given == reason));
         if matches!(finish(reason), FinishReason::Other(_)) && !is_given() {
+            const REASONS: [&str; 5] = ["stop", "length", "tool_calls", "content_filter", "unknown"];
+            let near = did_you_mean(reason, REASONS);
             return Err(format!(
-                "finishes: there is no reason {reason:?}: expected stop, length, tool_calls, content_filter, unknown, or a word that a step \
-                 `finish` gives"
+                "finishes: there is no reason {reason:?}: expected {}, or a word that a step `finish` gives{near}",
+                REASONS.join(", ")
             ));
         }
         if matches!(then, Finish::Continue) && scenario.continuation.is_none() {
             return Err(format!(
-                "finishes.{reason}: `continue` goes on from a checkpoint: expected the field `continuation`"
+                "finishes.{reason}: `continue` begins from a checkpoint: expected the field `continuation`"
             ));
         }
     }
@@ -143,7 +146,7 @@ fn attempt(attempt: &Attempt) -> Result<(), String> {
                 if at + 1 < attempt.script.len() =>
             {
                 return Err(format!(
-                    "script[{}]: the stream has ended with the step before: expected no further step",
+                    "script[{}]: the step before ends the stream: expected no further step",
                     at + 1
                 ));
             }
@@ -171,9 +174,10 @@ fn abort(scenario: &Scenario) -> Result<(), String> {
     let Some(on) = &abort.on else { return Ok(()) };
     if !is_event_type(&on.event) {
         return Err(format!(
-            "abort.on.event: there is no event {:?}: expected one of {}",
+            "abort.on.event: there is no event {:?}: expected one of {}{}",
             on.event,
-            EVENT_TYPES.join(", ")
+            EVENT_TYPES.join(", "),
+            did_you_mean(&on.event, EVENT_TYPES.iter().copied())
         ));
     }
     if on.nth == 0 {

@@ -13,6 +13,7 @@ use crate::{runs, scenario};
 /// Plays a scenario under virtual time. File tools, if it calls any, work on a temporary copy.
 pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
     let file = scenario::read(&path.to_string_lossy())?;
+    file.warn_of_unknown_tools(true);
     let scenario = &file.scenario;
     let mut options = Options::default();
     let folder =

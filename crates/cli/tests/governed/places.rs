@@ -65,7 +65,7 @@ fn the_folder_of_runs_itself_is_no_folder_of_a_plan() {
     let args = ["governed", "run", "plan.yaml", "--state-dir", "."];
     let said = session.run(&args);
     assert_eq!(said.code, Some(2), "{}", said.shown());
-    assert!(said.stderr.contains("is the folder that runs are kept in"), "{}", said.shown());
+    assert!(said.stderr.contains("is the folder of the runs"), "{}", said.shown());
 }
 
 /// A tool rewrites the plan beside its folder: neither the gate nor the command of a later tool changes by it.
@@ -276,7 +276,7 @@ fn a_state_folder_that_is_away_keeps_its_folders() {
     // As a place that nothing is mounted on.
     fs::create_dir(session.path("one")).unwrap();
     let away = run("two");
-    assert!(away.stderr.contains("another folder is in its place"), "{}", away.shown());
+    assert!(away.stderr.contains("another folder has its path"), "{}", away.shown());
     let note = away.stderr.split("remove [tmp]/").nth(1).unwrap().split_whitespace().next().unwrap();
     fs::remove_dir(session.path("one")).unwrap();
     fs::rename(session.path("elsewhere"), session.path("one")).unwrap();
@@ -323,7 +323,7 @@ fn a_rollback_leaves_another_folder_alone() {
     let rejected = governed(&session, &["reject", &format!("{run}-A1"), "--by", "ada"]);
     assert!(rejected.stdout.contains("is HALTED_UNSAFE"), "{}", rejected.shown());
     let state = session.read(&format!("runs/{run}/RUN_STATE.json"));
-    assert!(state.contains("is another folder than the one that the run began with"), "{state}");
+    assert!(state.contains("expected the folder of the run (device and inode"), "{state}");
     assert_eq!(files(&session, "site"), [("mine.txt".to_owned(), "precious".to_owned())]);
 }
 
@@ -336,7 +336,7 @@ fn a_copy_that_a_tool_replaced_is_left_alone() {
         let said = governed(&session, &["run", "plan.yaml", "--json"]);
         assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
         let why = json(&said)["why"].to_string();
-        assert!(why.contains("is another folder than the one that the run began with"), "{why}");
+        assert!(why.contains("expected the folder of the run (device and inode"), "{why}");
         assert_eq!(session.read(&format!("runs/{}/work/mine.txt", run_id(&json(&said)))), "precious\n");
     }
 }
@@ -362,7 +362,7 @@ fn a_gate_of_no_tool_is_refused() {
     session.write("plan.yaml", text);
     let said = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
-    assert!(said.stderr.contains("`gates` names \"deplyo\", and there is no such tool"), "{}", said.shown());
+    assert!(said.stderr.contains("`gates` names the tool \"deplyo\": expected one of"), "{}", said.shown());
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn a_folder_that_a_tool_replaced_by_a_link_is_not_followed() {
     let said = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
     assert!(
-        json(&said)["why"].to_string().contains("something else was put in its place"),
+        json(&said)["why"].to_string().contains("expected a folder, got another kind"),
         "{}",
         said.shown()
     );
@@ -423,7 +423,7 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     for _ in 0..2 {
         let second = command("other");
         assert!(second.code == Some(2), "{}", second.shown());
-        assert!(second.stderr.contains("is no note on a run any more"), "{}", second.shown());
+        assert!(second.stderr.contains("is a damaged note on a run"), "{}", second.shown());
     }
 }
 
@@ -440,7 +440,7 @@ fn a_note_on_a_held_folder_has_1_mib_and_no_more() {
     let notes = fs::read_dir(session.path("home/runstate/held")).unwrap().flatten().map(|entry| entry.path());
     let note = notes.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
     let json = fs::read_to_string(&note).unwrap();
-    for (bytes, told) in [(1 << 20, "is not over"), ((1 << 20) + 1, "more than the 1048576 bytes")] {
+    for (bytes, told) in [(1 << 20, "is not over"), ((1 << 20) + 1, "expected at most 1048576 bytes")] {
         fs::write(&note, json.clone() + &" ".repeat(bytes - json.len())).unwrap();
         let said = run("two");
         assert!(said.code == Some(2) && said.stderr.contains(told), "{bytes}: {}", said.shown());
@@ -524,7 +524,7 @@ fn a_run_that_never_began_is_swept_away() {
         }
         let swept = governed(&session, &["sweep"]);
         assert_eq!(swept.code, Some(0), "{script}: {}", swept.shown());
-        let told = format!("{run}: removed, since it never began\n");
+        let told = format!("{run}: removed, because the run never began\n");
         assert_eq!(swept.stdout, if is_removed { &told } else { "" }, "{script}");
         assert_eq!(folder.exists(), !is_removed, "{script}");
         assert_eq!(session.read("other/keep.txt"), "kept", "{script}");
@@ -620,7 +620,7 @@ fn tool_does_not_run_in_a_folder_replaced_by_a_symlink() {
     );
     let said = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_ne!(json(&said)["status"], "COMPLETE", "{}", said.shown());
-    assert!(said.shown().contains("something else was put in its place"), "{}", said.shown());
+    assert!(said.shown().contains("expected a folder, got another kind"), "{}", said.shown());
     assert_eq!(session.read("victim/mine.txt"), "kept");
 }
 
@@ -666,7 +666,7 @@ fn a_planted_folder_of_runs_hides_nothing_from_a_later_run() {
     plan(hides, "");
     let refused = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(refused.code, Some(2), "{}", refused.shown());
-    assert!(refused.stderr.contains("x looks like a folder that runs are kept in"), "{}", refused.shown());
+    assert!(refused.stderr.contains("x may be a folder of runs"), "{}", refused.shown());
     assert_eq!(session.read("site/x/loot"), "kept", "nothing ran");
     // Once a person has looked at it, it is a folder like any other, and is rolled back.
     fs::remove_dir_all(session.path("site/x/command-center")).unwrap();
