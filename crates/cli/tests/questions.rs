@@ -52,13 +52,13 @@ fn a_reason_that_makes_another_decision_is_told() {
         |reason: &[&str]| say(&session, &[&["approve", "pay-1/c/1", "--actor", "ada"], reason].concat());
     assert_eq!(approve(&["--reason", "it is due"]).0, Some(0));
     for (reason, told) in [
-        (&["--reason", "it's due"] as &[&str], "this one has the reason \"it's due\""),
-        (&[], "this one has no reason"),
-        (&["--json"], "this one has no reason"),
+        (&["--reason", "it's due"] as &[&str], "this decision has the reason \"it's due\""),
+        (&[], "this decision has no reason"),
+        (&["--json"], "this decision has no reason"),
     ] {
         let (code, said) = approve(reason);
         let both = format!(
-            "the two differ in their reasons alone: that one has the reason \"it is due\", and {told}"
+            "the two differ in their reasons alone: the earlier decision has the reason \"it is due\", and {told}"
         );
         assert!(code == Some(1) && said.replace("\\\"", "\"").contains(&both), "{said}");
     }
@@ -66,16 +66,39 @@ fn a_reason_that_makes_another_decision_is_told() {
     assert!(code == Some(1) && !said.contains("reasons alone"), "{said}");
 }
 
+/// Every command that names a run refuses an absent one alike.
 #[test]
-fn a_run_that_is_not_there_is_named_with_how_runs_are_listed() {
+fn a_run_that_is_not_there_is_refused_alike_by_every_command() {
     let session = parked(SECOND_LIFE);
-    for args in [&["approve", "c", "--run", "nope-1"] as &[&str], &["deny", "nope-1/c/1"]] {
-        let (code, said) = say(&session, args);
-        assert!(code == Some(1) && said.contains("there is no run \"nope-1\""), "{said}");
-        assert!(said.contains("the runs: runstate runs --state-dir runs"), "{said}");
+    for args in [
+        &["approve", "c", "--run", "pay-2"] as &[&str],
+        &["deny", "pay-2/c/1", "--json"],
+        &["show", "pay-2"],
+        &["send", "pay-2", "go on"],
+        &["export", "pay-2", "--scenario"],
+        &["cancel", "pay-2"],
+        &["watch", "pay-2"],
+        &["resume", "pay-2"],
+        &["approvals", "--run", "pay-2"],
+    ] {
+        let said = session.run(&[args, &["--state-dir", "runs"]].concat());
+        assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
+        assert!(said.stderr.starts_with("error: there is no "), "{}", said.shown());
+        assert!(said.stderr.contains("\"pay-2\""), "{}", said.shown());
+        let help =
+            "\n  = help: did you mean \"pay-1\"? `runstate runs --state-dir runs` lists the stored runs\n";
+        assert!(said.stderr.ends_with(help), "{}", said.shown());
     }
-    let (_, said) = say(&session, &["approve", "nope", "--run", "pay-1"]);
-    assert!(!said.contains("there is no run") && said.contains("what waits: runstate approvals"), "{said}");
+    // A name that is not close to any is not guessed at.
+    let (_, said) = say(&session, &["show", "refund"]);
+    assert!(
+        !said.contains("did you mean") && said.contains("and no run of that id in sqlite:runs/runs.db"),
+        "{said}"
+    );
+    let (code, said) = say(&session, &["approve", "nope", "--run", "pay-1"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!said.contains("there is no run"), "{said}");
+    assert!(said.contains("the waiting calls: runstate approvals"), "{said}");
 }
 
 #[test]
@@ -142,7 +165,7 @@ fn a_call_without_its_run_is_refused_with_its_suspensions() {
     assert_eq!(say(&session, &["approve", "c", "--run", "pay-1"]).0, Some(0));
     // Only that of the other run waits now: the name is no answer to it.
     let (code, refused) = say(&session, &["approve", "c"]);
-    assert!(code == Some(2) && refused.contains("needs --run"), "{refused}");
+    assert!(code == Some(2) && refused.contains("expected --run"), "{refused}");
 }
 
 #[test]
@@ -167,18 +190,23 @@ fn resume_says_what_it_has_decided_before_it_refuses() {
     let (code, refused) =
         say(&session, &["resume", "pay-1", "--approve", "pay-1/c/1", "--deny", "pay-1/c/1"]);
     assert!(
-        code == Some(2) && refused.contains("decided twice") && refused.contains("nothing is decided"),
+        code == Some(2)
+            && refused.contains("two decisions on the question")
+            && refused.contains("no decision was made"),
         "{refused}"
     );
     assert!(!say(&session, &["show", "pay-1"]).1.contains("decided  c"));
     // Two names of one question cannot be told before the first one is decided.
     let (code, refused) = say(&session, &["resume", "pay-1", "--approve", "c", "--deny", "pay-1/c/1"]);
     assert!(code == Some(1) && refused.contains("conflict"), "{refused}");
-    assert!(refused.contains("decided before it: c, and the run was not driven"), "{refused}");
+    assert!(
+        refused.contains("earlier decisions of this command: c, and the run did not continue"),
+        "{refused}"
+    );
     assert!(say(&session, &["show", "pay-1"]).1.contains("approved"));
     let (code, refused) = say(&session, &["resume", "pay-1", "--deny", "pay-1/c/2"]);
     assert!(
-        code == Some(1) && refused.contains("nothing is decided, and the run was not driven"),
+        code == Some(1) && refused.contains("no decision was made, and the run did not continue"),
         "{refused}"
     );
 }
@@ -191,7 +219,7 @@ fn a_decision_that_an_ended_run_did_not_take_is_not_announced() {
     assert_eq!(say(&session, &["cancel", "pay-1"]).0, Some(0));
     assert_eq!(say(&session, &["resume", "pay-1"]).0, Some(1));
     let (_, shown) = say(&session, &["show", "pay-1"]);
-    assert!(shown.contains("(not taken: the run was over first)"), "{shown}");
+    assert!(shown.contains("(not taken: the run ended first)"), "{shown}");
 }
 
 /// The run of a scenario has an id of its own in each store.
@@ -274,7 +302,7 @@ fn null_is_no_result() {
     asks(&session, "  - ask: {tool: pay, ticket: {response_schema: {}}}\n");
     session.run(&["run", "pay.yaml", "--state-dir", "s"]);
     let said = session.run(&["approve", "pay-1/c/1", "--result", "null", "--state-dir", "s"]);
-    assert!(said.code == Some(2) && said.stderr.contains("null is no result"), "{}", said.shown());
+    assert!(said.code == Some(2) && said.stderr.contains("expected a result, got null"), "{}", said.shown());
     let said = session.run(&["approve", "pay-1/c/1", "--result", "{}", "--state-dir", "s"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
 }
@@ -286,7 +314,7 @@ fn a_yes_is_no_answer_where_one_is_asked_for() {
         asks(&session, &format!("  - ask: {{tool: pay, ticket: {{resume_mode: {mode}}}}}\n"));
         let said = session.run(&["run", "pay.yaml", "--approve", "c", "--state-dir", mode]);
         assert!(
-            said.code == Some(3) && said.stderr.contains("nothing was decided about c"),
+            said.code == Some(3) && said.stderr.contains("the decision on c was not used"),
             "{}",
             said.shown()
         );

@@ -163,7 +163,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
     let said = session.run(&["prune", "--older-than", "7d", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
-    assert!(said.stderr.starts_with("warning: the folder of done-3 is left: "), "{}", said.shown());
+    assert!(said.stderr.starts_with("warning: the folder of done-3 stays: "), "{}", said.shown());
     assert_eq!(["done-1", "done-2", "done-3", "waits-1"].map(there), [false, true, true, true]);
     assert_eq!(session.read("precious.txt"), "kept");
     assert_eq!(stores::number(&store, "SELECT count(*) FROM runs"), 2);
@@ -195,9 +195,9 @@ fn prune_skips_unreadable_and_leased_runs() {
     let said = session.run(&prune);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(said.stdout.ends_with("1 run removed\n"), "{}", said.shown());
-    assert!(said.stderr.contains("warning: done-1 is left: "), "{}", said.shown());
+    assert!(said.stderr.contains("warning: done-1 stays: "), "{}", said.shown());
     // A time that a person reads.
-    let held = "warning: done-2 is left: it is in the hands of ada, whose lease is over in ";
+    let held = "warning: done-2 stays: ada has its lease, which ends in ";
     assert!(said.stderr.contains(held) && !said.stderr.contains("9999999999999"), "{}", said.shown());
     for run in ["done-1", "done-2"] {
         assert!(session.path(&format!("runs/{run}/work")).exists(), "{run}");
@@ -221,9 +221,19 @@ fn a_store_is_named_by_a_url() {
 
     session.write("foreign.db", "this is no database").write("empty/x", "").write("s.txt", "x");
     let mut shown = String::new();
-    for store in
-        ["runs.db", "mysql://db/runs", "sqlite:", "sqlite:absent.db", "sqlite:foreign.db", "sqlite:empty"]
-    {
+    for store in [
+        "runs.db",
+        "s.txt",
+        "empty",
+        "absent",
+        "mysql://db/runs",
+        "sqlit:runs.db",
+        "sqlite:",
+        "sqlite:absent.db",
+        "sqlite:foreign.db",
+        "sqlite:empty",
+        "file:s.txt",
+    ] {
         let said = session.run(&["runs", "--store", store]);
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.shown());
         shown.push_str(&said.shown());
@@ -300,8 +310,12 @@ fn a_run_is_cancelled_though_it_cannot_be_read() {
     let cancel = |run: &str, more: &[&str]| session.run(&[&["cancel", run], more, &place].concat());
     let said = cancel("waits-1", &[]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
-    assert!(said.stdout.starts_with("waits-1 is to be cancelled by a worker, or by: "), "{}", said.shown());
-    assert!(said.stderr.starts_with("warning: where waits-1 stands cannot be read: "), "{}", said.shown());
+    assert!(
+        said.stdout.starts_with("waits-1 has a cancellation; the run is ended by a worker, or by: "),
+        "{}",
+        said.shown()
+    );
+    assert!(said.stderr.starts_with("warning: the status of waits-1 cannot be read: "), "{}", said.shown());
     assert!(!said.stderr.contains("nothing was changed"), "{}", said.shown());
     let said = cancel("waits-2", &["--json", "--reason", "enough"]);
     let json: Value = serde_json::from_str(&said.stdout).unwrap();

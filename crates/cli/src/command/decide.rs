@@ -17,12 +17,12 @@ use crate::output::{Output, printable};
 use crate::run;
 use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged};
 
-/// Approve a waiting call, with its run driven by any process
+/// Approve a waiting call of a run, from any process
 ///
-/// A decision answers one question. The suspension names it, and so does its digest; `runstate approvals` shows both. With
-/// --run the name of the call is enough while the call has asked once, and is refused after that. The first decision on a
-/// question wins, and is durable when it is accepted. The same command again is the same decision or is refused; it never
-/// answers another question.
+/// A decision answers one question. The suspension or the digest names the question; `runstate approvals` shows both. With
+/// --run, the name of the call is enough for the first question of the call. The first decision on a question wins, and is
+/// durable when it is accepted. A repetition of the command makes the same decision, or is refused: it never answers another
+/// question.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,31 +32,36 @@ Examples:
   runstate approve shop-1/lookup/1 --result '{\"price\": 12}'
 
 Exit codes:
-  0  accepted, now or by the very same decision before (with --digest, a decision before is found by the suspension or --run)
-  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the question is another, the actor has
-     decided before, the result does not fit
-  2  the store, or another argument, cannot be used; the name means several questions, or needs --run; --result is missing or
-     not wanted")]
+  0  the decision is accepted, now or by the same decision before (with
+     --digest, name the suspension or --run to find a decision from before)
+  1  the decision is not accepted: another decision was first, the question has
+     expired, no such call waits, the question has another digest, the actor has
+     approved this call before, or the result does not fit
+  2  the run does not exist; the name means several questions, or needs --run;
+     --result is missing or not expected; the store or another argument is
+     unusable")]
 pub(crate) struct Approve {
     #[command(flatten)]
     on: On,
-    /// The answer itself. If the call asks for one, its tool receives it, or is not executed; for a call in doubt it is the
-    /// result of the interrupted execution, and the tool is not executed again
+    /// The answer to a call that asks for one: `runstate approvals` shows whether the tool executes with it, or it is the
+    /// result of the call. For a call in doubt, the result of the interrupted execution: the tool does not execute again
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
 }
 
-/// Deny a waiting call: it is given up, and the model reads the reason
+/// Deny a waiting call: the call is cancelled, and the model reads the reason
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate deny tidy-folder-1/rm_notes/1 --reason 'the phone numbers are still needed'
 
 Exit codes:
-  0  accepted, now or by the very same decision before
-  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the question is another, the actor has
-     decided before
-  2  the store, or another argument, cannot be used; the name means several questions, or needs --run")]
+  0  the decision is accepted, now or by the same decision before
+  1  the decision is not accepted: another decision was first, the question has
+     expired, no such call waits, the question has another digest, or the actor
+     has approved this call before
+  2  the run does not exist; the name means several questions, or needs --run;
+     the store or another argument is unusable")]
 pub(crate) struct Deny {
     #[command(flatten)]
     on: On,
@@ -65,8 +70,8 @@ pub(crate) struct Deny {
 /// The common arguments.
 #[derive(Debug, clap::Args)]
 struct On {
-    /// The suspension; or the call, by its name or its id from the model, with --run or --digest. A call with a name like a
-    /// suspension is named by its suspension alone
+    /// The suspension. With --run or --digest also the call, by its name or its id from the model; a name with a slash is
+    /// always a suspension
     #[arg(value_name = "SUSPENSION")]
     question: String,
     /// The run of the call
@@ -75,13 +80,14 @@ struct On {
     /// The reason, for the model and the record
     #[arg(long)]
     reason: Option<String>,
-    /// The name of the decider, which is not verified [default: the user of the operating system]
+    /// The actor of the decision. The name is not verified. Default: the user of the operating system
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// The digest of the shown question, or its beginning as in `runstate approvals`: no other question is decided
+    /// The digest of the question, or its beginning as `runstate approvals` shows it. A question with another digest is not
+    /// answered
     #[arg(long, value_parser = digest)]
     digest: Option<String>,
-    /// One JSON object: reply, a word; why; accepted, run, call, suspension, decision
+    /// One JSON object: reply (one word), why, accepted, run, call, suspension, decision
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -124,7 +130,10 @@ impl On {
             }
         })?;
         let Replied { reply, incoming, suspension } = &replied;
-        let more = self.more(&opened, reply, incoming);
+        if *reply == Reply::Unknown {
+            self.check_run(&opened)?;
+        }
+        let more = differs_in_reason(reply, incoming);
         let told = match &more {
             Some(more) => format!("{reply}; {more}"),
             None => reply.to_string(),
@@ -157,13 +166,11 @@ impl On {
                 )));
             }
             if *reply == Reply::Unknown && incoming.run_id.is_none() && self.digest.is_some() {
-                out.line("with --run RUN an earlier decision on the question is told");
+                out.line("with --run RUN this command shows an earlier decision on the question");
             }
             if *reply == Reply::Unknown {
                 let again = opened.again();
-                let (what, command) =
-                    if more.is_some() { ("the runs", "runs") } else { ("what waits", "approvals") };
-                out.line(&format!("{what}: runstate {command}{again}{}", again.note()));
+                out.line(&format!("the waiting calls: runstate approvals{again}{}", again.note()));
             }
         }
         Ok(match reply {
@@ -175,34 +182,36 @@ impl On {
 }
 
 impl On {
-    /// Further reasons of a reply: an unknown run, or a decision that differs in its reason alone.
-    fn more(&self, opened: &Opened, reply: &Reply, incoming: &Incoming) -> Option<String> {
-        match reply {
-            Reply::Unknown => {
-                let run = self.run.clone().or_else(|| run_of_suspension(&self.question))?;
-                let mail = beside(opened.handle(), opened.store.pending_signals(&run));
-                matches!(mail, Err(StoreError::NoRun { .. })).then(|| format!("there is no run {run:?}"))
-            }
-            Reply::Conflict(accepted) => {
-                let differs_in_reason = accepted.action == incoming.action
-                    && accepted.result == incoming.result
-                    && accepted.actor == incoming.actor
-                    && accepted.reason != incoming.reason;
-                let said = |reason: &Option<String>| match reason {
-                    Some(reason) => format!("the reason {reason:?}"),
-                    None => "no reason".to_owned(),
-                };
-                differs_in_reason.then(|| {
-                    format!(
-                        "the two differ in their reasons alone: that one has {}, and this one has {}",
-                        said(&accepted.reason),
-                        said(&incoming.reason)
-                    )
-                })
-            }
-            _ => None,
+    /// Fails for a decision on an unknown run: no question of it can wait.
+    fn check_run(&self, opened: &Opened) -> Result<(), Failure> {
+        let run = self.run.clone().or_else(|| run_of_suspension(&self.question));
+        let Some(run) = run else { return Ok(()) };
+        match beside(opened.handle(), opened.store.pending_signals(&run)) {
+            Err(error @ StoreError::NoRun { .. }) => Err(opened.failure(&error)),
+            // An unreadable run is reported with the reply.
+            _ => Ok(()),
         }
     }
+}
+
+/// The text for a decision that differs from the accepted one in its reason alone.
+fn differs_in_reason(reply: &Reply, incoming: &Incoming) -> Option<String> {
+    let Reply::Conflict(accepted) = reply else { return None };
+    let differs = accepted.action == incoming.action
+        && accepted.result == incoming.result
+        && accepted.actor == incoming.actor
+        && accepted.reason != incoming.reason;
+    let said = |reason: &Option<String>| match reason {
+        Some(reason) => format!("the reason {reason:?}"),
+        None => "no reason".to_owned(),
+    };
+    differs.then(|| {
+        format!(
+            "the two differ in their reasons alone: the earlier decision has {}, and this decision has {}",
+            said(&accepted.reason),
+            said(&incoming.reason)
+        )
+    })
 }
 
 /// Names the process that takes the decision, if known: the decision is accepted in any case.
@@ -212,12 +221,12 @@ fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
         return;
     }
     if beside(opened.handle(), opened.store.pending_signals(run)).is_ok_and(|mail| mail.cancel.is_some()) {
-        out.line(&printable(&format!("{run} is to be cancelled, and may end before the decision is taken")));
+        out.line(&printable(&format!("{run} has a cancellation, and may end before it takes the decision")));
         return;
     }
     out.line(&printable(&match holder(&loaded.info) {
-        Some(holder) => format!("{holder} has {run} in hand"),
-        None => format!("{run} is driven on {}", by_whom(opened, run)),
+        Some(holder) => format!("{holder} drives {run}"),
+        None => format!("{run} is driven {}", by_whom(opened, run)),
     }));
 }
 

@@ -93,15 +93,16 @@ impl Said<'_> {
         } else if needs_run {
             // Given again, it could answer a call of another run.
             let help = match found.as_slice() {
-                [] => "`runstate approvals` lists what waits".to_owned(),
-                found => format!("say which suspension: {}", suspensions(found)),
+                [] => "`runstate approvals` lists the waiting calls".to_owned(),
+                found => format!("name the suspension: {}", suspensions(found)),
             };
-            let why = format!("{:?} is the name of a call: that needs --run or --digest", self.question);
+            let why =
+                format!("{:?} is the name of a call: expected --run or --digest with it", self.question);
             return Err(Failure::new(why).with_help(help));
         }
         if found.len() > 1 {
-            let what = format!("{} calls that wait are called {:?}", found.len(), self.question);
-            return Err(Failure::new(what).with_help(format!("say which: {}", suspensions(&found))));
+            let what = format!("{} waiting calls have the name {:?}", found.len(), self.question);
+            return Err(Failure::new(what).with_help(format!("name one suspension: {}", suspensions(&found))));
         }
         Ok(found.pop())
     }
@@ -114,20 +115,20 @@ impl Said<'_> {
         let (what, help) = match (self.action, self.result, suspension.resume_mode) {
             // Without a result, the result is null and the tool is executed.
             (DecisionAction::Resume, Some(Value::Null), ResumeMode::ReplayToolCall) if !takes_none => (
-                "null is no result".to_owned(),
-                "give what came of the call, such as '{}' or '\"done\"'; without --result its tool is executed",
+                "--result: expected a result, got null".to_owned(),
+                "give the result of the call, such as '{}' or '\"done\"'; without --result the tool executes",
             ),
             (DecisionAction::Resume, Some(_), _) if takes_none => (
                 format!("{call:?} asks for no result"),
-                "leave --result out: the tool is executed with the arguments that are shown",
+                "omit --result: the tool executes with the shown arguments",
             ),
             (DecisionAction::Resume, None, ResumeMode::PassDecisionToTool) => (
                 format!("{call:?} asks for an answer"),
-                "give it with --result JSON: the tool is executed with it for arguments",
+                "give the answer with --result JSON: the tool executes with it as arguments",
             ),
             (DecisionAction::Resume, None, ResumeMode::UseDecisionAsToolResult) => (
                 format!("{call:?} asks for an answer"),
-                "give it with --result JSON: it is the result of the call, and the tool is not executed",
+                "give the answer with --result JSON: it is the result of the call, and the tool does not execute",
             ),
             _ => return Ok(()),
         };
@@ -203,8 +204,8 @@ impl Said<'_> {
         match (error, &incoming.suspension_id) {
             (StoreError::Unavailable(_), Some(suspension)) if *suspension != self.question => {
                 failure.with_help(format!(
-                    "once the store can be reached, give the same command with {} in place of the call: by that name it is the \
-                     same decision again, made already or not, and never one on a later question",
+                    "when the store can be reached, repeat the command with {} in place of the call: the decision is made once, \
+                     and never answers a later question",
                     quoted(suspension)
                 ))
             }

@@ -20,9 +20,9 @@ use crate::store::{Missing, Opened, StoreArgs, beside, quoted};
 
 /// Send a message to a thread of runs
 ///
-/// `runstate run` begins a thread, with the id of its run. If the last run of the thread is over, the message begins a new
-/// run: it has the scenario of the last run, the messages of the thread, and a copy of the folder as the last run left it. A
-/// waiting last run takes the message with --supersede: its questions are cancelled, and it continues with the message.
+/// `runstate run` begins a thread with the id of its run. If the last run of the thread is over, the message begins a new
+/// run: it has the scenario of the last run, the messages of the thread, and a copy of the last run's folder. If the last run
+/// waits, --supersede cancels its questions, and the run continues with the message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,16 +30,15 @@ Examples:
   runstate send tidy-folder-1 'leave the drafts alone' --supersede --id monday-1
 
 Exit codes:
-  0  accepted, now or by a message of the same id before
-  1  not accepted: the last run of the thread is not over
-  2  there is no such thread, or the store or another argument cannot be used")]
+  0  the message is accepted, now or by a message of the same id before
+  1  the message is not accepted: the last run of the thread is not over
+  2  the thread does not exist; the store or another argument is unusable")]
 pub(crate) struct Args {
     /// The thread: the id of the run that began it, or of any run on it
     thread: String,
-    /// The message; - reads it from standard input
+    /// The message. `-` reads standard input
     message: String,
-    /// The id of the message: of two messages of a thread with one id the first is accepted, from any process [default: a
-    /// random one]
+    /// The id of the message. Of two messages of a thread with one id, the first is accepted. Default: a random id
     #[arg(long)]
     id: Option<String>,
     /// Cancel the waiting questions of the last run
@@ -110,9 +109,9 @@ impl Args {
             return Err(Failure::new(format!("{}: expected a message, got an empty text", text.name)));
         }
         if bytes > MOST_BYTES {
-            let why = format!("{}: it has {bytes} bytes, and a message has at most {MOST_BYTES}", text.name);
+            let why = format!("{}: expected at most {MOST_BYTES} bytes, got {bytes}", text.name);
             return Err(
-                Failure::new(why).with_help("put a long text into a file, and name the file in the message")
+                Failure::new(why).with_help("write the text to a file, and name the file in the message")
             );
         }
         Ok(text.text)
@@ -142,8 +141,10 @@ impl Args {
         let Some(stored) = &loaded.stored else { return Ok(()) };
         match stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS) {
             Ok(_) => Ok(()),
-            Err(why) => Err(Failure::new(format!("{last}, the last run of the thread, cannot go on: {why}"))
-                .with_help("restore the store from a backup, or begin another thread")),
+            Err(why) => {
+                Err(Failure::new(format!("{last}, the last run of the thread, cannot be restored: {why}"))
+                    .with_help("restore the store from a backup, or begin another thread"))
+            }
         }
     }
 
@@ -195,7 +196,7 @@ impl Args {
                 (Err(Refused::Command(failure)), _) => return Err(failure),
             }
         }
-        Err(Failure::new(format!("{TRIES} numbers of runs in a row were taken by other machines"))
+        Err(Failure::new(format!("other machines took {TRIES} run numbers in a row"))
             .with_help("send it again"))
     }
 
@@ -205,18 +206,17 @@ impl Args {
         let id = message.id.rsplit('/').next().unwrap_or_default();
         let id = quoted(self.id.as_deref().unwrap_or(id));
         format!(
-            "once the store can be reached, send it again: runstate send {thread} MESSAGE --id {id}{again}{}; with that id it is accepted once",
+            "when the store can be reached, send the message again: runstate send {thread} MESSAGE --id {id}{again}{}; a message with that id is accepted once",
             again.note()
         )
     }
 
     fn no_thread(&self, opened: &Opened) -> Failure {
-        let again = opened.again();
-        let failure = Failure::new(format!("there is no thread {:?}", self.thread));
-        failure.with_help(format!(
-            "a thread has the id of the run that began it; `runstate runs{again}`{} lists runs, and `runstate run` begins one",
-            again.note()
-        ))
+        // A thread has the id of its first run.
+        opened.absent(
+            &format!("there is no thread {:?} in {}: no run has that id", self.thread, opened.url()),
+            &self.thread,
+        )
     }
 
     fn told(&self, opened: &Opened, thread: &str, sent: &Sent, earlier: Option<&str>, id: &str) -> String {
@@ -225,7 +225,7 @@ impl Args {
             Sent::Superseded { run } => {
                 let again = opened.again();
                 format!(
-                    "{run} goes on with the message {id:?}, by a worker: runstate worker{again}{}",
+                    "{run} continues with the message {id:?}, driven by a worker: runstate worker{again}{}",
                     again.note()
                 )
             }
@@ -240,21 +240,23 @@ impl Args {
             }
             Sent::Busy { run, status: RunStatus::Waiting } => {
                 format!(
-                    "not accepted: {run} has a decision, a cancellation or another message, which a worker takes first; send it once the run is over"
+                    "not accepted: {run} has a decision, a cancellation or another message, which a worker takes first; send the message when the run is over"
                 )
             }
             Sent::Busy { run, status: RunStatus::Done } => {
-                format!("not accepted: another message came first, behind {run}; send it again")
+                format!(
+                    "not accepted: another message was accepted first, after {run}; send the message again"
+                )
             }
             Sent::Busy { run, status } => {
                 format!(
-                    "not accepted: {run}, the last run of the thread {thread}, is {status}; send the message once it is over"
+                    "not accepted: {run}, the last run of the thread {thread}, is {status}; send the message when the run is over"
                 )
             }
             _ => {
                 let by = earlier.map(|run| format!(" by {run}")).unwrap_or_default();
                 format!(
-                    "a message {id:?} of the thread {thread:?} was accepted before{by}; nothing was changed"
+                    "the thread {thread:?} has a message {id:?} from before{by}; this command changed nothing"
                 )
             }
         }

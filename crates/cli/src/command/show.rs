@@ -17,10 +17,10 @@ use crate::output::{Output, columns};
 use crate::rules::{Laws, RulesArgs, none_of};
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
 
-/// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
+/// Show a run of a store, or a trace: as text, as a timeline, as a diagram, as JSON
 ///
-/// The path of a file is a trace; any other word is the id of a run. For a run there is also a summary: its state, its
-/// calls, the decisions with their actors, and the waiting questions.
+/// The path of a file is a trace. Any other word is the id of a run. A run also has a summary: its status, its calls, the
+/// decisions with their actors, and the waiting questions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,18 +31,19 @@ Examples:
   runstate show trace.jsonl --format mermaid --lifecycle tool_call > trace.mmd
 
 Exit codes:
-  0  shown, whatever the trace says
-  2  there is no such run or file, the trace cannot be read to its end, or no event of it is of --lifecycle")]
+  0  shown, with or without violations
+  2  the run or the file does not exist, the trace has an unreadable line, or
+     the trace has no event of --lifecycle")]
 pub(crate) struct Args {
-    /// The run's id; or a trace, as JSON lines; `-` reads a trace from standard input
+    /// The run's id, or a file with a trace as JSON lines. `-` reads a trace from standard input
     #[arg(value_name = "RUN|TRACE")]
     what: String,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Output format. Default: text
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
-    /// With --format timeline, show the last transitions alone
+    /// With --format timeline: show only the last transitions, this many
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
     #[command(flatten)]
@@ -51,17 +52,17 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line for each transition, with ordinals for ids and numbers for times: equal for equal behaviour
+    /// A line for each transition, with ordinals in place of ids and times: equal for equal behaviour
     Text,
-    /// A table with a row for each transition: its time, the duration of the previous state, its instance; as wide as
-    /// COLUMNS or the terminal
+    /// A table with a row for each transition: its time, the duration of the previous state, its instance. The width is that
+    /// of COLUMNS or of the terminal
     Timeline,
-    /// The diagram of each lifecycle, with the visited states and the counts of taken edges; a diagram of --diagram as
-    /// written, with the visited states
+    /// The diagram of each lifecycle, with the visited states and the counts of taken edges. A diagram of --diagram is printed
+    /// as written, with the visited states
     Mermaid,
-    /// An object with trace, report and events; and run, the content of the summary
+    /// One object: trace, report and events. For a run also: run, the content of the summary
     Json,
-    /// The trace as recorded, an object a line
+    /// The trace as recorded, one object a line
     Jsonl,
 }
 
@@ -73,8 +74,8 @@ enum Source {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.last.is_some() && args.format != Format::Timeline {
-        return Err(Failure::new("--last is for --format timeline, and another format is asked for")
-            .with_help("add --format timeline, or leave --last out"));
+        return Err(Failure::new("--last: expected --format timeline, got another format")
+            .with_help("add --format timeline, or omit --last"));
     }
     let laws = args.rules.laws()?;
     let (book, only) = (&laws.book, laws.only.as_deref());
@@ -129,20 +130,14 @@ fn source(args: &Args) -> Result<Source, Failure> {
     if what == "-" || is_file {
         return Ok(Source::File(what.clone()));
     }
-    let no_file = |why: &str| {
-        let again = args.place.to_repeat();
-        Failure::new(format!("there is no file {what:?}, and no such run: {why}")).with_help(format!(
-            "`runstate runs{again}`{} lists the runs that there are; --store names another store",
-            again.note()
-        ))
-    };
     if let Some(missing) = args.place.missing()? {
-        return Err(no_file(missing.message()));
+        return Err(Failure::new(format!("there is no file {what:?}; {}", missing.message()))
+            .with_help("name a file, or the store of the run with --store or --state-dir"));
     }
     let opened = args.place.open(Missing::Refuse)?;
     let Some(summary) = Summary::of(&opened, what)? else {
-        let none = StoreError::NoRun { run: what.clone() };
-        return Err(no_file(opened.failure(&none).message()));
+        return Err(opened
+            .absent(&format!("there is no file {what:?}, and no run of that id in {}", opened.url()), what));
     };
     Ok(Source::Run(Box::new(opened), Box::new(summary)))
 }

@@ -29,7 +29,7 @@ impl Again {
     /// The preparation that the arguments cannot express. It follows a hint.
     pub(crate) fn note(&self) -> &'static str {
         if self.hides_store {
-            " (with RUNSTATE_STORE set to the URL of the store, whose password is not shown)"
+            " (with RUNSTATE_STORE set to the URL of the store; its password is not shown)"
         } else {
             ""
         }

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use runstate::snapshot::Keyring;
-use runstate_store::{CorruptEntry, Keyed, RunStore, StoreError};
+use runstate_store::{CorruptEntry, Keyed, RunQuery, RunStore, StoreError};
+use runstate::trace::closest;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::again::Again;
@@ -38,6 +39,9 @@ pub(crate) struct Opened {
     told: Mutex<BTreeSet<CorruptEntry>>,
 }
 
+/// The number of stored runs that are compared with a misspelt id: the newest.
+const NEWEST: usize = 1_000;
+
 /// The interval between tries at an unreachable store.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -57,16 +61,16 @@ impl Opened {
                 match open(&url).await {
                     Err(error @ StoreError::Unavailable(_)) if waits => {
                         if !is_told {
-                            let why = failure(&url, &again, &error);
+                            let why = failure(&url, &error);
                             complain(&printable(&format!(
-                                "{}; it is tried again each second",
+                                "{}; the command tries again every second",
                                 why.message()
                             )));
                         }
                         is_told = true;
                         tokio::time::sleep(AGAIN).await;
                     }
-                    opened => break opened.map_err(|error| failure(&url, &again, &error)),
+                    opened => break opened.map_err(|error| failure(&url, &error)),
                 }
             }
         })?;
@@ -153,17 +157,36 @@ impl Opened {
 
     /// An error of the store, with its place.
     pub(crate) fn failure(&self, error: &StoreError) -> Failure {
-        failure(&self.url, &self.again, error)
+        match error {
+            StoreError::NoRun { run } => self.no_run(run),
+            error => failure(&self.url, error),
+        }
+    }
+
+    /// The failure for a run that is not in the store, with a stored run of a similar id.
+    pub(crate) fn no_run(&self, run: &str) -> Failure {
+        self.absent(&format!("there is no run {run:?} in {}", self.url), run)
+    }
+
+    /// The failure for an absent run of that name, or for an object with the id of a run.
+    pub(crate) fn absent(&self, what: &str, run: &str) -> Failure {
+        let again = &self.again;
+        // A store that cannot be read is reported by the command that reads it.
+        let runs = beside(self.handle(), self.store.runs(&RunQuery::all(NEWEST))).unwrap_or_default();
+        let near = closest(run, runs.iter().map(|info| info.id.as_str()));
+        let near = near.map(|near| format!("did you mean {near:?}? ")).unwrap_or_default();
+        Failure::new(what)
+            .with_help(format!("{near}`runstate runs{again}`{} lists the stored runs", again.note()))
     }
 
     /// As [`failure`](Self::failure), for a change: without a reply it may have been made.
     pub(crate) fn of_change(&self, error: &StoreError) -> Failure {
         match error {
             StoreError::Unavailable(_) => {
-                Failure::new(format!("{}: {error}; it is not known whether the change was made", self.url))
+                Failure::new(format!("{}: {error}; the change may have been made", self.url))
                     .with_help(format!(
-                        "once the store can be reached, `runstate runs{again}` and `runstate show RUN{again}`{note} say \
-                         what is there; made already, it is not made twice when it is asked for again",
+                        "when the store can be reached, `runstate runs{again}` and `runstate show RUN{again}`{note} show \
+                         the change if it was made; the same command again makes a change once",
                         again = self.again,
                         note = self.again.note()
                     ))
@@ -180,7 +203,7 @@ pub(crate) fn beside<T: Send>(handle: &Handle, asked: impl Future<Output = T> + 
     waited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn failure(url: &StoreUrl, again: &Again, error: &StoreError) -> Failure {
+fn failure(url: &StoreUrl, error: &StoreError) -> Failure {
     match error {
         StoreError::Unusable { what, help } | StoreError::TooLarge { what, help } => {
             Failure::new(format!("{url}: {what}")).with_help(help)
@@ -188,8 +211,6 @@ fn failure(url: &StoreUrl, again: &Again, error: &StoreError) -> Failure {
         StoreError::Unavailable(_) => {
             Failure::new(format!("{url}: {error}")).with_help("try again when the store can be reached")
         }
-        StoreError::NoRun { .. } => Failure::new(format!("{url}: {error}"))
-            .with_help(format!("`runstate runs{again}`{} lists those that there are", again.note())),
         error => Failure::new(format!("{url}: {error}")),
     }
 }

@@ -33,17 +33,17 @@ pub(crate) use waits::{Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_o
 /// The place of runs.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StoreArgs {
-    /// Store of the runs: sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR [default: runs.db in the folder of
-    /// --state-dir]
+    /// The store of the runs: sqlite:PATH, file:FOLDER or postgres://USER@HOST/DATABASE. Default: the file runs.db in the
+    /// folder of --state-dir
     // A text: the argument parser would show an invalid value, with the password in it.
     #[arg(long, value_name = "URL", env = "RUNSTATE_STORE", hide_env_values = true)]
     store: Option<Given>,
-    /// Folder of the tools' folders, one for each run [default: runstate/runs in the user's data folder]
+    /// The folder with the working folders of tools, one for each run. Default: runstate/runs in the user's data folder
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
-    /// File with the keys that protect stored runs against other writers of the storage: a line has a name and 64 hexadecimal
-    /// digits (`openssl rand -hex 32`). The first key is for writing, each key for reading [default: the text of RUNSTATE_KEY,
-    /// with `;` between lines; without either, runs have a checksum only]
+    /// The file with the keys that protect stored runs against other writers of the store. A line has the name of a key and
+    /// 64 hexadecimal digits (`openssl rand -hex 32`). The first key writes, and each key reads. Default: the text of
+    /// RUNSTATE_KEY, with `;` between lines. Without a key, runs have a checksum only
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ impl StoreArgs {
         };
         if self.state_dir.as_ref().is_some_and(is_address) {
             return Err(Failure::new(
-                "--state-dir: expected a folder, got what may be the address of a store",
+                "--state-dir: expected a folder, got a text that may be the address of a store",
             )
             .with_help("`--store` takes an address"));
         }
@@ -129,16 +129,24 @@ impl StoreArgs {
             _ => return Ok(None),
         };
         let failure = Failure::new(format!("there is no store {url}{why}"));
-        Ok(Some(failure.with_help("`runstate run` makes one; --store and --state-dir name another")))
+        Ok(Some(
+            failure.with_help("`runstate run` creates a store; --store and --state-dir name another store"),
+        ))
     }
 
     fn url(&self) -> Result<StoreUrl, Failure> {
-        match &self.store {
-            Some(given) => {
-                given.url().cloned().map_err(|why| Failure::new(format!("the URL of the store: {why}")))
+        let Some(given) = &self.store else {
+            return Ok(StoreUrl::Sqlite(self.state_dir()?.join("runs.db")));
+        };
+        let url = given.url().map_err(|wrong| {
+            let failure = Failure::new(format!("the URL of the store: {}", wrong.what));
+            match &wrong.help {
+                Some(help) => failure.with_help(help),
+                None => failure,
             }
-            None => Ok(StoreUrl::Sqlite(self.state_dir()?.join("runs.db"))),
-        }
+        })?;
+        check_kind(url)?;
+        Ok(url.clone())
     }
 
     /// The further arguments that name this store.
@@ -154,6 +162,25 @@ impl StoreArgs {
         let store = store.filter(|url| from_env.as_ref() != Some(*url));
         Again::new(store, &more)
     }
+}
+
+/// Refuses a file in the place of a folder, and a folder in the place of a file.
+fn check_kind(url: &StoreUrl) -> Result<(), Failure> {
+    let Some(about) = url.path().and_then(|path| path.metadata().ok()) else { return Ok(()) };
+    let (expected, help) = match url {
+        StoreUrl::File(path) if about.is_file() => {
+            let sqlite = quoted(&StoreUrl::Sqlite(path.clone()).whole());
+            let help = format!("name a folder; if this is a file of SQLite, write `--store {sqlite}`");
+            ("a folder, got a file", help)
+        }
+        StoreUrl::Sqlite(path) if about.is_dir() => {
+            let file = quoted(&StoreUrl::File(path.clone()).whole());
+            let help = format!("name a file; for runs in the files of this folder, write `--store {file}`");
+            ("a file, got a folder", help)
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::new(format!("the URL of the store: {url}: expected {expected}")).with_help(help))
 }
 
 /// A word in a form for a shell, for any names of calls in a scenario.

@@ -4,6 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use runstate::trace::closest;
+
+use super::quoted;
 use crate::output::exact;
 #[cfg(feature = "postgres")]
 use crate::output::printable;
@@ -17,6 +20,26 @@ pub(crate) enum StoreUrl {
     Postgres(Address),
     /// A folder with a folder for each run.
     File(PathBuf),
+}
+
+/// An invalid address, and its correction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    /// The got and the expected text. No part of it may be a password.
+    pub(crate) what: String,
+    pub(crate) help: Option<String>,
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Self {
+        Wrong { what, help: None }
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(what: &str) -> Self {
+        Wrong::from(what.to_owned())
+    }
 }
 
 /// The address of a database: the text for its client, and the shown text.
@@ -72,11 +95,47 @@ fn shown(_: &str) -> Result<String, String> {
 }
 
 /// The accepted forms.
-pub(crate) const FORMS: &str = "sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR";
+pub(crate) const FORMS: &str = "sqlite:PATH, file:FOLDER or postgres://USER@HOST/DATABASE";
 
-/// The message for a path with an unexpanded `~`.
-const HOME: &str = "expected a path, got one that begins with `~`, which is no folder here; write $HOME for it, or ./~ for a \
-                    folder of that name";
+/// The accepted schemes.
+const SCHEMES: [&str; 4] = ["sqlite", "file", "postgres", "postgresql"];
+
+/// The error for a path with an unexpanded `~`.
+fn of_home() -> Wrong {
+    Wrong {
+        what: "expected a path, got a path that begins with `~`: the shell expands `~` only at the beginning of a word".to_owned(),
+        help: Some("write $HOME in place of `~`, or ./~ for a folder of that name".to_owned()),
+    }
+}
+
+/// The error for an address without a scheme.
+fn of_no_scheme(text: &str) -> Wrong {
+    // A password may be anywhere in an address that is no path.
+    if text.is_empty() || crate::secrets::may_have_one(text) {
+        return Wrong::from(format!("expected {FORMS}, got a text without a scheme"));
+    }
+    let path = Path::new(text);
+    let names_sqlite = path.extension().is_some_and(|end| end == "db" || end == "sqlite" || end == "sqlite3");
+    let (is_folder, is_file) = (path.is_dir() || text.ends_with('/'), path.is_file() || names_sqlite);
+    let (sqlite, file) = (quoted(&format!("sqlite:{text}")), quoted(&format!("file:{text}")));
+    let help = match (is_folder, is_file) {
+        (true, _) => format!("write `--store {file}`"),
+        (false, true) => format!("write `--store {sqlite}`"),
+        (false, false) => {
+            format!("write `--store {sqlite}` for a file, or `--store {file}` for a folder")
+        }
+    };
+    Wrong { what: format!("expected {FORMS}, got {text:?}, which has no scheme"), help: Some(help) }
+}
+
+/// The error for an unknown scheme.
+fn of_scheme(scheme: &str) -> Wrong {
+    // A misspelt address may contain a password anywhere, also at its beginning. A word of lower-case letters is none.
+    let is_word = (2..=12).contains(&scheme.len()) && scheme.bytes().all(|byte| byte.is_ascii_lowercase());
+    let got = if is_word { format!("the scheme `{scheme}:`") } else { "another scheme".to_owned() };
+    let help = closest(scheme, SCHEMES).map(|near| format!("did you mean `{near}:`?"));
+    Wrong { what: format!("expected {FORMS}, got {got}"), help }
+}
 
 impl StoreUrl {
     /// The file or folder, for a store on this machine.
@@ -106,23 +165,21 @@ impl StoreUrl {
 }
 
 impl FromStr for StoreUrl {
-    type Err = String;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let Some((scheme, rest)) = text.split_once(':') else {
-            return Err(format!("expected {FORMS}, got no `:` in it; a file is sqlite:PATH"));
-        };
+    fn from_str(text: &str) -> Result<Self, Wrong> {
+        let Some((scheme, rest)) = text.split_once(':') else { return Err(of_no_scheme(text)) };
         let path = || {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             match path {
-                "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
+                "" => Err(Wrong::from(format!("expected a path after `{scheme}:`, got nothing"))),
                 // A shell expands it at the beginning of a word; here it is not expanded. Not quoted, like any unparsed
                 // text: it may contain a password.
-                path if crate::secrets::may_have_one(path) => Err(format!(
-                    "expected a path behind `{scheme}:`, got what may be an address with a password"
-                )),
-                "~" => Err(HOME.to_owned()),
-                path if path.starts_with("~/") => Err(HOME.to_owned()),
+                path if crate::secrets::may_have_one(path) => Err(Wrong::from(format!(
+                    "expected a path after `{scheme}:`, got a text that may be an address with a password"
+                ))),
+                "~" => Err(of_home()),
+                path if path.starts_with("~/") => Err(of_home()),
                 path => Ok(PathBuf::from(path)),
             }
         };
@@ -130,8 +187,7 @@ impl FromStr for StoreUrl {
             "sqlite" => Ok(StoreUrl::Sqlite(path()?)),
             "file" => Ok(StoreUrl::File(path()?)),
             "postgres" | "postgresql" => Ok(StoreUrl::Postgres(Address::read(text)?)),
-            // Not quoted: a misspelt address may contain a password anywhere.
-            _ => Err(format!("expected {FORMS}, got another scheme")),
+            _ => Err(of_scheme(scheme)),
         }
     }
 }
@@ -149,7 +205,7 @@ impl fmt::Display for StoreUrl {
 
 /// The given text of a URL. The command reports an error itself: the argument parser would show the text with its password.
 #[derive(Debug, Clone)]
-pub(crate) struct Given(Result<StoreUrl, String>);
+pub(crate) struct Given(Result<StoreUrl, Wrong>);
 
 impl FromStr for Given {
     type Err = std::convert::Infallible;
@@ -161,8 +217,8 @@ impl FromStr for Given {
 
 impl Given {
     /// The URL, or the error.
-    pub(crate) fn url(&self) -> Result<&StoreUrl, &str> {
-        self.0.as_ref().map_err(String::as_str)
+    pub(crate) fn url(&self) -> Result<&StoreUrl, &Wrong> {
+        self.0.as_ref()
     }
 }
 
@@ -178,10 +234,10 @@ mod tests {
         assert_eq!("sqlite:///a/b.db".parse(), Ok(StoreUrl::Sqlite(PathBuf::from("/a/b.db"))));
         assert_eq!(
             "C:runs".parse::<StoreUrl>().unwrap_err(),
-            format!("expected {FORMS}, got another scheme")
+            Wrong::from(format!("expected {FORMS}, got another scheme"))
         );
         for wrong in ["sqlite:~/runs.db", "sqlite://~", "file:~/runs"] {
-            assert!(wrong.parse::<StoreUrl>().unwrap_err().contains("write $HOME for it"), "{wrong}");
+            assert_eq!(wrong.parse::<StoreUrl>(), Err(of_home()), "{wrong}");
         }
         assert_eq!("file:./~/runs".parse(), Ok(StoreUrl::File(PathBuf::from("./~/runs"))));
         for wrong in ["", "runs.db", "sqlite:", "file://", "mysql://db/runs"] {
@@ -189,10 +245,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_address_in_another_form_is_told_with_its_correction() {
+        let wrong = |url: &str| url.parse::<StoreUrl>().unwrap_err();
+        assert!(wrong("mysql://db/runs").what.ends_with("got the scheme `mysql:`"));
+        assert_eq!(wrong("sqlit:runs.db").help.unwrap(), "did you mean `sqlite:`?");
+        assert_eq!(wrong("my runs.db").help.unwrap(), "write `--store 'sqlite:my runs.db'`");
+        assert_eq!(wrong("runs/").help.unwrap(), "write `--store file:runs/`");
+        let both = "write `--store sqlite:runs` for a file, or `--store file:runs` for a folder";
+        assert_eq!(wrong("runs").help.unwrap(), both);
+    }
+
     #[cfg(feature = "postgres")]
     #[test]
     fn a_password_is_not_said() {
-        let said = |url: &str| url.parse::<StoreUrl>().map_or_else(|why| why, |url| format!("{url} {url:?}"));
+        let wrong = |wrong: Wrong| format!("{} {:?}", wrong.what, wrong.help);
+        let said = |url: &str| url.parse::<StoreUrl>().map_or_else(wrong, |url| format!("{url} {url:?}"));
         for url in [
             "postgres://ada:S3CRET@db:5432/runs",
             "postgres://ada:S3CRET@db/runs?sslmode=disable",

@@ -113,8 +113,5 @@ pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
 
 fn warn(opened: &Opened, error: &StoreError) {
     let why = opened.failure(error);
-    complain(&printable(&format!(
-        "warning: calls that nobody decided in time still wait: {}",
-        why.message()
-    )));
+    complain(&printable(&format!("warning: calls with an expired question still wait: {}", why.message())));
 }

@@ -91,6 +91,16 @@ fn each_row_of_the_table_is_the_reply(place: &dyn Fn() -> Place) {
         let of_call = |one: &&Value| one["call"] == call;
         waiting.as_array().unwrap().iter().find(of_call).unwrap()["digest"].as_str().unwrap().to_owned()
     };
+    // A run that is not there has no question, and no reply.
+    for of_none in [&["rows-2/p/1"] as &[&str], &["p", "--run", "rows-2"], &["rows-1/p/1", "--run", "rows-2"]]
+    {
+        let said = place.does(&[&["approve"], of_none, &["--json"]].concat(), 2);
+        assert!(
+            said.stdout.is_empty() && said.stderr.contains("there is no run \"rows-2\""),
+            "{}",
+            said.shown()
+        );
+    }
     let first = digest("rows-1", "p");
     let of_none = format!("sha256:{}", "0".repeat(64));
     rows(
@@ -98,10 +108,7 @@ fn each_row_of_the_table_is_the_reply(place: &dyn Fn() -> Place) {
         &[
             (&ada("rows-1/z/1"), "unknown"),
             (&ada("rows-1/p/2"), "unknown"),
-            (&ada("rows-2/p/1"), "unknown"),
             (&["approve", "z", "--run", "rows-1"], "unknown"),
-            (&["approve", "p", "--run", "rows-2"], "unknown"),
-            (&["approve", "rows-1/p/1", "--run", "rows-2"], "unknown"),
             (&["approve", "rows-1/p/1", "--actor", ""], "invalid"),
             (&["approve", "rows-1/p/1", "--actor", "runstate"], "invalid"),
             (&["approve", "rows-1/p/1", "--digest", &of_none], "stale"),
@@ -221,7 +228,7 @@ fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
     }
     assert_eq!((accepted, others), (1, 7));
     place.work();
-    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    assert_eq!(place.does(&["approvals"], 0).stdout, "no call waits for a decision\n");
     assert_eq!(place.field("pay-1", "reason"), "natural_end");
 }
 
@@ -242,15 +249,15 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
 fn what_lapsed_is_shown_by_lists_and_given_up_by_expire(place: &dyn Fn() -> Place) {
     let place = lapses(place);
     stores::wait_until("its time is over", || {
-        place.does(&["approvals"], 0).stdout.contains("lapses      its time is over")
+        place.does(&["approvals"], 0).stdout.contains("expires     expired: a worker")
     });
     for args in [&["show", "pay-1"] as &[&str], &["runs"], &["approvals", "--json"]] {
         place.does(args, 0);
         let left = place.stands("pay-1").unwrap();
         assert_eq!(left["decisions"], Value::Array(Vec::new()), "{args:?}: reading changes nothing");
     }
-    assert_eq!(place.does(&["expire"], 0).stdout, "gave up 1 call\n");
-    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    assert_eq!(place.does(&["expire"], 0).stdout, "cancelled 1 expired call\n");
+    assert_eq!(place.does(&["approvals"], 0).stdout, "no call waits for a decision\n");
     is_given_up(&place);
 }
 
@@ -291,7 +298,7 @@ fn is_given_up(place: &Place) {
 fn a_run_that_was_cancelled_takes_no_approval(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     place.does(&["cancel", "pay-1"], 0);
-    assert_eq!(place.does(&["cancel", "pay-1"], 0).stdout, "pay-1 is to be cancelled already\n");
+    assert_eq!(place.does(&["cancel", "pay-1"], 0).stdout, "pay-1 has a cancellation from before\n");
     let cancel = |code| -> Value {
         serde_json::from_str(&place.does(&["cancel", "pay-1", "--json"], code).stdout).unwrap()
     };
@@ -361,7 +368,7 @@ fn a_name_that_several_calls_have_is_refused_with_their_suspensions(place: &dyn 
     place.does(&["run", "--detach", "s.yaml"], 0);
     place.work();
     let said = place.does(&["approve", "p"], 2);
-    assert!(said.stderr.contains("say which suspension: pay-1/p/1, pay-2/p/1"), "{}", said.shown());
+    assert!(said.stderr.contains("name the suspension: pay-1/p/1, pay-2/p/1"), "{}", said.shown());
     place.does(&["approve", "pay-2/p/1"], 0);
 }
 
@@ -381,7 +388,7 @@ fn an_id_that_the_model_gives_again_is_refused_with_the_suspension(place: &dyn F
     );
     let named = ["approve", "pay-1/p#2/1", "--run", "pay-1", "--actor", "ada"];
     place.does(&named, 0);
-    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    assert_eq!(place.does(&["approvals"], 0).stdout, "no call waits for a decision\n");
     let same: Value =
         serde_json::from_str(&place.does(&[&named as &[&str], &["--json"]].concat(), 0).stdout).unwrap();
     assert_eq!((&same["call"], &same["suspension"]), (&"p#2".into(), &"pay-1/p#2/1".into()), "{same}");
@@ -420,7 +427,7 @@ fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
     let runs = place.does(&["runs"], 0);
     assert!(runs.stdout.contains("1, 1 in doubt"), "{}", runs.shown());
     let listed = place.does(&["approvals"], 0);
-    assert!(listed.stdout.contains("in doubt    it may have executed already"), "{}", listed.shown());
+    assert!(listed.stdout.contains("in doubt    the call may have executed"), "{}", listed.shown());
     let json =
         |args: &[&str], code| -> Value { serde_json::from_str(&place.does(args, code).stdout).unwrap() };
     let runs = json(&["runs", "--json"], 0)["runs"][0].clone();

@@ -67,12 +67,15 @@ fn what_is_not_there_is_told(place: &dyn Fn() -> Place) {
     for (args, code) in [
         (&["show", "tidy-2"] as &[&str], 2),
         (&["resume", "tidy-2"], 2),
+        (&["send", "tidy-2", "go on"], 2),
+        (&["export", "tidy-2", "--scenario"], 2),
+        (&["watch", "tidy-2"], 2),
         (&["cancel", "tidy-2"], 2),
         (&["runs", "--after", "tidy-2"], 2),
         (&["approvals", "--after", "tidy-2"], 2),
         (&["approve", "rm_a"], 2),
-        (&["approve", "tidy-2/rm_a/1"], 1),
-        (&["approve", "rm_a", "--run", "tidy-2"], 1),
+        (&["approve", "tidy-2/rm_a/1"], 2),
+        (&["approve", "rm_a", "--run", "tidy-2"], 2),
         (&["approvals", "--run", "tidy-2"], 2),
     ] {
         shown.push_str(&place.does(args, code).shown());

@@ -77,7 +77,11 @@ fn a_cancellation_behind_a_message_is_left_to_a_worker(place: &dyn Fn() -> Place
     place.work();
     place.does(&["send", "tidy-1", "IMPORTANT", "--supersede"], 0);
     let told = place.does(&["cancel", "tidy-1"], 0);
-    assert!(told.stdout.contains("is to be cancelled by a worker: runstate worker"), "{}", told.shown());
+    assert!(
+        told.stdout.contains("has a cancellation; a worker ends the run: runstate worker"),
+        "{}",
+        told.shown()
+    );
     place.does(&["resume", "tidy-1"], 2);
     place.work();
     assert_eq!(place.field("tidy-1", "reason"), "cancelled");
@@ -142,10 +146,10 @@ fn a_message_that_was_not_taken_survives_a_kill(place: &dyn Fn() -> Place) {
     place.work();
     place.does(&["send", "tidy-1", "leave it", "--supersede", "--id", "m1"], 0);
     // As a worker looks for work, and as it takes the run: it may have done either by the time of the kill.
-    for line in ["drives the runs of", "goes on"] {
+    for line in ["drives the runs of", "continues"] {
         let mut worker = place.command(&["worker", "--once", "--lease", "1s"]).spawn().unwrap();
         let mut said = BufReader::new(worker.stderr.take().unwrap()).lines().map(Result::unwrap);
-        assert!(said.any(|said| said.contains(line)) || line == "goes on", "a worker says: {line}");
+        assert!(said.any(|said| said.contains(line)) || line == "continues", "a worker says: {line}");
         worker.kill().unwrap();
         worker.wait().unwrap();
     }
@@ -179,7 +183,7 @@ fn a_thread_and_a_message_that_is_not_taken_are_shown(place: &dyn Fn() -> Place)
     place.work();
     assert_eq!(place.stands("tidy-1").unwrap()["message"], Value::Null);
     place.does(&["send", "tidy-1", "and more"], 0);
-    shows("tidy-2", &["thread   tidy-1, behind tidy-1\n"]);
+    shows("tidy-2", &["thread   tidy-1, after tidy-1\n"]);
     let stands = place.stands("tidy-2").unwrap();
     assert_eq!((&stands["thread"], &stands["after"]), (&"tidy-1".into(), &"tidy-1".into()));
 }
