@@ -2,17 +2,19 @@
 
 use std::process::ExitCode;
 
-/// The exit codes of every command; each command's `--help` has their meaning.
+/// The exit codes of every command. Each code has one meaning: `docs/exit-codes.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// 0: the trace conforms, the run ended naturally, no breaking change.
+    /// 0: success.
     Good,
-    /// 1: a violation, a run that ended in another way, a breaking change.
+    /// 1: the command did its work, and the result is negative.
     Bad,
-    /// 2: an unusable argument or file.
+    /// 2: the command could not do its work.
     BadInput,
     /// 3: the run waits for a decision.
     Waiting,
+    /// 4: the run is not over, and waits for no decision.
+    Unfinished,
 }
 
 impl Exit {
@@ -23,6 +25,7 @@ impl Exit {
             Exit::Bad => 1,
             Exit::BadInput => 2,
             Exit::Waiting => 3,
+            Exit::Unfinished => 4,
         }
     }
 }

@@ -1,24 +1,27 @@
 //! `runstate watch RUN`
 
+use std::collections::HashSet;
+use std::pin::pin;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
-use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
-use runstate_store::{EventRow, Feed, RunStore, StoreError};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, EventRow, Feed, RunStore, StoreError};
 
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, complain, printable};
-use crate::store::{Missing, StoreArgs};
+use crate::output::{Output, complain, exact, printable};
+use crate::store::{Missing, Opened, StoreArgs, quoted};
 
-/// Follow the events of a run, driven by any process
+/// Follow the events of a run
 ///
-/// Prints each stored event once and in order, from the first one or after --after, until the run is over. The worker of the
-/// run may be killed and replaced meanwhile. An event is shown once it is durable. The pieces of an answer are one event.
+/// Prints each stored event once and in order, from the first event or after --after, until the run is over. The worker of
+/// the run may be killed and replaced meanwhile. An event is shown when it is durable. The pieces of an answer are one event.
+/// While calls of the run wait for decisions, this command prints them on standard error, with the commands that answer, and
+/// continues to watch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,20 +29,21 @@ Examples:
   runstate watch tidy-folder-1 --format jsonl --after 12
 
 Exit codes:
-  0  the run ended naturally; or the reader of the output went away
+  0  the run ended naturally, or the reader closed the output
   1  the run ended in another way
-  2  there is no such run, or the store cannot be used
-  3  with --no-wait: the run is not over")]
+  2  the run does not exist, or the store is unusable
+  3  with --no-wait: the run waits for a decision
+  4  with --no-wait: the run is not over, and waits for no decision")]
 pub(crate) struct Args {
     /// The run's id
     run: String,
-    /// The number of the last event to skip
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    /// Skip the events up to this number. Default: 0
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     after: u64,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Output format. Default: text
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
-    /// Show the stored events, without waiting for more
+    /// Print the stored events, and end
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]
@@ -48,9 +52,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line: its number, its kind, the call, and a short text
+    /// A line for each event: its number, its kind, the call, and a short text
     Text,
-    /// An object a line, as stored
+    /// The events as stored, one object a line
     Jsonl,
 }
 
@@ -58,6 +62,10 @@ enum Format {
 const AGAIN: Duration = Duration::from_secs(1);
 /// The number of events of one query.
 const PAGE: usize = 10_000;
+/// The number of waiting calls of one query.
+const MOST_QUESTIONS: usize = 100;
+/// The time without an event after which waiting calls are reported.
+const QUIET: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
@@ -81,20 +89,44 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             let rest = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
             rest.iter().for_each(|row| shown.show(row, out));
         }
-        return Ok(shown.exit(stands));
+        let mut questions = Questions::of(&opened, &args.run);
+        let undecided = match stands {
+            Stands::GoesOn => opened.ask(questions.undecided())?,
+            Stands::Over(_) | Stands::Unread => Vec::new(),
+        };
+        let is_waiting = !undecided.is_empty();
+        questions.tell(&undecided, "");
+        return Ok(shown.exit(stands, is_waiting));
     }
     let is_read = opened.ask(async {
         let feed = Feed::new(opened.store.clone());
         let mut events = feed.watch(&*args.run, args.after);
+        let mut questions = Questions::of(&opened, &args.run);
         let mut is_away = false;
         loop {
-            match events.next().await {
+            let event = {
+                let mut next = pin!(events.next());
+                match tokio::time::timeout(QUIET, next.as_mut()).await {
+                    Ok(event) => event,
+                    Err(_) => {
+                        // A store that cannot be read is reported by the next event.
+                        if let Ok(undecided) = questions.undecided().await {
+                            questions.tell(&undecided, "; this command continues to watch");
+                        }
+                        next.await
+                    }
+                }
+            };
+            match event {
                 Ok(Some(row)) => shown.show(&row, out),
                 Ok(None) => return Ok(true),
                 Err(error @ StoreError::Unavailable(_)) => {
                     if !std::mem::replace(&mut is_away, true) {
                         let why = opened.failure(&error);
-                        complain(&printable(&format!("{}; it is tried again each second", why.message())));
+                        complain(&printable(&format!(
+                            "{}; the command tries again every second",
+                            why.message()
+                        )));
                     }
                     tokio::time::sleep(AGAIN).await;
                     continue;
@@ -111,7 +143,57 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if !is_read {
         return Ok(Exit::Good);
     }
-    Ok(shown.exit(stands()?))
+    Ok(shown.exit(stands()?, false))
+}
+
+/// The waiting calls of a run. Each question is reported once.
+struct Questions<'a> {
+    opened: &'a Opened,
+    run: &'a str,
+    told: HashSet<String>,
+}
+
+impl<'a> Questions<'a> {
+    fn of(opened: &'a Opened, run: &'a str) -> Self {
+        Questions { opened, run, told: HashSet::new() }
+    }
+
+    /// The calls without a decision.
+    async fn undecided(&self) -> Result<Vec<Approval>, StoreError> {
+        let mut query = ApprovalQuery::new(ApprovalFilter::Run(self.run.to_owned()), MOST_QUESTIONS);
+        let mut all = Vec::new();
+        loop {
+            let page = self.opened.store.approvals(&query).await?;
+            let Some(last) = page.last() else { return Ok(all) };
+            query = query.after(last);
+            all.extend(page);
+        }
+    }
+
+    /// Reports the calls, and the commands that answer.
+    fn tell(&mut self, undecided: &[Approval], then: &str) {
+        let new: Vec<&Approval> =
+            undecided.iter().filter(|one| self.told.insert(one.suspension.id.clone())).collect();
+        if new.is_empty() {
+            return;
+        }
+        let (again, note) = (self.opened.again(), self.opened.again().note());
+        let calls = if new.len() == 1 { "1 decision" } else { &*format!("{} decisions", new.len()) };
+        complain(&printable(&format!("{} waits for {calls}{then}", self.run)));
+        for one in new {
+            let id = quoted(&one.suspension.id);
+            let arguments = short(&exact(&one.arguments.to_string()));
+            complain(&printable(&format!(
+                "  {}: {} {arguments}: {}",
+                one.call, one.tool, one.suspension.message
+            )));
+            complain(&printable(&format!("    answer: runstate approve {id}{again}{note} (or deny)")));
+        }
+        complain(&printable(&format!(
+            "  all questions: runstate approvals --run {}{again}{note}",
+            quoted(self.run)
+        )));
+    }
 }
 
 /// The status of a run, by its own row.
@@ -142,7 +224,7 @@ struct Shown {
 
 impl Shown {
     /// The exit code. The run decides, not its events.
-    fn exit(self, stands: Stands) -> Exit {
+    fn exit(self, stands: Stands, is_waiting: bool) -> Exit {
         let end = match stands {
             Stands::Over(reason) => {
                 if self.end.is_none() && (self.is_begun || self.last == 0) {
@@ -166,7 +248,8 @@ impl Shown {
         match end.as_deref() {
             Some("natural_end") => Exit::Good,
             Some(_) => Exit::Bad,
-            None => Exit::Waiting,
+            None if is_waiting => Exit::Waiting,
+            None => Exit::Unfinished,
         }
     }
 
@@ -223,7 +306,7 @@ impl Shown {
 fn words(kind: &EventKind) -> (&'static str, &str, String) {
     match kind {
         EventKind::RunStarted { steps: 0 } => ("run started", "", String::new()),
-        EventKind::RunStarted { steps } => ("run started", "", format!("behind step {steps}")),
+        EventKind::RunStarted { steps } => ("run started", "", format!("after step {steps}")),
         EventKind::RunFinished { reason, status, waiting, .. } => {
             let calls: Vec<_> = waiting.iter().map(|one| &*one.call).collect();
             let waits = if calls.is_empty() { String::new() } else { format!(", for {}", calls.join(", ")) };

@@ -27,6 +27,7 @@ in_every_store! {
     events_that_are_missing_or_damaged_are_told,
     a_forged_event_keeps_no_watcher_waiting,
     a_run_that_cannot_be_read_has_its_events,
+    a_watcher_is_told_that_the_run_waits_and_how_to_answer,
 }
 
 fn watching(place: &Place, args: &[&str]) -> Ended {
@@ -185,7 +186,7 @@ fn a_forged_event_keeps_no_watcher_waiting(new: &dyn Fn() -> Place) {
         let seq = serde_json::from_slice::<Value>(last).unwrap()["seq"].clone();
         *last = format!("{{\"seq\":{seq},\"last\":{}}}", u64::MAX).into_bytes();
     });
-    let stored = place.does(&["watch", "watched-1", "--no-wait"], 3).stdout.lines().count();
+    let stored = place.does(&["watch", "watched-1", "--no-wait"], 4).stdout.lines().count();
     let mut watcher = watching(&place, &[]);
     // It has read all of them. The pipe stays open: a reader that goes away ends it, too.
     let mut shown = BufReader::new(watcher.0.as_mut().unwrap().stdout.take().unwrap());
@@ -208,7 +209,7 @@ fn a_forged_event_keeps_no_watcher_waiting(new: &dyn Fn() -> Place) {
     });
     let told = "warning: the run is not over, and an event says that it is";
     for more in [&[][..], &["--no-wait"]] {
-        let said = place.does(&[&["watch", "watched-1"], more].concat(), 3);
+        let said = place.does(&[&["watch", "watched-1"], more].concat(), 4);
         assert!(said.stderr.contains(told), "{}", said.shown());
     }
 }
@@ -223,8 +224,42 @@ fn a_run_that_cannot_be_read_has_its_events(new: &dyn Fn() -> Place) {
     assert!(said.stdout.contains("natural_end"), "{}", said.shown());
     assert_eq!(said.stderr, "", "{}", said.shown());
     forge(&place, "DELETE FROM events WHERE seq > 3", |lines| lines.truncate(3));
-    let said = place.does(&["watch", "watched-1", "--no-wait"], 3);
+    let said = place.does(&["watch", "watched-1", "--no-wait"], 4);
     assert!(!said.stdout.contains("natural_end"), "{}", said.shown());
     let said = place.does(&["watch", "watched-1", "--after", "99"], 2);
     assert!(said.stderr.contains("spec"), "{}", said.shown());
+}
+
+/// The waiting calls are told once, and the watcher continues.
+fn a_watcher_is_told_that_the_run_waits_and_how_to_answer(new: &dyn Fn() -> Place) {
+    let place = new();
+    let scenario = SCENARIO.split("outside:").next().unwrap();
+    place.session.write("s.yaml", scenario);
+    place.does(&["run", "s.yaml"], 3);
+    let log = place.session.path("watch.log");
+    let file = fs::File::create(&log).unwrap();
+    // Its last event is skipped too: the run waits all the same.
+    for (more, code) in [(&["--no-wait"] as &[&str], 3), (&["--no-wait", "--after", "99"], 3)] {
+        let said = place.does(&[&["watch", "watched-1"], more].concat(), code);
+        assert!(
+            said.stderr.starts_with("watched-1 waits for 1 decision\n  rm: delete_file "),
+            "{}",
+            said.shown()
+        );
+        let answer = "\n    answer: runstate approve watched-1/rm/1 ";
+        assert!(said.stderr.contains(answer), "{}", said.shown());
+    }
+    let mut watcher = Ended(Some(place.command(&["watch", "watched-1"]).stderr(file).spawn().unwrap()));
+    let told = || fs::read_to_string(&log).unwrap();
+    crate::stores::wait_until("the waiting call is told", || told().contains("all questions: "));
+    assert!(
+        told().starts_with("watched-1 waits for 1 decision; this command continues to watch\n"),
+        "{}",
+        told()
+    );
+    place.does(&["approve", "watched-1/rm/1"], 0);
+    assert!(watcher.0.as_mut().unwrap().try_wait().unwrap().is_none());
+    place.does(&["resume", "watched-1"], 0);
+    assert_eq!(watcher.ends(), Some(0));
+    assert_eq!(told().matches("answer: ").count(), 1, "{}", told());
 }

@@ -64,7 +64,7 @@ fn what_waits_is_listed_and_answered_by_its_digest() {
     let none = governed(&session, &["approvals"]);
     assert_eq!(
         (none.code, none.stdout.as_str()),
-        (Some(0), "nothing waits for a person\n"),
+        (Some(0), "no action waits for an approval\n"),
         "{}",
         none.shown()
     );
@@ -97,7 +97,9 @@ fn what_waits_is_listed_and_answered_by_its_digest() {
         text.shown()
     );
 
-    for (digest, why) in [(digests[1], "has another digest"), ("sha256:12", "is too short")] {
+    for (digest, why) in
+        [(digests[1], "has another digest"), ("sha256:12", "expected at least 16 characters")]
+    {
         let refused = governed(&session, &["approve", &ids[0], "--digest", digest, "--by", "ada"]);
         assert_eq!(refused.code, Some(2), "{}", refused.shown());
         assert!(refused.stderr.contains(why), "{}", refused.shown());
@@ -105,7 +107,7 @@ fn what_waits_is_listed_and_answered_by_its_digest() {
     assert_eq!(
         json(&governed(&session, &["approvals", "--json"])).as_array().unwrap().len(),
         2,
-        "nothing was decided"
+        "no decision was made"
     );
     let approved = governed(&session, &["approve", &ids[0], "--digest", &digests[0][..19], "--by", "ada"]);
     assert_eq!(approved.code, Some(0), "{}", approved.shown());
@@ -258,8 +260,12 @@ fn a_plan_that_a_person_rejects_is_never_executed() {
             return false;
         }
         assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
-        assert!(rejected.stdout.contains("is PLANNING\n  nothing was run"), "{}", rejected.shown());
-        assert_eq!(again.code, Some(3), "there is nothing to approve of: {}", again.shown());
+        assert!(
+            rejected.stdout.contains("is PLANNING\n  no command of the plan has run"),
+            "{}",
+            rejected.shown()
+        );
+        assert_eq!(again.code, Some(4), "there is nothing to approve of: {}", again.shown());
         assert!(again.stdout.contains("the plan file has no other plan"), "{}", again.shown());
 
         std::thread::sleep(limit + Duration::from_millis(100));

@@ -10,10 +10,10 @@ use crate::failure::Failure;
 use crate::governed::{self, Runs};
 use crate::output::Output;
 
-/// List the questions that wait for an answer
+/// List the actions that wait for an approval
 ///
-/// Each question has the exact action, its digest and its deadline, in the order of the runs. Nothing is changed: an expired
-/// question is listed until `sweep` halts its run.
+/// Each entry has the exact action, its digest and its deadline. This command changes nothing: an expired entry is listed
+/// until `sweep` halts its run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -43,7 +43,7 @@ pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, F
         });
         out.json(&Value::Array(listed.collect()));
     } else if told.is_empty() && !bad {
-        out.line("nothing waits for a person");
+        out.line("no action waits for an approval");
     }
     for (_, pending) in told.iter().filter(|_| !args.json) {
         out.line(&question(pending));

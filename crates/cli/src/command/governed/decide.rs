@@ -11,11 +11,11 @@ use crate::failure::Failure;
 use crate::governed::{self, Runs};
 use crate::output::{Output, printable};
 
-/// Answer a question of a run
+/// Answer an approval of a run: approve, reject or escalate
 ///
-/// approve lets the run continue, when it is recovered or waits in another process; reject rolls it back; escalate halts it.
-/// For a question about the plan, nothing has run: after reject the run stays in PLANNING until that expires. A late answer
-/// is refused, and the run is halted.
+/// approve lets the run continue: in the process that waits for it, or with `recover`. reject rolls the run back. escalate
+/// halts the run. An approval of the plan comes before the first command: after reject the run stays in PLANNING until its
+/// time limit. A late answer is refused, and the run is halted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -24,16 +24,16 @@ Example:
 pub(super) struct Args {
     /// The approval's id
     approval: ApprovalId,
-    /// The name of the approver [default: the user's name]
+    /// The name of the approver. Default: the user's name
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// The reason
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// The reason. Default: no reason
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     because: String,
     /// The run, if the approval's id does not contain it
     #[arg(long)]
     run: Option<RunId>,
-    /// The digest of the shown question, or at least its first 16 characters: an answer to any other question is refused
+    /// The digest of the action, or at least its first 16 characters. An answer to an action with another digest is refused
     #[arg(long)]
     digest: Option<String>,
 }
@@ -48,9 +48,9 @@ impl Args {
         let Some(shown) = &self.digest else { return Ok(()) };
         if shown.len() < LEAST {
             return Err(Failure::new(format!(
-                "the digest {shown:?} is too short: expected {LEAST} characters at least"
+                "--digest: expected at least {LEAST} characters, got {shown:?}"
             ))
-            .with_help(format!("`{approvals}` lists what waits, with its digest")));
+            .with_help(format!("`{approvals}` lists the waiting actions with their digests")));
         }
         let asked = match governor.waits(run).map_err(governed::refused)? {
             Some(Waits::Approval(pending)) if pending.id == self.approval => pending.digest(),
@@ -58,18 +58,18 @@ impl Args {
             None if governor.status(run).is_ok_and(|status| status.is_rolling_back) => return Ok(()),
             // The run may ask between this check and the answer, and then with another digest.
             _ => {
-                let what = format!("{run} does not wait for {} now; nothing was decided", self.approval);
-                return Err(Failure::new(what).with_help(format!("`{approvals}` lists what waits")));
+                let what = format!("{run} does not wait for {} now; no decision was made", self.approval);
+                return Err(Failure::new(what).with_help(format!("`{approvals}` lists the waiting actions")));
             }
         };
         match asked {
             Some(digest) if digest.starts_with(shown.as_str()) => Ok(()),
             asked => Err(Failure::new(format!(
-                "the question of {} has another digest: got {shown}, expected {}; nothing was decided",
+                "the action of {} has another digest: got {shown}, expected {}; no decision was made",
                 self.approval,
-                asked.as_deref().unwrap_or("none, since no record of it is left")
+                asked.as_deref().unwrap_or("none: the approval has no record")
             ))
-            .with_help(format!("look at what is asked now: `{approvals}`"))),
+            .with_help(format!("`{approvals}` shows the action that waits now"))),
         }
     }
 }
@@ -84,8 +84,8 @@ pub(super) fn user() -> String {
 fn named(by: Option<&str>) -> Result<String, Failure> {
     let name = by.map_or_else(user, str::to_owned);
     if by.is_none() && name.trim().is_empty() {
-        return Err(Failure::new("the environment names no user (USER, LOGNAME, USERNAME)")
-            .with_help("say whose decision it is: `--by NAME`"));
+        return Err(Failure::new("expected the user's name in USER, LOGNAME or USERNAME, got none")
+            .with_help("name the person with `--by NAME`"));
     }
     Ok(name)
 }
@@ -123,25 +123,24 @@ pub(super) fn answer(answer: Answer, args: &Args, runs: &Runs, out: &mut Output)
         runs.let_go(&run);
     }
     let Some(status) = answered? else {
-        out.line(&format!("{approval} is approved; `{recover}` goes on"));
+        out.line(&format!("{approval} is approved; `{recover}` continues the run"));
         return Ok(Exit::Good);
     };
     let done = if let Answer::Reject = answer { "rejected" } else { "passed on" };
     out.line(&format!("{approval} is {done}; {run} is {status}"));
     if !status.is_terminal() {
         out.line(&format!(
-            "  nothing was run: it was about the plan; the run is halted when its time is over, or `{}` ends it",
+            "  no command of the plan has run; the run halts at its time limit, or with `{}`",
             runs.command(&format!("halt {run}"))
         ));
     }
     Ok(Exit::Good)
 }
 
-/// Stop a run that is not over
+/// Halt a run
 ///
-/// The run is halted, and its folder is left unchanged; remaining processes of its tools are ended. The run need not wait
-/// for an answer, and its plan need not be readable. A run in VERIFYING or AUDITING is rolled back instead, if its plan can
-/// be read; then the exit code is 1.
+/// The run is halted in any state, also with an unreadable plan. Its folder stays unchanged, and remaining processes of its
+/// tools are ended. A run in VERIFYING or AUDITING with a readable plan is rolled back instead, with exit code 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -149,13 +148,13 @@ Example:
 pub(super) struct HaltArgs {
     /// The run's id
     run: RunId,
-    /// The name of the person [default: the user's name]
+    /// The name of the person. Default: the user's name
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// The reason
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// The reason. Default: no reason
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     because: String,
-    /// Give up a run with an unreadable state: the state is set aside, and nothing is checked or rolled back
+    /// End a run with an unreadable state. The state is set aside, and nothing is checked or rolled back
     #[arg(long)]
     unreadable: bool,
 }
@@ -166,19 +165,14 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
     if args.unreadable {
         let (fault, kept) = governor.abandon(run, &by, &args.because).map_err(governed::refused)?;
         runs.let_go(run);
-        out.line(&format!(
-            "{run} is given up: its state could not be read, and is kept as {}",
-            kept.display()
-        ));
+        out.line(&format!("{run} is over: its unreadable state is kept as {}", kept.display()));
         out.line(&printable(&format!("  {fault}")));
-        out.line(
-            "  nothing was checked or rolled back: the folder that it worked in is as its tools left it",
-        );
+        out.line("  nothing was checked or rolled back: its working folder is as its tools left it");
         return Ok(Exit::Good);
     }
     let before = governor.status(run).map_err(|error| {
         let halt = runs.command(&format!("halt {run} --unreadable"));
-        governed::refused(error).with_help(format!("a run whose state is lost is ended by `{halt}`"))
+        governed::refused(error).with_help(format!("`{halt}` ends a run without its state"))
     })?;
     if before.state.is_terminal() {
         return Err(Failure::new(format!("{run} is over: it is {}", before.state)));

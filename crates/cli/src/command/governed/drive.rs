@@ -42,16 +42,16 @@ struct How {
     /// Ask at the terminal about each action that needs an approval
     #[arg(long, conflicts_with = "wait")]
     ask: bool,
-    /// Wait for the decisions of other processes, instead of ending with exit code 3
+    /// Wait for decisions of other processes. Without this flag, a waiting run ends the command with exit code 3
     #[arg(long)]
     wait: bool,
-    /// Approve the plan in the user's name, if the file asks for an approval
+    /// Approve the plan in the user's name, if the plan needs an approval
     #[arg(long)]
     approve_plan: bool,
-    /// Report on standard error each command and its end [default: if standard error is a terminal]
+    /// Report each command and its end on standard error. Default: if standard error is a terminal
     #[arg(long)]
     progress: bool,
-    /// End with one JSON object: run, status, waits, why, rollback, exit, repairs, report, folder
+    /// Print one JSON object at the end: run, status, waits, why, rollback, exit, repairs, report, folder
     #[arg(long)]
     json: bool,
 }
@@ -78,7 +78,8 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
     let exit = match status.state {
         GovernedRunStatus::Completed => Exit::Good,
         state if state.is_terminal() => Exit::Bad,
-        _ => Exit::Waiting,
+        _ if matches!(progressed.waits, Some(Waits::Approval(_))) => Exit::Waiting,
+        _ => Exit::Unfinished,
     };
     if how.json {
         out.json(&told(&progressed, &status, exit, runs));
@@ -186,7 +187,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
             if repairs.report { ", FINAL_REPORT.md" } else { "" }
         ));
         for path in &repairs.set_aside {
-            out.line(&format!("  {} was damaged, and is kept there", path.display()));
+            out.line(&format!("  {}: a damaged file, kept under this name", path.display()));
         }
     }
     out.line(&format!(
@@ -204,15 +205,13 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
             if let Some(command) = approve(pending, runs) {
-                out.line("to answer it, from here or from another terminal, and to go on then:");
+                out.line("to answer, from any terminal, and to continue:");
                 out.line(&format!("  {command}    (or reject, escalate)"));
                 out.line(&format!("  {}", runs.recover(&progressed.run)));
             }
         }
         Some(Waits::Plan { objection }) => {
-            out.line(
-                "  there is no plan that nothing speaks against; the run is halted when its time is over",
-            );
+            out.line("  the run has no accepted plan, and halts at its time limit");
             if let Some(objection) = objection {
                 out.line(&format!("  {}", printable(objection)));
             }

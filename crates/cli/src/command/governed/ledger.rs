@@ -13,16 +13,16 @@ use crate::output::{Output, printable};
 
 /// Check each line of a ledger against the previous one
 ///
-/// Each line has the digest of the previous line and its own; the first line that was changed, removed or inserted is named.
-/// A ledger with an unreadable end was set aside, and the first line of the next ledger names it: each such file that exists
-/// is verified too. A missing end is not detected here: `recover` compares the ledger with a run. With --key-file each line
-/// must be under one of the keys; without, a completely rewritten ledger is not detected.
+/// Each line has its digest and the digest of the previous line. The first line that was changed, removed or inserted is
+/// named. A ledger with an unreadable end was set aside, and the first line of the next ledger names it: each such file is
+/// verified, too. A missing end is not detected: `recover` compares the ledger with a run. With --key-file, each line needs a
+/// tag of one of the keys. Without a key, a completely rewritten ledger is not detected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate governed verify-ledger RUN_LEDGER.jsonl")]
 pub(super) struct Args {
-    /// The ledger; `-` reads standard input [default: the ledger of --state-dir]
+    /// The ledger. `-` reads standard input. Default: the ledger of --state-dir
     ledger: Option<String>,
 }
 
@@ -55,12 +55,12 @@ fn told(path: &str, report: &LedgerReport, out: &mut Output) -> Option<PathBuf> 
     let loose = report.lines - report.chained;
     if loose > 0 {
         out.line(&format!(
-            "  note: nothing tells whether one of the first {loose} lines was changed: they have no digest"
+            "  note: the first {loose} lines have no digest: a change of them is not detected"
         ));
     }
     let before = report.continues.as_ref()?;
     out.line(&printable(&format!(
-        "  note: it continues {}, of {} bytes, which could not be read on and was set aside",
+        "  note: it continues {}, of {} bytes, which was set aside because of an unreadable line",
         before.file, before.bytes
     )));
     // The name is from the ledger: it is a file of the same folder, not a path.

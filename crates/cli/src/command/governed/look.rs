@@ -14,22 +14,23 @@ use crate::output::{Output, printable};
 
 /// Show the state of runs
 ///
-/// Runs are only read: an expired run stays in its state until `sweep`, or another command on it, applies its timeout.
+/// This command changes nothing: an expired run stays in its state until `sweep` or another command ends it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate governed status RUN-TINY-20260131-120000 --json")]
 pub(super) struct StatusArgs {
-    /// Only this run
+    /// The run. Default: all runs
     run: Option<RunId>,
     /// A list of JSON objects
     #[arg(long)]
     json: bool,
 }
 
-/// Apply the timeout to every expired run
+/// End every expired run
 ///
-/// The folder of a run that was killed before it began is removed, with its copy of the plan's folder.
+/// A run in an expired state is halted or rolled back, as its state requires. The folder of a run that was killed before it
+/// began is removed, with its copy of the plan's folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -61,7 +62,7 @@ fn as_text(status: &RunStatus, runs: &Runs) -> String {
         let is_over = status.is_expired(unix_ms());
         text.push_str(&format!(
             ", until {deadline}{}",
-            if is_over { format!(" (over: `{}` takes it on)", runs.command("sweep")) } else { String::new() }
+            if is_over { format!(" (expired: `{}` ends it)", runs.command("sweep")) } else { String::new() }
         ));
     }
     text.push_str(&format!(", {} of {} tools completed", status.completed, status.planned.len()));
@@ -93,7 +94,7 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
     let (begun, unbegun) = runs.listed()?;
     for run in unbegun {
         if of_many(&run, runs.remove_unbegun(&run), &mut bad) == Some(true) {
-            out.line(&format!("{run}: removed, since it never began"));
+            out.line(&format!("{run}: removed, because the run never began"));
         }
     }
     let mut written = Ok(());

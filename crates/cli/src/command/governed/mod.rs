@@ -22,32 +22,33 @@ use crate::failure::Failure;
 use crate::governed::Runs;
 use crate::output::{Output, complain, printable};
 
-/// Run commands that are approved where risky, verified and audited
+/// Run a plan of commands, with approvals, verification and an audit
 ///
-/// A run's files are written after every transition, and survive a crash: `recover` continues it. An approver answers from
-/// another terminal, or at this one. Every state has a time limit; `sweep` applies the timeout of expired runs.
+/// A run writes its files after every transition, and survives a crash: `recover` continues the run. A person approves risky
+/// commands, at this terminal or from another process. Every state has a time limit: `sweep` ends expired runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   runstate governed run examples/tiny-crate.yaml
   runstate governed approvals
   runstate governed approve RUN-TINY-20260131-120000-A1 --digest sha256:0123456789ab --by ada
   runstate governed recover RUN-TINY-20260131-120000
 
 Exit codes:
-  0  the run is complete; the decision is taken; the ledger is sound
+  0  the run is complete; the decision is made; the ledger is sound
   1  the run was rolled back or halted; the ledger has a bad line
-  2  an argument or a file that cannot be used
-  3  the run waits for an answer")]
+  2  an argument or a file is unusable
+  3  the run waits for an approval
+  4  the run is not over, and waits for no approval")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
-    /// Folder of the runs [default: runstate/governed in the user's data folder]
+    /// The folder of the runs. Default: runstate/governed in the user's data folder
     #[arg(long, value_name = "DIR", global = true)]
     state_dir: Option<PathBuf>,
-    /// File with the keys that protect the state, the plan and the ledger of runs against other writers of the folder: a line
-    /// has a name and 64 hexadecimal digits (`openssl rand -hex 32`). The first key is for writing, each key for reading
-    /// [default: the text of RUNSTATE_KEY, with `;` between lines; without either, files have a checksum only]
+    /// The file with the keys that protect the state, the plan and the ledger of runs against other writers of the folder. A
+    /// line has the name of a key and 64 hexadecimal digits (`openssl rand -hex 32`). The first key writes, and each key
+    /// reads. Default: the text of RUNSTATE_KEY, with `;` between lines. Without a key, files have a checksum only
     #[arg(long, value_name = "FILE", global = true)]
     key_file: Option<PathBuf>,
 }
@@ -57,8 +58,11 @@ enum Command {
     Run(drive::RunArgs),
     Recover(drive::RecoverArgs),
     Approvals(approvals::Args),
+    #[command(about = "Approve an action: the run continues")]
     Approve(decide::Args),
+    #[command(about = "Reject an action: the run is rolled back")]
     Reject(decide::Args),
+    #[command(about = "Escalate an action: the run is halted")]
     Escalate(decide::Args),
     Halt(decide::HaltArgs),
     Status(look::StatusArgs),
@@ -107,16 +111,13 @@ fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
         // A state with its own end continues no rollback.
         let is_late = status.state == GovernedRunStatus::Executing && status.is_expired(unix_ms());
         let done = if is_late { "halts the run as it is" } else { "finishes it" };
-        return Some(format!(
-            "  a rollback is begun and not finished: `{}` {done}",
-            runs.recover(&status.run)
-        ));
+        return Some(format!("  a rollback is unfinished: `{}` {done}", runs.recover(&status.run)));
     }
     let Some(Rollback::Incomplete { .. }) = status.rollback else { return None };
     let snapshot = runs.folder_of(&status.run).join("snapshot");
     let snapshot = printable(&snapshot.display().to_string());
     Some(format!(
-        "  to do by hand: remove the cause, and copy back what differs from {snapshot}, the folder before the first tool"
+        "  to do by hand: remove the cause, and copy changed files back from {snapshot}, the folder before the first tool"
     ))
 }
 

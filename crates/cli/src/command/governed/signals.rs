@@ -24,7 +24,7 @@ pub(super) fn until_signal<T>(
             done = work => done,
             Some(code) = signals.recv() => {
                 // The work is dropped by now, and with it the process group of a tool.
-                complain(&format!("ended by a signal, with the tool under way if there is one; `{next}` goes on"));
+                complain(&format!("ended by a signal, with the tool that was executing; `{next}` continues"));
                 std::process::exit(code);
             }
         }
