@@ -98,9 +98,8 @@ impl Loaded {
         match &self.form {
             Form::Drawn(_, diagram) => StateGraph::from_diagram(diagram, &self.name).map_err(|error| {
                 let failure = Failure::at(error.message(), self.file(), self.text(), error.span());
-                failure.with_help(
-                    "a trace is followed one state at a time: docs/checking.md says which diagrams fit",
-                )
+                failure
+                    .with_help("a trace has one state at a time: docs/checking.md has the diagrams that fit")
             }),
             Form::Json(graph) => Ok(graph.clone()),
         }

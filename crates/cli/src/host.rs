@@ -54,8 +54,8 @@ impl ScenarioExecutor {
         checked.map_err(|why| {
             let run = quoted(&run.info.id);
             Failure::new(format!(
-                "{why}; put the newer store back, or go on from here with `runstate resume {run} --restored --detach`, which has executed \
-                 again what was executed since"
+                "{why}; restore the newer store, or continue from this one with `runstate resume {run} --restored --detach`: calls that executed \
+                 since then execute again"
             ))
         })?;
         let scenario = spec.scenario()?;
@@ -123,7 +123,7 @@ struct Told {
 impl EventSink for Told {
     fn emit(&self, event: &Arc<AgentEvent>) {
         match &event.kind {
-            EventKind::RunStarted { .. } => say(&printable(&format!("{:<20} goes on", self.run))),
+            EventKind::RunStarted { .. } => say(&printable(&format!("{:<20} continues", self.run))),
             EventKind::Error { message } => complain(&printable(&format!("{}: {message}", self.run))),
             _ => {}
         }

@@ -25,11 +25,11 @@ pub(crate) fn keep_out_of(folder: &Path, key_file: Option<&Path>) -> Result<(), 
     let Some(key_file) = key_file else { return Ok(()) };
     match (std::fs::canonicalize(key_file), std::fs::canonicalize(folder)) {
         (Ok(key), Ok(folder)) if key.starts_with(&folder) => Err(Failure::new(format!(
-            "the key file {} lies in the folder that tools work in, {}",
+            "the key file {} is in the working folder of tools, {}",
             key_file.display(),
             folder.display()
         ))
-        .with_help("move it out of there: a tool could read it, and copies of the folder would have it")),
+        .with_help("move the file: a tool can read it there, and each copy of the folder has it")),
         _ => Ok(()),
     }
 }

@@ -13,14 +13,14 @@ use crate::output::complain;
 /// The rules for checking a trace; default: the rules of the built-in lifecycles.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RulesArgs {
-    /// Read only the events of this lifecycle; with --diagram it may have any name
+    /// Read only the events of this lifecycle. With --diagram, the lifecycle may have any name
     #[arg(long, value_name = "NAME")]
     lifecycle: Option<String>,
-    /// Check all events, or the events of --lifecycle, against this diagram, or graph in JSON; with a name, the events of
-    /// that lifecycle, and may then be given several times
+    /// Check all events, or the events of --lifecycle, against this diagram or graph in JSON. With NAME, check the events of
+    /// that lifecycle; this form can be repeated
     #[arg(long, value_name = "[NAME=]FILE[#heading]")]
     diagram: Vec<String>,
-    /// Refuse a diagram with a transition that any event takes, because its label is no event name
+    /// Refuse a diagram that has a transition without the name of an event: any event takes such a transition
     #[arg(long, requires = "diagram")]
     strict_events: bool,
 }
@@ -98,8 +98,8 @@ impl RulesArgs {
         for spec in specs {
             let (name, file) = named(spec);
             let Some(name) = name else {
-                return Err(Failure::new(format!("--diagram {spec} does not say which lifecycle it is for"))
-                    .with_help(format!("of several diagrams each has a name: --diagram NAME={spec}")));
+                return Err(Failure::new(format!("--diagram {spec} has no lifecycle: expected NAME=FILE"))
+                    .with_help(format!("each of several diagrams needs a name: --diagram NAME={spec}")));
             };
             if book.rules(name).is_some() {
                 return Err(Failure::new(format!("there are two diagrams for the lifecycle {name:?}")));
@@ -193,7 +193,7 @@ impl Laws {
             None => Ok(()),
             Some(rules) => {
                 let file = rules.file().unwrap_or(rules.name());
-                let why = format!("--complete asks whether instances have ended, and {file} has no end");
+                let why = format!("--complete: expected a diagram with an end, got {file} without an end");
                 Err(Failure::new(why).with_help(
                     "a state that ends an instance has a transition to [*], outside of composite states",
                 ))
@@ -209,7 +209,7 @@ impl Laws {
             let (file, all) = (rules.file().unwrap_or(rules.name()), all().count());
             if !rules.has_start() {
                 complain(&format!(
-                    "note: {file}: no transition from [*] says where an instance begins: it may in any state"
+                    "note: {file}: without a transition from [*], an instance may begin in any state"
                 ));
             }
             if remarks > 0 {
@@ -259,9 +259,9 @@ impl Laws {
         let of = |rules| if self.drawn { Rules::file(rules).unwrap_or("FILE") } else { rules.name() };
         let is_one = self.drawn || wanted.lifecycle.is_some() || self.only.is_some();
         let file = self.asked().find(asked).filter(|_| is_one).map_or("NAME", of);
-        Err(Failure::new(format!("there is no edge {wanted} that a trace could take{meant}")).with_help(format!(
-            "an edge is FROM:TO or LIFECYCLE/FROM:TO; `runstate diagram {file}` shows those that there are"
-        )))
+        Err(Failure::new(format!("--require-edge: no trace can take an edge {wanted}{meant}")).with_help(
+            format!("an edge is FROM:TO or LIFECYCLE/FROM:TO; `runstate diagram {file}` shows the edges"),
+        ))
     }
 
     /// The diagram of the rules as written, marked with the results of a check; `None` for rules without a diagram.

@@ -150,7 +150,7 @@ impl CheckedLog {
             .map_err(|error| input::unreadable(path, &error).in_a_line())
             .and_then(|report| match report.steps {
                 0 if report.faults.is_empty() => {
-                    Err(format!("{path}: no line of it tells of a transition of a governed run"))
+                    Err(format!("{path}: expected a transition of a governed run, got none"))
                 }
                 _ => Ok(report),
             });
@@ -256,12 +256,12 @@ fn summary(report: &LogReport) -> String {
         (0, _) => "sound".to_owned(),
         (1, _) => "1 fault".to_owned(),
         (faults, 0) => format!("{faults} faults"),
-        (faults, more) => format!("{faults} faults, of which {more} are not shown"),
+        (faults, more) => format!("{faults} faults, {more} of them not shown"),
     };
     let of = match report.runs.as_slice() {
         [run] => {
             let id = run.run.as_deref().unwrap_or("a run without an id");
-            format!("{id} in {}", run.state.map_or("a state that there is not", |state| state.name()))
+            format!("{id} in {}", run.state.map_or("an unknown state", |state| state.name()))
         }
         runs => format!("{} runs, {} of them not over", runs.len(), unfinished(report)),
     };

@@ -91,7 +91,7 @@ impl CheckedState {
     /// The note that no log was compared.
     pub(crate) fn note(&self) -> Option<String> {
         let run = self.run().filter(|_| self.is_alone)?;
-        Some(format!("no log among the files tells of {run}: {} was held against none", self.name))
+        Some(format!("no given log has a line of {run}: {} was compared with no log", self.name))
     }
 
     pub(crate) fn junit(&self, complete: bool, junit: &mut Junit) {

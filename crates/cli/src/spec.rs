@@ -40,8 +40,7 @@ impl Spec {
     /// # Errors
     /// A folder with a name that is no text.
     pub(crate) fn to_json(&self) -> Result<Value, Failure> {
-        serde_json::to_value(self)
-            .map_err(|error| Failure::new(format!("the run cannot be written down: {error}")))
+        serde_json::to_value(self).map_err(|error| Failure::new(format!("the run cannot be stored: {error}")))
     }
 
     /// The specification of a stored run.

@@ -52,7 +52,7 @@ fn what_lapsed_lapses_without_a_process_and_cannot_be_approved() {
     assert!(late.stdout.ends_with("expired: the suspension had lapsed\n"), "{}", late.shown());
     // The decision that came too late has given it up.
     let listed = say(&session, &["approvals"]);
-    assert_eq!(listed.stdout, "nothing waits for a decision\n");
+    assert_eq!(listed.stdout, "no call waits for a decision\n");
     let later = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
     assert_eq!((later.code, &*later.stdout), (Some(1), "expired: the suspension had lapsed\n"));
     // The machine has the time, too: the hour has gone by for the decision that gave the call up.

@@ -64,10 +64,10 @@ fn run_of_another_machine_is_refused_a_local_runs_folder() {
     let machines = Machines::two();
     machines.say(SHARED, &["worker", "--once"], 1);
     let listed = machines.say(SHARED, &["runs"], 0);
-    assert!(listed.stdout.contains("files-1/work is that of another run"), "{}", listed.shown());
+    assert!(listed.stdout.contains("files-1/work belongs to another run"), "{}", listed.shown());
     let said = machines.say(SHARED, &["resume", "files-1"], 2);
     assert!(said.stderr.contains("files-1/owner has another token"), "{}", said.shown());
-    assert!(said.stderr.contains("on the machine where it was created"), "{}", said.shown());
+    assert!(said.stderr.contains("on the machine that created it"), "{}", said.shown());
     assert!(!machines.has_written(), "the folder is the other run's");
 
     machines.say(LOCAL, &["worker", "--once"], 0);
@@ -92,7 +92,7 @@ fn prune_of_another_machines_run_keeps_a_local_runs_folder() {
         "{json}"
     );
     let warned = said.stderr.contains("warning: the folder of files-1 is left: ");
-    assert!(warned && said.stderr.contains("is that of another run"), "{}", said.shown());
+    assert!(warned && said.stderr.contains("belongs to another run"), "{}", said.shown());
 
     machines.say(LOCAL, &["worker", "--once"], 0);
     assert!(machines.has_written());
@@ -114,7 +114,7 @@ fn a_folder_without_its_mark_is_not_worked_in() {
     let said = session.run(&resume);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(said.stderr.contains("expected its token in "), "{}", said.shown());
-    assert!(said.stderr.contains("put that file back"), "{}", said.shown());
+    assert!(said.stderr.contains("restore that file"), "{}", said.shown());
     fs::write(&mark, token).unwrap();
     assert_eq!(session.run(&resume).code, Some(0));
 }

@@ -78,7 +78,7 @@ fn what_every_version_has_parked_goes_on(kind: Kind) {
         for run in RUNS {
             assert!(listed.contains(run), "{kind:?}: {listed}");
             let shown = say(&["show", run], 0);
-            assert!(!shown.contains("cannot be brought back"), "{kind:?}: {shown}");
+            assert!(!shown.contains("cannot be restored"), "{kind:?}: {shown}");
         }
         // What was decided before is taken; the rest is decided now.
         say(&["deny", "rm_b", "--run", "parked-1"], 0);

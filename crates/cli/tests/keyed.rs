@@ -158,7 +158,7 @@ fn a_key_file_in_the_folder_of_a_scenario_is_refused() {
     let args = ["run", "s.yaml", "--key-file", "desk/keys", "--state-dir", "runs"];
     let refused = session.run(&args);
     assert_eq!(refused.code, Some(2), "{}", refused.shown());
-    assert!(refused.stderr.contains("lies in the folder that tools work in"), "{}", refused.shown());
+    assert!(refused.stderr.contains("is in the working folder of tools"), "{}", refused.shown());
     std::fs::rename(session.path("desk/keys"), session.path("keys")).unwrap();
     let args = ["run", "s.yaml", "--key-file", "keys", "--state-dir", "runs"];
     let driven = session.run(&args);

@@ -59,9 +59,9 @@ fn a_decision_too_late_resume_expire_and_a_worker_give_it_up() {
 fn read_commands_show_expiry_and_change_nothing() {
     let session = lapsed();
     for (args, shown) in [
-        (&["approvals"] as &[&str], "lapses      its time is over: a worker gives the call up"),
+        (&["approvals"] as &[&str], "expires     expired: a worker or `runstate expire` cancels the call"),
         (&["approvals", "--json"], "\"has_lapsed\":true,"),
-        (&["show", "pay-1"], "waits    p, its time is over: may it be paid?"),
+        (&["show", "pay-1"], "waits    p, expired: may it be paid?"),
         (&["show", "pay-1", "--format", "json"], "Waiting"),
         (&["runs"], "Waiting"),
         (&["runs", "--json"], "\"undecided\":1"),
@@ -93,14 +93,14 @@ fn lapsed_with(more: u32) -> Session {
 #[test]
 fn all_that_lapsed_are_given_up() {
     let session = lapsed_with(2_049);
-    for said in ["gave up 2050 calls", "gave up 0 calls"] {
+    for said in ["cancelled 2050 expired calls", "cancelled 0 expired calls"] {
         let expired = session.run(&["expire", "--state-dir", "runs"]);
         assert_eq!((expired.code, &*expired.stderr), (Some(0), ""), "{}", expired.shown());
         assert_eq!(expired.stdout.trim(), said);
         assert_eq!(stores::number(&stores::open(&session, RUNS), GIVEN_UP), 2_050);
     }
     let approvals = session.run(&["approvals", "--state-dir", "runs"]);
-    assert_eq!(approvals.stdout.trim(), "nothing waits for a decision", "{}", approvals.shown());
+    assert_eq!(approvals.stdout.trim(), "no call waits for a decision", "{}", approvals.shown());
 }
 
 /// Lists are for seeing what is there, also when nothing can be written.

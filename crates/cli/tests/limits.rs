@@ -19,7 +19,11 @@ fn a_scenario_has_4_mib_and_no_more() {
     session.write("most.yaml", of(4 << 20)).write("more.yaml", of((4 << 20) + 1));
     assert_eq!(session.run(&["run", "most.yaml"]).code, Some(0));
     let said = session.run(&["run", "more.yaml"]);
-    assert!(said.code == Some(2) && said.stderr.contains("more than the 4194304 bytes"), "{}", said.shown());
+    assert!(
+        said.code == Some(2) && said.stderr.contains("expected at most 4194304 bytes"),
+        "{}",
+        said.shown()
+    );
 }
 
 #[test]
@@ -31,7 +35,11 @@ fn a_text_has_64_mib_and_no_more() {
     let said = session.run(&["diagram", "most.mmd"]);
     assert!(!said.stderr.contains("67108864 bytes"), "{}", said.shown());
     let said = session.run(&["diagram", "more.mmd"]);
-    assert!(said.code == Some(2) && said.stderr.contains("more than the 67108864 bytes"), "{}", said.shown());
+    assert!(
+        said.code == Some(2) && said.stderr.contains("expected at most 67108864 bytes"),
+        "{}",
+        said.shown()
+    );
 }
 
 #[test]
@@ -44,7 +52,11 @@ fn a_plan_has_1_mib_and_no_more() {
     let said = run("most.yaml");
     assert_eq!(said.code, Some(0), "{}", said.shown());
     let said = run("more.yaml");
-    assert!(said.code == Some(2) && said.stderr.contains("more than the 1048576 bytes"), "{}", said.shown());
+    assert!(
+        said.code == Some(2) && said.stderr.contains("expected at most 1048576 bytes"),
+        "{}",
+        said.shown()
+    );
 }
 
 /// One that is as large as it may be takes minutes to be kept.
@@ -97,7 +109,11 @@ fn a_stream_scenario_has_4_mib_and_no_more() {
     let said = session.run(&["stream", "most.stream.yaml"]);
     assert!(!said.stderr.contains("4194304 bytes"), "{}", said.shown());
     let said = session.run(&["stream", "more.stream.yaml"]);
-    assert!(said.code == Some(2) && said.stderr.contains("more than the 4194304 bytes"), "{}", said.shown());
+    assert!(
+        said.code == Some(2) && said.stderr.contains("expected at most 4194304 bytes"),
+        "{}",
+        said.shown()
+    );
 }
 
 #[test]
@@ -159,7 +175,7 @@ fn file_tools_have_limits() {
         "{}",
         of("file_more")
     );
-    assert_eq!(of("list_more")["warning"], "1 more entries are left out");
+    assert_eq!(of("list_more")["warning"], "1 more entries are omitted");
 }
 
 #[test]
@@ -175,7 +191,7 @@ fn what_is_read_whole_is_refused_above_its_limit_with_its_size() {
     assert_eq!(session.run(&["test", "s.yaml", "--accept"]).code, Some(0));
     of_bytes("s.trace", (64 << 20) + 1);
     let said = session.run(&["test", "s.yaml", "--accept"]);
-    let told = "it has 67108865 bytes, more than the 67108864 bytes that are read of such a file";
+    let told = "expected at most 67108864 bytes, got 67108865; split the file";
     assert!(said.code == Some(2) && said.shown().contains(told), "{}", said.shown());
 
     let key = format!("k1 {}\n", "ab".repeat(32));
@@ -184,7 +200,7 @@ fn what_is_read_whole_is_refused_above_its_limit_with_its_size() {
     let runs = |keys: &str| session.run(&["run", "s.yaml", "--key-file", keys, "--state-dir", "runs"]);
     assert_eq!(runs("most.key").code, Some(0));
     let said = runs("more.key");
-    assert!(said.code == Some(2) && said.stderr.contains("more than the 65536 bytes"), "{}", said.shown());
+    assert!(said.code == Some(2) && said.stderr.contains("expected at most 65536 bytes"), "{}", said.shown());
     session.write("odd.key", [key.trim_end().as_bytes(), &[0xff]].concat());
     let said = runs("odd.key");
     assert!(said.code == Some(2) && said.stderr.contains("invalid utf-8"), "{}", said.shown());
@@ -193,7 +209,7 @@ fn what_is_read_whole_is_refused_above_its_limit_with_its_size() {
     assert!(runs("most.key").stdout.contains("big-8"));
     session.write("runs/numbers/big", format!("{:>65}", 7));
     let said = runs("most.key");
-    assert!(said.code == Some(2) && said.stderr.contains("more than the 64 bytes"), "{}", said.shown());
+    assert!(said.code == Some(2) && said.stderr.contains("expected at most 64 bytes"), "{}", said.shown());
 }
 
 #[test]
@@ -240,7 +256,7 @@ fn a_sealed_file_and_a_graph_have_64_mib_and_no_more() {
         assert!(!said.shown().contains("67108864 bytes"), "{}", said.shown());
         let said = session.run(&[args, &["more.json"]].concat());
         assert!(
-            said.code == Some(2) && said.stderr.contains("more than the 67108864 bytes"),
+            said.code == Some(2) && said.stderr.contains("expected at most 67108864 bytes"),
             "{}",
             said.shown()
         );
@@ -259,7 +275,7 @@ fn a_suite_has_16_levels_of_folders_and_no_more() {
     session.write(&format!("{}/more.yaml", folder(17)), SCENARIO);
     let said = session.run(&["test", "suite"]);
     assert!(said.code == Some(0) && said.stdout.contains("1 scenario"), "{}", said.shown());
-    let told = "warning: 1 folder(s) more than 16 levels below suite are not looked into";
+    let told = "warning: 1 folder(s) more than 16 levels below suite are not searched";
     assert!(said.stderr.contains(told), "{}", said.shown());
 }
 

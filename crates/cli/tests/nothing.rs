@@ -15,11 +15,7 @@ fn a_lifecycle_that_is_mistyped_is_not_green() {
     assert_eq!(session.run(&[&typo[..], &["--allow-empty"]].concat()).code, Some(0));
     session.write("empty.jsonl", "");
     let said = session.run(&["check", "empty.jsonl"]);
-    assert!(
-        said.code == Some(2) && said.stderr.contains("no events at all; --allow-empty"),
-        "{}",
-        said.shown()
-    );
+    assert!(said.code == Some(2) && said.stderr.contains("got no events; --allow-empty"), "{}", said.shown());
     for format in ["text", "json", "junit"] {
         let said = session.run(&["check", "empty.jsonl", "--allow-empty", "--format", format]);
         assert!(said.code == Some(0) && said.stderr.is_empty(), "{}", said.shown());
@@ -218,7 +214,7 @@ fn a_trace_without_its_diagram_is_told_of_the_option() {
     let session = shop();
     for format in ["text", "json", "junit"] {
         let said = session.run(&["check", "order.jsonl", "--format", format]);
-        let told = "help: order.jsonl: --diagram order=FILE holds the events of order against a diagram";
+        let told = "help: order.jsonl: --diagram order=FILE checks the events of order against a diagram";
         assert!(said.code == Some(1) && said.stderr.contains(told), "{}", said.shown());
     }
     let check = ["check", "order.jsonl", "--diagram", "order.mmd", "--require-edge"];
@@ -276,7 +272,7 @@ fn a_state_that_no_log_tells_of_is_said_to_be_alone() {
     for format in ["text", "json", "junit"] {
         let check = ["check", "state.json", "log.bak", "--format", format];
         let said = session.run(&check);
-        let told = "no log among the files tells of";
+        let told = "no given log has a line of";
         assert!(
             said.code == Some(2) && said.stdout.contains(told) && said.stderr.contains(told),
             "{}",
@@ -287,7 +283,11 @@ fn a_state_that_no_log_tells_of_is_said_to_be_alone() {
     // A trace that is no log of governed runs is not one that might have told of it.
     session.write("call.jsonl", crate::held::line(1, "tool_call", "1", "create", None, "New"));
     let said = session.run(&["check", "state.json", "call.jsonl"]);
-    assert!(said.code == Some(0) && said.stdout.contains("note: no log among the files"), "{}", said.shown());
+    assert!(
+        said.code == Some(0) && said.stdout.contains("note: no given log has a line"),
+        "{}",
+        said.shown()
+    );
     let said = session.run(&["check", "state.json"]);
     assert!(said.code == Some(0) && !said.stdout.contains("note"), "{}", said.shown());
 }

@@ -56,9 +56,9 @@ fn who_knows_the_password_is_let_in_and_it_is_not_told() {
             assert_eq!(told.code, Some(0), "{}", told.shown());
         }
         // What is said to be copied works as it stands, once the URL is where it says.
-        let hint = run.stdout.lines().find_map(|line| line.strip_prefix("look at it again with: runstate "));
+        let hint = run.stdout.lines().find_map(|line| line.strip_prefix("show it with: runstate "));
         let (hint, note) = hint.unwrap().split_once(" (").unwrap();
-        let told = "with RUNSTATE_STORE set to the URL of the store, whose password is not shown)";
+        let told = "with RUNSTATE_STORE set to the URL of the store; its password is not shown)";
         assert_eq!(note, told, "{}", run.shown());
         let args: Vec<&str> = hint.split(' ').collect();
         let shown = session.command(&args).env("RUNSTATE_STORE", &url).output().unwrap();
@@ -135,7 +135,7 @@ fn a_worker_that_starts_before_its_server_waits_for_it() {
     let first = told.next().unwrap().unwrap();
     assert_harmless("worker", &first);
     assert!(
-        first.contains("cannot be reached") && first.ends_with("; it is tried again each second"),
+        first.contains("cannot be reached") && first.ends_with("; the command tries again every second"),
         "{first}"
     );
     forward(TcpListener::bind(("127.0.0.1", port)).unwrap(), server.port());

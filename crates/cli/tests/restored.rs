@@ -47,7 +47,9 @@ fn restored_older_store_is_not_driven_until_accepted() {
         refused.shown()
     );
     assert!(
-        refused.stderr.contains("`runstate resume copied-1 --restored --state-dir runs` goes on from here"),
+        refused
+            .stderr
+            .contains("`runstate resume copied-1 --restored --state-dir runs` continues from this one"),
         "{}",
         refused.shown()
     );

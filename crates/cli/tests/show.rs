@@ -64,7 +64,7 @@ fn the_last_rows_are_for_a_timeline() {
     session.write("orders.jsonl", ORDERS);
     let said = session.run(&["show", "orders.jsonl", "--last", "2"]);
     assert!(
-        said.code == Some(2) && said.stderr.contains("--last is for --format timeline"),
+        said.code == Some(2) && said.stderr.contains("--last: expected --format timeline"),
         "{}",
         said.shown()
     );

@@ -294,7 +294,7 @@ fn a_pipe_in_the_place_of_a_file_holds_no_command() {
         let said = session.said(args, &child.wait_with_output().unwrap());
         drop(guard);
         assert_eq!(said.code, Some(2), "{}", said.shown());
-        assert!(said.shown().contains("a pipe or a device, and no file"), "{}", said.shown());
+        assert!(said.shown().contains("got a pipe or a device"), "{}", said.shown());
     };
     ends(&["run", "pipe.yaml"]);
     ends(&["test", "pipe.yaml"]);
@@ -361,8 +361,8 @@ fn a_lease_without_an_end_is_not_waited_for() {
     store.execute("UPDATE runs SET holder = 'mallory', held_until_ms = 9000000000000000000", []).unwrap();
     for args in [&["resume", "files-1"] as &[&str], &["resume", "files-1", "--detach"]] {
         let said = attacked.say(args, 2);
-        assert!(said.stderr.contains("is in the hands of mallory for"), "{}", said.shown());
-        let what_to_do = "one that was killed keeps it for that time, and in SQLite and files until the machine starts again";
+        assert!(said.stderr.contains("mallory has the lease for"), "{}", said.shown());
+        let what_to_do = "a killed process keeps its lease for that time, and in SQLite and files at most until the machine restarts";
         assert!(said.stderr.contains(what_to_do), "{}", said.shown());
     }
 }
@@ -550,7 +550,7 @@ fn a_state_folder_with_a_password_in_its_name_is_refused() {
             }
         }
     };
-    const REFUSED: &str = "expected a folder, got what may be the address of a store";
+    const REFUSED: &str = "expected a folder, got a text that may be the address of a store";
     let address = format!("postgres://ada:{SECRET}@db");
     ends(&address, 2, REFUSED);
     fs::create_dir_all(session.path(&address)).unwrap();
@@ -706,7 +706,7 @@ fn a_state_dir_that_is_a_file_is_refused_with_what_is_expected() {
         let said = session.run(&[args, &["--state-dir", "file"]].concat());
         assert_eq!(said.code, Some(2), "{}", said.shown());
         assert!(said.stderr.contains("--state-dir: expected a folder, got a file: file"), "{}", said.shown());
-        assert!(said.stderr.contains("one that is not there is made"), "{}", said.shown());
+        assert!(said.stderr.contains("a missing folder is created"), "{}", said.shown());
     }
 }
 
@@ -718,7 +718,7 @@ fn a_state_dir_with_a_line_feed_is_pasted_from_the_hint() {
     session.write("pay.yaml", "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: done\n");
     let said = session.run(&["run", "pay.yaml", "--state-dir", "a\nb"]);
     assert_eq!(said.code, Some(3), "{}", said.shown());
-    let hint = said.stdout.lines().find_map(|line| line.strip_prefix("look at it again with: runstate "));
+    let hint = said.stdout.lines().find_map(|line| line.strip_prefix("show it with: runstate "));
     assert_eq!(hint, Some("show pay-1 --state-dir $'a\\012b'"), "{}", said.shown());
     let same = format!("set -- {}; test \"$4\" = \"$(printf 'a\\nb')\"", hint.unwrap());
     if let Ok(shell) = session.program("bash").args(["-c", &same]).output() {
@@ -744,7 +744,7 @@ fn a_thread_whose_last_run_is_damaged_takes_no_message() {
         let said = session.run(&[&["send", "pay-1", "more", "--id", "m1"], send, &place].concat());
         assert_eq!(said.code, Some(2), "{}", said.shown());
         assert!(
-            said.stderr.contains("pay-1, the last run of the thread, cannot go on: "),
+            said.stderr.contains("pay-1, the last run of the thread, cannot be restored: "),
             "{}",
             said.shown()
         );

@@ -62,7 +62,7 @@ fn a_worker_that_ends_tries_a_run_that_cannot_be_driven_once() {
     ]);
     assert_eq!(said.code, Some(1), "{}", said.shown());
     assert_eq!(said.stdout.matches("slow-1 ").count(), 1, "{}", said.shown());
-    assert!(said.stdout.contains("slow-2               goes on"), "{}", said.shown());
+    assert!(said.stdout.contains("slow-2               continues"), "{}", said.shown());
 }
 
 #[test]

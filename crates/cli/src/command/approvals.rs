@@ -13,8 +13,8 @@ use crate::store::{Missing, StoreArgs, damaged_to_json, is_in_doubt, tell_damage
 
 /// List the calls that wait for a decision
 ///
-/// Each entry has the arguments of the call: an approval is for exactly these arguments. A call in doubt may have executed
-/// when its run was interrupted: its approval lets it execute again.
+/// Each entry has the arguments of the call: an approval is for exactly these arguments. A call in doubt was executing when
+/// its run was interrupted: its effect is unknown, and an approval lets it execute again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,19 +22,19 @@ Examples:
   runstate approvals --run tidy-folder-1 --json
 
 Exit codes:
-  0  listed, though there may be none; what cannot be read is told on standard error
-  2  there is no such run; the store, or another argument, cannot be used")]
+  0  listed, possibly without a call; unreadable entries are on standard error
+  2  the run does not exist; the store or another argument is unusable")]
 pub(crate) struct Args {
     /// Only calls of this run
     #[arg(long)]
     run: Option<String>,
-    /// Maximum number of calls
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// Maximum number of calls. Default: 50
+    #[arg(long, default_value_t = 50, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     /// Only calls after this place, as named by the previous page
     #[arg(long, value_name = "RUN/CALL")]
     after: Option<String>,
-    /// An object with approvals; next: the value of --after for the next page, or null; and damaged: unreadable entries
+    /// One JSON object: approvals; next, the value of --after for the next page, or null; and damaged, the unreadable entries
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     if approvals.is_empty() {
-        out.line("nothing waits for a decision");
+        out.line("no call waits for a decision");
     }
     for approval in &approvals {
         text(approval, out);
@@ -87,23 +87,25 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     let mut line = |line: String| out.line(&printable(&line));
     line(format!("{call} of {run}: {tool} {}", exact(&arguments.to_string())));
     if is_in_doubt(approval) {
-        line("  in doubt    it may have executed already".to_owned());
+        line("  in doubt    the call may have executed".to_owned());
     }
     line(format!("  asks        {}: {}", suspension.action, suspension.message));
     match suspension.resume_mode {
         ResumeMode::ReplayToolCall => {}
         ResumeMode::PassDecisionToTool => {
-            line("  answer      --result takes the place of these arguments".to_owned());
+            line("  answer      --result replaces these arguments".to_owned());
         }
         ResumeMode::UseDecisionAsToolResult => {
-            line("  answer      --result is the result of the call, and the tool is not executed".to_owned());
+            line(
+                "  answer      --result is the result of the call, and the tool does not execute".to_owned(),
+            );
         }
     }
     if let Some(schema) = &suspension.response_schema {
         line(format!("  --result    fits {}", exact(&schema.to_string())));
     }
     if suspension.distinct_actors {
-        line("  actor       another person than those that have approved this call".to_owned());
+        line("  actor       a person without an earlier approval of this call".to_owned());
     }
     if !suspension.parameters.is_null() && !is_in_doubt(approval) {
         line(format!("  parameters  {}", exact(&suspension.parameters.to_string())));
@@ -112,13 +114,13 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     line(format!("  digest      {}", short(digest)));
     match approval.left {
         None => {}
-        Some(left) if left.is_zero() => line(format!("  lapses      {LAPSED}")),
-        Some(left) => line(format!("  lapses      {}", ahead(left))),
+        Some(left) if left.is_zero() => line(format!("  expires     {LAPSED}")),
+        Some(left) => line(format!("  expires     {}", ahead(left))),
     }
 }
 
 /// The text for an expired question.
-const LAPSED: &str = "its time is over: a worker gives the call up, and so does `runstate expire`";
+const LAPSED: &str = "expired: a worker or `runstate expire` cancels the call";
 
 /// The beginning of a digest, for people.
 fn short(digest: &str) -> &str {

@@ -10,24 +10,24 @@ use crate::output::{Output, complain, printable};
 use crate::run;
 use crate::store::{Missing, StoreArgs};
 
-/// Cancel a run, driven by any process
+/// Cancel a run, from any process
 ///
-/// The cancellation is durable when this command returns. The driver of the run ends it; a run without a driver is ended by
-/// a worker, or by `runstate resume`. Effects of its tools remain.
+/// The cancellation is durable when this command returns. The process that drives the run ends it. If no process drives the
+/// run, a worker or `runstate resume` ends it. Effects of its tools remain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate cancel tidy-folder-1 --reason 'started by mistake'
 
 Exit codes:
-  0  the run is to be cancelled, or was before
+  0  the run has a cancellation, now or from before
   1  the run is over
-  2  there is no such run, or the store cannot be used")]
+  2  the run does not exist; the store or another argument is unusable")]
 pub(crate) struct Args {
     /// The run's id
     run: String,
-    /// The reason
-    #[arg(long, default_value = "somebody cancelled it")]
+    /// The reason. Default: "cancelled on the command line"
+    #[arg(long, default_value = "cancelled on the command line", hide_default_value = true)]
     reason: String,
     /// One JSON object: reply (accepted, duplicate, over), accepted, run, status, reason, cancel, holder
     #[arg(long)]
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         // The cancellation is stored, even if the run cannot be read.
         Err(failure) if is_noted => {
             let why = failure.message();
-            complain(&printable(&format!("warning: where {run} stands cannot be read: {why}")));
+            complain(&printable(&format!("warning: the status of {run} cannot be read: {why}")));
             None
         }
         Err(failure) => return Err(failure),
@@ -81,15 +81,22 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     } else {
         out.line(&printable(&match (is_noted, is_over, holder) {
             (_, true, _) => format!("{run} is over: {}", ended.unwrap_or_default()),
-            (false, ..) => format!("{run} is to be cancelled already"),
-            (true, _, Some(holder)) => format!("{run} is to be cancelled; {holder} has it in hand"),
+            (false, ..) => format!("{run} has a cancellation from before"),
+            (true, _, Some(holder)) => {
+                format!("{run} has a cancellation; {holder} drives the run, and ends it")
+            }
             (true, _, None)
                 if opened.ask(opened.store.pending_signals(run)).is_ok_and(|mail| mail.message.is_some()) =>
             {
                 let again = opened.again();
-                format!("{run} is to be cancelled by a worker: runstate worker{again}{}", again.note())
+                format!(
+                    "{run} has a cancellation; a worker ends the run: runstate worker{again}{}",
+                    again.note()
+                )
             }
-            (true, _, None) => format!("{run} is to be cancelled {}", by_whom(&opened, run)),
+            (true, _, None) => {
+                format!("{run} has a cancellation; the run is ended {}", by_whom(&opened, run))
+            }
         }));
     }
     Ok(if is_accepted { Exit::Good } else { Exit::Bad })

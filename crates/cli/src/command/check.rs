@@ -16,14 +16,14 @@ use crate::rules::{Laws, RulesArgs, none_of};
 use crate::run_log::{self, CheckedLog, Told};
 use crate::run_state::{self, CheckedState};
 
-/// Check traces, and states of governed runs, against their diagrams
+/// Check traces, and files of governed runs, against their diagrams
 ///
 /// A trace conforms, is incomplete (an instance has not ended), or violates. For each instance the first violation is shown:
-/// its line, the event, the legal events, and the place in the diagram. Several diagrams are named by the lifecycles of
-/// their events: --diagram order=shop.md#Order --diagram payment=shop.md#Payment. A trace of any length is read as a stream.
-/// A RUN_STATE.json of a governed run is checked too: illegal transitions in its history, and impossible tools and approvals
-/// are named. So are illegal transitions in the lines of a RUN_LOG.jsonl or RUN_LEDGER.jsonl, from any program. A state and
-/// the logs of its run are compared with each other; a trace beside a state is also checked against its diagrams.
+/// its line, the event, the legal events, and the place in the diagram. Several diagrams have the names of their lifecycles:
+/// --diagram order=shop.md#Order --diagram payment=shop.md#Payment. A trace can have any length.
+///
+/// Of a governed run, the history of RUN_STATE.json and the lines of RUN_LOG.jsonl and RUN_LEDGER.jsonl are checked, written
+/// by any program. A state is compared with the logs of its run. A trace beside a state is checked against its diagrams, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,49 +34,51 @@ Examples:
   runstate check a.jsonl b.jsonl --min-coverage 90 --require-edge Suspended:Resuming --format junit
 
 Exit codes:
-  0  every trace conforms, or is incomplete and --complete was not given; every state and log is sound
-  1  a trace violates, is incomplete with --complete, or coverage is missed; a state or a log has a fault
-  2  a trace or another argument cannot be used: a line is no event, wherever it stands; or nothing was checked of a trace,
-     of a diagram with a name, of a state beside logs")]
+  0  each trace conforms, or is incomplete without --complete; each state and
+     each log is sound
+  1  a trace violates, or is incomplete with --complete; coverage is missed;
+     time is wrong with --monotonic-time; a state or a log has a fault
+  2  a trace or another argument is unusable: a line is no event, or nothing was
+     checked of a trace, of a named diagram, or of a state beside logs")]
 pub(crate) struct Args {
-    /// The traces, as JSON lines, and files of governed runs, recognised by their names or contents; `-` reads a trace from
-    /// standard input
+    /// Traces as JSON lines, and files of governed runs. The name or the content of a file decides its kind. `-` reads a trace
+    /// from standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Fail traces with instances that have not ended
+    /// Fail for a trace with an instance that has not ended
     #[arg(long)]
     complete: bool,
-    /// Accept inputs without a check: a trace without events of the requested lifecycles, a named diagram without events, a
-    /// state without a log
+    /// Accept an input without anything to check: a trace without events of the requested lifecycles, a named diagram without
+    /// events, a state without lines in the given logs
     #[arg(long)]
     allow_empty: bool,
-    /// Maximum number of listed violations of each trace: the first one, and the first of each other instance
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Maximum number of listed violations of a trace. The first violation of each instance is listed. Default: 10
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
     max_violations: u16,
-    /// Fail traces whose time runs backwards within a run
+    /// Fail for a trace with a time that is before the time of an earlier event of its run
     #[arg(long)]
     monotonic_time: bool,
-    /// Show the taken and the untaken edges, over all traces
+    /// Show the edges that the traces took, and the edges that no trace took
     #[arg(long)]
     coverage: bool,
-    /// Fail when fewer of the edges were taken, over all traces
+    /// The minimum percentage of taken edges, over all traces
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_coverage: Option<f64>,
-    /// Fail when this edge was never taken; may be given several times, and as LIFECYCLE/FROM:TO
+    /// Fail if no trace took this edge. LIFECYCLE/FROM:TO names an edge of one lifecycle. The flag can be repeated
     #[arg(long, value_name = "FROM:TO")]
     require_edge: Vec<WantedEdge>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Output format. Default: text
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     Text,
-    /// An object with verdict, exit, traces, states, logs, coverage, percent, unmet and empty
+    /// One object: verdict, exit, traces, states, logs, coverage, percent, unmet and empty
     Json,
     /// XML that CI systems show as tests
     Junit,
@@ -92,7 +94,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let from_stdin = args.traces.iter().filter(|trace| *trace == "-").count() + args.rules.on_stdin();
     if from_stdin > 1 {
-        return Err(Failure::new("standard input is named twice, and can be read once"));
+        return Err(Failure::new("expected `-` once, got it twice: standard input can be read once"));
     }
     let laws = args.rules.laws()?;
     if args.complete {
@@ -105,10 +107,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let (logs, traces): (Vec<&String>, Vec<&String>) =
         traces.into_iter().partition(|path| has_governed && run_log::is_one(path, !states.is_empty()));
     if let (Some(state), false) = (states.first(), has_governed) {
-        let what =
-            format!("{state} is the state of a governed run, and events of other lifecycles are asked for");
+        let what = format!(
+            "{state} is the state of a governed run: expected no --diagram, and no --lifecycle of another lifecycle"
+        );
         return Err(Failure::new(what)
-            .with_help("check it in a command of its own, without --diagram and --lifecycle, or with --lifecycle governed_run"));
+            .with_help("check the state in a separate command, without --diagram and --lifecycle, or with --lifecycle governed_run"));
     }
     let others = logs.len() + traces.len();
     let most = usize::from(args.max_violations);

@@ -8,10 +8,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain};
 
-/// Read a diagram: as Mermaid, for Graphviz, or as JSON for other programs
+/// Print a diagram: as Mermaid, for Graphviz, or as JSON
 ///
-/// The diagram of a built-in lifecycle, a `.mmd` file, or a block of a Markdown file. A warning names each text that Mermaid
-/// reads differently than expected.
+/// The diagram is that of a built-in lifecycle, a `.mmd` file, or a block of a Markdown file. A warning names each text that
+/// Mermaid reads in another way than its author may expect.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,29 +21,30 @@ Examples:
   runstate diagram docs/order-2026-11.md --fingerprint
 
 Exit codes:
-  0  shown, with warnings or without
-  2  there is no such diagram, or it cannot be read")]
+  0  printed, with or without warnings
+  2  the diagram does not exist, or is unreadable")]
 pub(crate) struct Args {
-    /// A built-in lifecycle, a file, or a heading or number of a diagram in it; default: all built-in ones
+    /// A built-in lifecycle, a file, or a file with the heading or the number of a diagram in it. Default: all built-in
+    /// lifecycles
     #[arg(value_name = "NAME | FILE[#heading]")]
     what: Option<String>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    /// Output format. Default: mermaid
+    #[arg(long, value_enum, default_value_t = Format::Mermaid, hide_default_value = true)]
     format: Format,
-    /// Print the fingerprint under which snapshots of the lifecycle are stored, for a migration; several are printed with
-    /// their names
+    /// Print the fingerprint of the lifecycle, which its stored snapshots have. Migrations need it. Several fingerprints are
+    /// printed with the names of their lifecycles
     #[arg(long, conflicts_with = "format")]
     fingerprint: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// The diagram as written; several as a Markdown document
+    /// The diagram as written. Several diagrams are a Markdown document
     Mermaid,
-    /// Graphviz's language
+    /// The language of Graphviz
     Dot,
-    /// An object, or an array of several, with name, states, edges, initial, terminal and warnings, in source order; and
-    /// drawn, if there are composite states or choices
+    /// One object, or an array of several: name, states, edges, initial, terminal and warnings, in the order of the source. A
+    /// diagram with composite states or choices also has drawn
     Json,
 }
 

@@ -15,12 +15,12 @@ use crate::output::{Output, complain, printable};
 
 /// Compare two diagrams, two graphs in JSON, or two traces
 ///
-/// A change of a graph is breaking (a stored run may be stuck), for review (new behaviour is possible), or informational.
-/// For two traces the first difference is shown; ids, times and further fields may differ.
+/// A change of a graph is breaking (a stored run may be stuck), for review (new behaviour is possible), or informational. Of
+/// two traces the first difference is shown. Their ids, times and further fields may differ.
 ///
-/// A run that was parked under the old graph is refused until a migration maps it to the new one, whatever the change
-/// permits: with --parked each change that needs a migration fails, for CI, and so does each renamed event. The names of the
-/// graphs do not count.
+/// A run that was parked under the old graph is refused under the new graph until a migration maps it. With --parked, the
+/// command fails for each change that needs a migration, and for each renamed event. The names of the graphs are not
+/// compared.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,19 +30,20 @@ Examples:
   runstate diff --parked released/run.json run
 
 Exit codes:
-  0  no change is breaking; the traces say the same
-  1  a change is breaking, or with --parked wants a migration or renames an event; the traces differ
-  2  one of the two cannot be used, or they are not of one kind")]
+  0  no change is breaking; the traces are equal
+  1  a change is breaking, or with --parked needs a migration or renames an
+     event; the traces differ
+  2  an input is unusable, or the two inputs are of different kinds")]
 pub(crate) struct Args {
     /// A built-in lifecycle, FILE[#heading] of a diagram, a graph in JSON, or a trace; `-` reads standard input
     old: String,
-    /// The second input, in one of these forms
+    /// The second input, in one of the forms of OLD
     new: String,
-    /// Exit with 1 also if runs parked under the old graph need a migration to the new one
+    /// Fail also if runs that were parked under the old graph need a migration
     #[arg(long)]
     parked: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Output format. Default: text
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Args {
 enum Format {
     /// A line for each change, the most severe first
     Text,
-    /// An object with exit, and changes of graphs with whether they need a migration, or the difference of traces
+    /// One object: exit; and for graphs changes and needs_migration, or for traces difference
     Json,
 }
 
@@ -62,7 +63,7 @@ enum Side {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.old == "-" && args.new == "-" {
-        return Err(Failure::new("standard input is named twice, and can be read once"));
+        return Err(Failure::new("expected `-` once, got it twice: standard input can be read once"));
     }
     match (side(&args.old)?, side(&args.new)?) {
         (Side::Graph(old), Side::Graph(mut new)) => {
@@ -120,12 +121,12 @@ fn is_trace(bytes: &[u8]) -> bool {
 }
 
 /// The message for changes that need a migration.
-const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: register `Migration::only_grew` \
-                       if states or transitions were only added, else raise the version and register a step";
+const REFUSED: &str = "runs that were parked under the old graph are refused under the new graph: register `Migration::only_grew` \
+                       if the new graph only adds states or transitions, else raise the version and register a step";
 
 /// The message for a renamed or added event of a transition.
-const RENAMED: &str = "an event has another name: `runstate check` refuses traces that were recorded under the old one, and events \
-                       that are queued under it are not known";
+const RENAMED: &str = "an event has a new name: `runstate check` refuses traces with the old name, and queued events with the old \
+                       name are unknown";
 
 fn graphs(old: &StateGraph, new: &StateGraph, args: &Args, out: &mut Output) -> Exit {
     let changes = diff(old, new);

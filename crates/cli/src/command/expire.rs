@@ -9,21 +9,22 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::store::{Missing, StoreArgs, damaged_to_json, tell_damage};
 
-/// Give up the calls with an expired question
+/// Cancel the calls with an expired question
 ///
-/// A worker does this too; no reading command does. The clock of the store decides, not the clock of this command. A
-/// given-up call has a decision to cancel: the run continues with it at its next turn.
+/// A worker does this too. The clock of the store decides. An expired call gets a decision to cancel it, and its run takes
+/// the decision when it is driven next.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate expire --store sqlite:runs.db
 
 Exit codes:
-  0  given up, though there may have been none
-  1  a run or the store keeps its calls: why is told on standard error
-  2  the store, or another argument, cannot be used")]
+  0  each expired call is cancelled, possibly without one
+  1  a run or the store keeps its expired calls: the reasons are on standard
+     error
+  2  the store or another argument is unusable")]
 pub(crate) struct Args {
-    /// One JSON object: given_up, the number of calls; and damaged, the unreadable runs
+    /// One JSON object: given_up, the number of cancelled calls; and damaged, the unreadable runs
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         out.json(&json!({"given_up": given_up, "damaged": damaged_to_json(&damaged)}));
     } else {
         let calls = if given_up == 1 { "call" } else { "calls" };
-        out.line(&format!("gave up {given_up} {calls}"));
+        out.line(&format!("cancelled {given_up} expired {calls}"));
     }
     Ok(if damaged.is_empty() { Exit::Good } else { Exit::Bad })
 }

@@ -15,33 +15,38 @@ use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace, quoted};
 use crate::{migrations, runs, scenario, suite, tools};
 
-/// Write a stored run as a scenario, which `runstate test` plays without its tools
+/// Write a stored run as a scenario, for `runstate test`
 ///
-/// The scenario has the answers, the results of tools, the decisions and their times. It is played before it is written: its
-/// transitions, events, messages and decisions equal the run, in the same order. Messages of earlier runs on its
-/// thread are not part of it.
+/// The scenario has the answers of the model, the results of tools, and the decisions with their times: `runstate test` plays
+/// it without the tools. This command plays the scenario before it writes the file, and checks that transitions, events,
+/// messages and decisions are those of the run, in their order. Messages of earlier runs on the thread are not part of the
+/// scenario. `--scenario` is required: a scenario is the only form of an export.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "runstate export <RUN> --scenario [OPTIONS]",
+    after_help = "\
 Examples:
   runstate export tidy-folder-1 --scenario --output suite/tidy-folder-1.yaml
   runstate test suite
   runstate export tidy-folder-1 --scenario --redact ada@example.org
 
 Exit codes:
-  0  written
-  1  the run has no scenario: it is under way, a call was left in doubt, or its store ended it
-  2  there is no such run, or the store or an argument cannot be used")]
+  0  the scenario is written
+  1  the run has no scenario: the run is driven now, has an undecided call in
+     doubt, or was ended by its store
+  2  the run does not exist; the store or another argument is unusable"
+)]
 pub(crate) struct Args {
     /// The run's id
     run: String,
-    /// Write a scenario
-    #[arg(long, required = true)]
+    /// Required: write the run as a scenario, the only form of an export
+    #[arg(long)]
     scenario: bool,
     /// The file to write. The expected result is written to the .trace file beside it. Default: standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace this text everywhere by one word; may be given several times. Refused if another case of the text would
-    /// remain
+    /// Replace this text by one word, in every place. The flag can be repeated. The export is refused if the text remains in
+    /// another letter case
     #[arg(long, value_name = "TEXT")]
     redact: Vec<String>,
     #[command(flatten)]
@@ -54,9 +59,19 @@ const MOST_OF_A_NAME: usize = 64;
 const PAGE: usize = 10_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    if !args.scenario {
+        let place = args.place.to_repeat();
+        return Err(Failure::new("expected --scenario, the only form of an export").with_help(format!(
+            "write: runstate export {} --scenario{place}{}",
+            quoted(&args.run),
+            place.note()
+        )));
+    }
     if let Some(empty) = args.redact.iter().position(String::is_empty) {
         let place = empty + 1;
-        return Err(Failure::new(format!("--redact: expected a text, got an empty one, at place {place}")));
+        return Err(Failure::new(format!(
+            "--redact: expected a text, got an empty text (flag number {place})"
+        )));
     }
     let file = args.output.as_deref().map(suite::Subject::scenario).transpose()?;
     let opened = args.place.open(Missing::Refuse)?;
@@ -73,7 +88,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if text.len() as u64 > scenario::LIMIT {
         let (run, bytes, most) = (quoted(&args.run), text.len(), scenario::LIMIT);
         complain(&printable(&format!(
-            "the run {run} has no scenario: it would have {bytes} bytes, and a scenario has at most {most}"
+            "the run {run} has no scenario: expected at most {most} bytes, got {bytes}"
         )));
         return Ok(Exit::Bad);
     }
@@ -119,8 +134,11 @@ impl Args {
         let events = self.events(opened)?;
         let again = opened.ask(opened.store.load(&self.run))?.info.version;
         if again != loaded.info.version {
-            return Err(Failure::new(format!("the run {} went on while it was read", quoted(&self.run)))
-                .with_help("export it once it is over or waits"));
+            return Err(Failure::new(format!(
+                "the run {} continued while this command read it",
+                quoted(&self.run)
+            ))
+            .with_help("export the run when it is over or waits"));
         }
         let is_file_tool = |event: &AgentEvent| match &event.kind {
             EventKind::ToolCallReady { tool, .. } => FILE_TOOLS.contains(&tool.as_str()),

@@ -16,8 +16,8 @@ Example:
 Exit codes:
   0  always")]
 pub(crate) struct Args {
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Output format. Default: text
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 enum Format {
     /// A table
     Text,
-    /// An array of objects with name, about, version, fingerprint, states, edges, initial and terminal
+    /// An array of objects: name, about, version, fingerprint, states, edges, initial and terminal
     Json,
 }
 

@@ -36,7 +36,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Runs agents with a type for each state, and checks traces against the diagrams that document them.
+/// Run agents with a type for each state, and check traces against state diagrams
 #[derive(Debug, Parser)]
 #[command(name = "runstate", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -46,13 +46,16 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  the run ended naturally; the traces conform; scenarios are as expected; nothing breaks
-  1  the run ended in another way; a decision was not accepted; a trace violates;
-     a scenario differs; a change breaks persisted runs
-  2  an argument, a file or a store that cannot be used
+  0  the command succeeded, and the result is positive
+  1  the command did its work, and the result is negative: the run ended in
+     another way than naturally, a trace violates a diagram, a scenario differs,
+     a decision is not accepted
+  2  the command could not do its work: an argument, a file or a store is
+     unusable
   3  the run waits for a decision
+  4  the run is not over, and waits for no decision
 
-`runstate help COMMAND` shows an example of each.";
+`runstate help COMMAND` shows the exit codes and an example of a command.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -112,5 +115,33 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Schema(args) => Ok(schema::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
         Command::Stream(args) => stream::run(&args, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::Cli;
+
+    /// Each default that the parser has is written in the help of its argument.
+    fn check(command: &Command) {
+        for arg in command.get_arguments().filter(|arg| !arg.get_default_values().is_empty()) {
+            if arg.get_action().takes_values() {
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                let default = arg.get_default_values().join(std::ffi::OsStr::new(","));
+                let default = default.to_string_lossy();
+                let default = if default.is_empty() { "no reason" } else { &*default };
+                let is_told = help.contains(&format!("Default: {default}"))
+                    || help.contains(&format!("Default: \"{default}\""));
+                assert!(is_told, "{} {}: {help}", command.get_name(), arg.get_id());
+            }
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn each_default_is_in_the_help() {
+        check(&Cli::command());
     }
 }

@@ -41,7 +41,7 @@ impl Checked {
         let report = self.found.as_ref().ok().filter(|report| report.checked() == 0);
         self.empty = report.map(|report| match &laws.only {
             Some(only) if report.events > 0 => none_of(&self.name, only, &report.passed_over),
-            _ => format!("{}: expected a trace, one JSON object a line, got no events at all", self.name),
+            _ => format!("{}: expected a trace with one JSON object a line, got no events", self.name),
         });
         self
     }
@@ -52,9 +52,9 @@ impl Checked {
         let is_unknown = |kind: &ViolationKind| matches!(kind, ViolationKind::UnknownLifecycle { .. });
         let stranger = report.violation.iter().chain(&report.others).find(|it| is_unknown(&it.kind))?;
         let (trace, lifecycle) = (&self.name, &stranger.lifecycle);
-        let several = if laws.named { ", beside the other ones" } else { "" };
+        let several = if laws.named { ", beside the other diagrams" } else { "" };
         Some(format!(
-            "{trace}: --diagram {lifecycle}=FILE holds the events of {lifecycle} against a diagram{several}; --lifecycle NAME looks at one lifecycle alone"
+            "{trace}: --diagram {lifecycle}=FILE checks the events of {lifecycle} against a diagram{several}; --lifecycle NAME checks one lifecycle"
         ))
     }
 }
@@ -86,7 +86,7 @@ impl Outcome {
         let traces = self.traces.iter().filter(|_| self.monotonic);
         traces.filter_map(|trace| {
             let backwards = trace.found.as_ref().ok()?.backwards?;
-            Some(format!("{}: {backwards}; --monotonic-time refuses that", printable(&trace.name)))
+            Some(format!("{}: {backwards}; --monotonic-time does not accept it", printable(&trace.name)))
         })
     }
 
@@ -197,5 +197,5 @@ impl Outcome {
 }
 
 fn refused(why: &str) -> String {
-    format!("nothing was checked: {}; --allow-empty accepts that", printable(why))
+    format!("nothing was checked: {}; --allow-empty accepts it", printable(why))
 }

@@ -37,7 +37,7 @@ pub(super) fn call(word: &str) -> Result<(String, String), Failure> {
 
 fn refused(form: &str, command: &str, word: &str) -> Failure {
     Failure::new(format!("--after: expected {form}, got {word:?}")).with_help(format!(
-        "`runstate {command}` says at the end of a page how to get the next one; with --json it is `next`"
+        "the last line of `runstate {command}` has the value for the next page; with --json it is the field `next`"
     ))
 }
 

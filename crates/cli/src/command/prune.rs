@@ -18,10 +18,9 @@ use crate::runs::{Folder, Note, Notes, work_of};
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, tell_damaged};
 
-/// Remove finished runs by age, with the folders of their tools
+/// Remove old runs that are over, with the folders of their tools
 ///
-/// A run that waits or is under way is never removed, nor an unreadable one. Only folders below --state-dir that belong to
-/// the removed run are removed.
+/// A run that is not over or is unreadable stays. Of the folders below --state-dir, only those of removed runs are removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,17 +28,17 @@ Examples:
   runstate prune --older-than 12h
 
 Exit codes:
-  0  removed, though there may have been none; what was left is told on standard error
-  2  the store, or another argument, cannot be used; a folder cannot be removed")]
+  0  removed, possibly without a run; runs that stay are on standard error
+  2  a folder cannot be removed; the store or another argument is unusable")]
 pub(crate) struct Args {
-    /// Runs that ended longer ago than this, such as 7d, 12h or 30m
+    /// The minimum time since the end of a run, such as 7d, 12h or 30m
     #[arg(long, value_name = "TIME", value_parser = time)]
     older_than: Duration,
     /// Print the runs to be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// One JSON object: runs, which were removed, or would be; left, with reasons; folders that earlier commands left;
-    /// dry_run; and damaged: unreadable entries
+    /// One JSON object: runs, the removed runs, or with --dry-run the runs to remove; left, the runs that stay, with reasons;
+    /// folders, the removed folders of earlier commands; dry_run; and damaged, the unreadable entries
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut is_good = folders.iter().all(|(_, folder)| *folder != Folder::Left);
     if !args.json {
         for (run, _) in folders.iter().filter(|(_, folder)| *folder == Folder::Removed) {
-            out.line(&printable(&format!("removed the folder of {run}, which was left before")));
+            out.line(&printable(&format!("removed the folder of {run}, which an earlier command left")));
         }
     }
     loop {
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                     removed.push(to_json(run, folder));
                 }
                 Became::Left(why) => {
-                    complain(&printable(&format!("warning: {} is left: {why}", run.id)));
+                    complain(&printable(&format!("warning: {} stays: {why}", run.id)));
                     left.push(json!({"run": run.id, "why": why}));
                 }
                 Became::Nothing => {}
@@ -155,9 +154,7 @@ impl Pruning<'_> {
                 if run.status == RunStatus::Done
                     && loaded.stored.as_ref().is_none_or(|stored| stored.status() != "Done") =>
             {
-                return Ok(Became::Left(
-                    "the list says that it is over, and the run says that it is not".to_owned(),
-                ));
+                return Ok(Became::Left("the list has it as over, and its own row does not".to_owned()));
             }
             Ok(loaded) => loaded,
             Err(StoreError::NoRun { .. }) => return Ok(Became::Nothing),
@@ -249,11 +246,11 @@ impl Pruning<'_> {
 }
 
 fn held(holder: &str, left: Duration) -> Became {
-    Became::Left(format!("it is in the hands of {holder}, whose lease is over {}", ahead(left)))
+    Became::Left(format!("{holder} has its lease, which ends {}", ahead(left)))
 }
 
 fn continued(by: &str) -> Became {
-    Became::Left(format!("{by} begins with its messages, and is not removed"))
+    Became::Left(format!("{by} begins with its messages, and stays"))
 }
 
 /// Removes a folder.
@@ -271,7 +268,7 @@ fn settle(note: &Note) -> Folder {
 }
 
 fn tell_left(run: &str, why: &str) {
-    complain(&printable(&format!("warning: the folder of {run} is left: {why}")));
+    complain(&printable(&format!("warning: the folder of {run} stays: {why}")));
 }
 
 /// An error of one run does not affect others.
@@ -284,8 +281,8 @@ fn why_left(folder: Folder, note: &Note) -> Option<String> {
     match folder {
         Folder::Removed | Folder::Absent | Folder::Left => None,
         Folder::Others => Some(format!(
-            "{} is that of another run of this name, or has lost its mark: the file `owner` beside it does not have this run's \
-             token; remove it yourself if no run needs it",
+            "{} belongs to another run of this name, or has lost its mark: the file `owner` beside it does not have this run's \
+             token; remove the folder by hand if no run needs it",
             note.work().display()
         )),
     }

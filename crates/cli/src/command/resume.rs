@@ -15,9 +15,10 @@ use crate::store::{Missing, Opened, quoted};
 
 /// Continue a run that waits for decisions, or that was killed
 ///
-/// The run is restored from its store as types, or refused, and takes the decisions of `runstate approve` and `runstate
-/// deny`. A call that was executing when the run was killed is in doubt: a read-only call is executed again, for any other a
-/// person is asked. For a run that another process holds, this command waits until that lease is over.
+/// The run is restored from its store, or refused if its data is invalid. It takes the decisions of `runstate approve` and
+/// `runstate deny`. A call that was executing when the process was killed is in doubt: a repeatable call executes again, and
+/// any other call waits for a decision. If another process has the lease on the run, this command waits for the end of that
+/// lease.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,24 +26,27 @@ Examples:
   runstate resume tidy-folder-1 --approve tidy-folder-1/rm_draft/1 --deny tidy-folder-1/rm_notes/1
 
 Exit codes:
-  0  the run ended naturally; with --detach it is left to a worker
-  1  the run ended in another way (error, stopped, blocked), or its trace violates a diagram; a decision was not accepted
-  2  there is no such run, it is over, another process drives it, or it cannot be read
+  0  the run ended naturally; with --detach, a worker can drive the run
+  1  the run ended in another way (error, stopped, blocked), or its trace
+     violates a diagram; a decision was not accepted
+  2  the run does not exist, is over or is unreadable, or another process
+     drives it; the store or another argument is unusable
   3  the run waits for a decision")]
 pub(crate) struct Args {
     /// The run's id
     run: String,
-    /// Approve this question first, as `runstate approve` does with --run; may be given several times
+    /// Approve this question before the run continues, as `runstate approve --run` does. The flag can be repeated
     #[arg(long, value_name = "SUSPENSION")]
     approve: Vec<String>,
-    /// Deny this question first, in the same way
+    /// Deny this question before the run continues, as `runstate deny --run` does. The flag can be repeated
     #[arg(long, value_name = "SUSPENSION")]
     deny: Vec<String>,
-    /// Drive nothing here: leave the run to a worker, even if it was delayed, or set aside after it ended its workers
+    /// Leave the run to a worker. This ends a retry delay of the run, and makes a run ready that was set aside because its
+    /// workers ended
     #[arg(long, conflicts_with_all = ["ask", "real_time"])]
     detach: bool,
-    /// Continue although the store has fewer commits of the run than were made: it was restored from a backup on purpose.
-    /// Calls that were executed since then are executed again
+    /// Continue from a store that was restored from a backup and lacks commits of the run. Calls that executed after the
+    /// backup execute again
     #[arg(long)]
     restored: bool,
     #[command(flatten)]
@@ -101,9 +105,9 @@ impl Args {
         match self.approve.iter().chain(&self.deny).find(|question| !seen.insert(*question)) {
             None => Ok(()),
             Some(question) => {
-                let why = format!("the question {question:?} is decided twice on the command line");
+                let why = format!("the command line has two decisions on the question {question:?}");
                 Err(Failure::new(why)
-                    .with_help("give it once, with --approve or with --deny; nothing is decided"))
+                    .with_help("give one decision, with --approve or with --deny; no decision was made"))
             }
         }
     }
@@ -132,14 +136,14 @@ impl Args {
         }
         let (again, reply) = (opened.again(), &replied.reply);
         let done = match before {
-            [] => "nothing is decided".to_owned(),
+            [] => "no decision was made".to_owned(),
             before => {
                 let before: Vec<String> = before.iter().map(|(question, _)| quoted(question)).collect();
-                format!("decided before it: {}", printable(&before.join(", ")))
+                format!("earlier decisions of this command: {}", printable(&before.join(", ")))
             }
         };
         let help = format!(
-            "{done}, and the run was not driven; the questions that wait: runstate approvals --run {}{again}{}",
+            "{done}, and the run did not continue; the waiting questions: runstate approvals --run {}{again}{}",
             quoted(&self.run),
             again.note()
         );

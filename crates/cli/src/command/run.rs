@@ -14,11 +14,11 @@ use crate::run::{self, Driven, report};
 use crate::scenario;
 use crate::store::StoreArgs;
 
-/// Run a scenario: a scripted model, real tools on a copy of a folder, people who decide
+/// Run a scenario: a scripted model, file tools on a copy of a folder, decisions of people
 ///
-/// The tools work on a fresh copy of the scenario's folder. The run and its trace are in a store, durable at every
-/// checkpoint, so that a run which waits, or was killed, goes on with `runstate resume`, or in the hands of a
-/// `runstate worker`. At the end the trace is held against the diagrams of the lifecycles.
+/// The tools work on a fresh copy of the scenario's folder. The store has the run and its trace, durable at every
+/// checkpoint: `runstate resume` or a `runstate worker` continues a run that waits or was killed. At the end, the trace is
+/// checked against the diagrams of the lifecycles.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,20 +26,23 @@ Examples:
   runstate run --detach examples/tidy-folder.yaml --store sqlite:runs.db
 
 Exit codes:
-  0  the run ended naturally; with --detach it is created
-  1  the run ended in another way (error, stopped, blocked), or its trace violates a diagram
-  2  the scenario or another argument cannot be used, or the store cannot be
+  0  the run ended naturally; with --detach, the run is created
+  1  the run ended in another way (error, stopped, blocked), or its trace
+     violates a diagram
+  2  the scenario, the store or another argument is unusable
   3  the run waits for a decision")]
 pub(crate) struct Args {
     /// The scenario, a YAML file
     scenario: String,
-    /// Create the run and leave it to a worker; --json has run and store then
+    /// Create the run and leave it to a worker. With --json, the object has run and store
     #[arg(long, conflicts_with_all = ["approve", "deny", "ask", "real_time"])]
     detach: bool,
-    /// Approve the first question of this call before it is asked, whatever the scenario decides; may be given several times
+    /// Approve the first question of this call in advance. This decision replaces the scenario's decision. The flag can be
+    /// repeated
     #[arg(long, value_name = "CALL")]
     approve: Vec<String>,
-    /// Deny the first question of this call, likewise
+    /// Deny the first question of this call in advance. This decision replaces the scenario's decision. The flag can be
+    /// repeated
     #[arg(long, value_name = "CALL")]
     deny: Vec<String>,
     #[command(flatten)]
@@ -49,22 +52,23 @@ pub(crate) struct Args {
 /// What `run` and `resume` have in common.
 #[derive(Debug, clap::Args)]
 pub(super) struct How {
-    /// Ask at the terminal about calls that nothing decides
+    /// Ask at the terminal about each waiting call without a prepared decision
     #[arg(long)]
     pub(super) ask: bool,
-    /// The name of the person that decides here, which is not checked [default: the user of the operating system]
+    /// The actor of the decisions of this command. The name is not verified. Default: the user of the operating system
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// Wait in real time for what takes time; without this a scripted delay takes none, and a question with a time limit lapses as
-    /// soon as nothing else is left to do
+    /// Use real time. Without this flag time is virtual: a scripted delay takes no time, and a question with a time limit
+    /// expires when the run has nothing else to do
     #[arg(long)]
     pub(super) real_time: bool,
-    /// Keep the run in hand for so long at a time: it is renewed while this process lives, and free when it is over
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    /// The duration of the lease on the run. This process renews the lease. After its end another process may drive the run.
+    /// Default: 10s
+    #[arg(long, value_name = "TIME", default_value = "10s", hide_default_value = true, value_parser = time)]
     pub(super) lease: Duration,
     #[command(flatten)]
     pub(super) place: StoreArgs,
-    /// End with one JSON object: run, status, reason, exit, steps, calls, waiting, verdict, violation, store, folder
+    /// Print one JSON object at the end: run, status, reason, exit, steps, calls, waiting, verdict, violation, store, folder
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -86,7 +90,7 @@ impl How {
         for ready in ending.unused.iter().filter(|ready| ready.is_of_command) {
             let call = printable(&ready.answer.call);
             complain(&format!(
-                "warning: nothing was decided about {call}: it did not wait, or asks for an answer, which `runstate approve` gives"
+                "warning: the decision on {call} was not used: the call did not wait, or needs an answer, which `runstate approve --result` gives"
             ));
         }
         report(&driven, &ending, &self.place, self.json, out)
@@ -95,6 +99,7 @@ impl How {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let file = scenario::read(&args.scenario)?;
+    file.warn_of_unknown_tools(false);
     // The check precedes the creation of a folder, so that a mistyped call leaves no folder.
     let answers = run::answers(&file.scenario, &args.approve, &args.deny, &args.how.actor())?;
     let created = run::create(&args.how.place, &file, !args.detach)?;

@@ -23,19 +23,19 @@ Examples:
   runstate runs --status waiting --limit 100 --json
 
 Exit codes:
-  0  listed, though there may be none; what cannot be read is told on standard error
-  2  the store, or another argument, cannot be used")]
+  0  listed, possibly without a run; unreadable entries are on standard error
+  2  the store or another argument is unusable")]
 pub(crate) struct Args {
-    /// Those in this status alone
+    /// Only runs in this status
     #[arg(long, value_enum)]
     status: Option<Status>,
-    /// At most so many
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// Maximum number of runs. Default: 20
+    #[arg(long, default_value_t = 20, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Those behind this place: what the page before said
+    /// Only runs after this place, as named by the previous page
     #[arg(long, value_name = "MS/RUN")]
     after: Option<String>,
-    /// An object with runs; next: what to give to --after for the next page, or null; and damaged: what cannot be read
+    /// One JSON object: runs; next, the value of --after for the next page, or null; and damaged, the unreadable entries
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -44,11 +44,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Status {
-    /// It goes on, or can: it has not begun, is driven, or was interrupted
+    /// The run is new, is driven, or was interrupted
     Running,
-    /// Its calls wait for decisions
+    /// Calls of the run wait for decisions
     Waiting,
-    /// It is over
+    /// The run is over
     Done,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     let longest = runs.iter().map(|run| run.id.chars().count()).max().unwrap_or(0).clamp("run".len(), 200);
     out.line(&format!(
-        "{:<longest$}  {:<8}{:>6}  {:<16}{:<11}in hand",
+        "{:<longest$}  {:<8}{:>6}  {:<16}{:<11}driver",
         "run", "status", "steps", "waits", "changed"
     ));
     for (run, waits) in runs.iter().zip(waits) {
@@ -179,7 +179,7 @@ fn text(run: &RunInfo, waits: Waits, longest: usize, now_ms: u64, out: &mut Outp
 fn in_hand(run: &RunInfo) -> String {
     match &run.holder {
         None => "-".to_owned(),
-        Some(holder) if holder.left.is_zero() => format!("{} (its lease is over)", holder.name),
+        Some(holder) if holder.left.is_zero() => format!("{} (lease expired)", holder.name),
         Some(holder) => holder.name.clone(),
     }
 }
@@ -193,7 +193,7 @@ pub(super) fn notes(run: &RunInfo) -> Vec<String> {
     let not_before = not_before.map(|left| format!(", tried again {}", ahead(left))).unwrap_or_default();
     let problem =
         run.problem.as_ref().filter(|_| !is_over).map(|problem| format!("problem: {problem}{not_before}"));
-    let cancel = run.cancel.as_ref().map(|reason| format!("is to be cancelled: {reason}"));
+    let cancel = run.cancel.as_ref().map(|reason| format!("cancellation: {reason}"));
     let reason = reason.map(|reason| format!("ended: {reason}"));
     [reason, cancel, problem].into_iter().flatten().collect()
 }

@@ -7,8 +7,9 @@ use crate::output::Output;
 
 /// Print a JSON Schema
 ///
-/// With the schema of scenarios, an editor completes and checks them. The others describe inputs and outputs of this
-/// command: a line of a trace, a graph (`diagram --format json`), a report (`check --format json`).
+/// With the schema of scenarios, an editor completes and checks a scenario. The other schemas describe files of this program:
+/// a line of a trace, a graph (`diagram --format json`), a report (`check --format json`). `runstate stream --schema` prints
+/// the schema of stream scenarios.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,8 +19,8 @@ Examples:
 Exit codes:
   0  printed")]
 pub(crate) struct Args {
-    /// The subject of the schema
-    #[arg(value_enum, default_value_t = Of::Scenario)]
+    /// The subject of the schema. Default: scenario
+    #[arg(value_enum, default_value_t = Of::Scenario, hide_default_value = true)]
     of: Of,
 }
 

@@ -13,12 +13,12 @@ use crate::input::{self, TEXT_LIMIT, Text};
 use crate::output::{Output, printable};
 use crate::runs;
 
-/// Recompute the checksums of the snapshots in a state file, after an edit by hand
+/// Recompute the digests of the snapshots in a file, after an edit by hand
 ///
-/// A snapshot carries a digest of its content, and a snapshot with another digest is refused when it is read. After a
-/// deliberate edit this command recomputes the digests. It covers every snapshot in the file, in any place; a snapshot of a
-/// built-in lifecycle is first restored as a type, and if that fails nothing is written. For a snapshot in a store, take it
-/// out of its table, recompute it by way of standard input, and put it back.
+/// A snapshot has a digest of its content, and a snapshot with a wrong digest is refused when it is read. After a deliberate
+/// edit this command recomputes the digest of every snapshot in the file, in any place. A snapshot of a built-in lifecycle is
+/// checked first; if it cannot be restored, nothing is written. To edit a snapshot of a store, read it from its table, give
+/// it to this command on standard input, and write the output to the table.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,10 +26,11 @@ Examples:
   sqlite3 runs.db \"SELECT snapshot FROM calls WHERE name = 'rm_draft'\" | runstate seal -
 
 Exit codes:
-  0  sealed, or nothing to do
-  2  the file holds no snapshot, or one that would not be read")]
+  0  sealed; a snapshot with its digest stays as it is
+  2  the file is unusable: it has no snapshot, or a snapshot that cannot be
+     restored")]
 pub(crate) struct Args {
-    /// The file, or `-` to read standard input and write standard output
+    /// The file. `-` reads standard input and writes standard output
     file: String,
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut sealed = Vec::new();
     seal_all(&mut document, String::new(), &mut sealed).map_err(|error| at(&source, &error))?;
     if sealed.is_empty() {
-        return Err(Failure::new(format!("{} holds no snapshot", source.name)).with_help(
+        return Err(Failure::new(format!("{}: expected a snapshot, got none", source.name)).with_help(
             "a snapshot is an object with lifecycle, version, fingerprint, status, record, state and digest",
         ));
     }
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         runs::replace(path, text.as_bytes()).map_err(|error| Failure::io("write", path, &error))?;
     }
     for Sealed { place, what, changed } in sealed {
-        let done = if changed { "sealed" } else { "was sealed already" };
+        let done = if changed { "sealed" } else { "had its digest before" };
         out.line(&printable(&format!("{}#{place}: {what}: {done}", source.name)));
     }
     Ok(Exit::Good)
@@ -113,12 +114,12 @@ type Resealed = Result<(Value, String, bool), String>;
 
 fn seal_snapshot(value: Value) -> Resealed {
     let mut snapshot: Snapshot =
-        serde_json::from_value(value).map_err(|error| format!("this is no snapshot: {error}"))?;
+        serde_json::from_value(value).map_err(|error| format!("expected a snapshot: {error}"))?;
     let changed = snapshot.verify().is_err();
     snapshot.reseal();
     let what = format!("{} in {}", snapshot.lifecycle(), snapshot.status());
     if let Some(Err(why)) = builtin::restores(&snapshot) {
-        return Err(format!("this {what} would not be read back: {why}"));
+        return Err(format!("this {what} cannot be restored: {why}"));
     }
     Ok((json!(snapshot), what, changed))
 }
@@ -127,10 +128,10 @@ fn seal_snapshot(value: Value) -> Resealed {
 fn seal_run(value: Value) -> Resealed {
     let before = value.clone();
     let mut stored: StoredRun =
-        serde_json::from_value(value).map_err(|error| format!("this is no stored run: {error}"))?;
+        serde_json::from_value(value).map_err(|error| format!("expected a stored run: {error}"))?;
     stored.reseal();
     let what = format!("run in {}", stored.status());
-    stored.restore().map_err(|why| format!("this {what} would not be read back: {why}"))?;
+    stored.restore().map_err(|why| format!("this {what} cannot be restored: {why}"))?;
     let value = json!(stored);
     let changed = value != before;
     Ok((value, what, changed))
@@ -143,5 +144,5 @@ fn escaped(key: &str) -> String {
 
 fn at(source: &Text, error: &Unsound) -> Failure {
     Failure::new(format!("{}#{}: {}", source.name, error.place, error.why))
-        .with_help("nothing was written; undo the change, or correct it")
+        .with_help("nothing was written; undo or correct the change")
 }

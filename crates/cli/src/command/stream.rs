@@ -5,27 +5,28 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::stream;
 
-/// Play a stream scenario: scripted streams, on virtual time
+/// Play a stream scenario: scripted model streams, on virtual time
 ///
 /// Prints each event of the session with its callbacks, the final text of a consumer, the end of the session, and its trace,
-/// which is checked against the lifecycle's diagram. Equal scenarios print equal output.
+/// which is checked against the diagram of the lifecycle. Equal scenarios print equal output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   runstate stream examples/stream-retry.yaml
 
 Exit codes:
-  0  the output is whole
-  1  the session ended with an error, was aborted or waits for ever, or its trace violates the diagram
-  2  the scenario or another argument cannot be used")]
+  0  the output is complete
+  1  the session ended with an error, was aborted or waits without a limit, or
+     its trace violates the diagram
+  2  the scenario or another argument is unusable")]
 pub(crate) struct Args {
-    /// The scenario, a YAML file; - for standard input
+    /// The scenario, a YAML file. `-` reads standard input
     #[arg(required_unless_present = "schema")]
     scenario: Option<String>,
-    /// Print JSON lines: {\"event\"}, {\"callback\", \"args\"}, and at last {\"end\"}
+    /// Print JSON lines: objects with event, objects with callback and args, and an object with end as the last line
     #[arg(long)]
     json: bool,
-    /// Print the JSON Schema of a scenario, and play none
+    /// Print the JSON Schema of stream scenarios
     #[arg(long, conflicts_with_all = ["scenario", "json"])]
     schema: bool,
 }

@@ -91,18 +91,18 @@ impl Summary {
         let mut line = |what: &str, said: String| out.line(&printable(format!("{what:<9}{said}").trim_end()));
         line("run", info.id.clone());
         line("about", cut(&info.title));
-        let hand = holder(info).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
+        let hand = holder(info).map(|name| format!(", driven by {name}")).unwrap_or_default();
         line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
         notes(info).into_iter().for_each(|note| line("", note));
         if let Some(ThreadPlace { thread, after }) = &self.loaded.thread {
-            let behind = after.as_ref().map(|run| format!(", behind {run}")).unwrap_or_default();
+            let behind = after.as_ref().map(|run| format!(", after {run}")).unwrap_or_default();
             line("thread", format!("{thread}{behind}"));
         }
         if let Some(message) = &self.message {
             line("message", format!("{} (not taken yet)", cut(&exact(&message.text))));
         }
         if let Some(Err(why)) = &self.state {
-            line("", format!("it cannot be brought back: {why}"));
+            line("", format!("it cannot be restored: {why}"));
         }
         for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
             let record = call.record();
@@ -131,14 +131,14 @@ impl Summary {
         for (decision, is_taken) in self.decisions() {
             let taken = match info.status {
                 _ if is_taken => "",
-                RunStatus::Done => " (not taken: the run was over first)",
+                RunStatus::Done => " (not taken: the run ended first)",
                 _ => " (not taken yet)",
             };
             line("decided", decided(decision, taken, now_ms));
         }
         for one in &self.waits {
             let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
-            let over = if one.is_lapsed() { ", its time is over" } else { "" };
+            let over = if one.is_lapsed() { ", expired" } else { "" };
             line("waits", format!("{}{doubt}{over}: {}", one.call, one.suspension.message));
         }
         if let Some(answer) = self.answer() {

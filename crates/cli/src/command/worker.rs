@@ -19,19 +19,18 @@ use crate::output::complain;
 use crate::signals::Signals;
 use crate::store::{Missing, StoreArgs, end_leases};
 
-/// Drive the runs of a store: those that can go on, and those whose decisions have come
+/// Drive the ready runs of a store
 ///
-/// It claims runs that have not begun, that were interrupted, that somebody decided about or cancelled; gives up calls that
-/// nobody decided in time; and parks what waits. Any number of workers may share a store; each run is driven by one at a
-/// time. A worker that is killed loses its runs to others once its leases are over, on Linux at once to a worker
-/// of the same machine.
+/// A worker claims new runs, interrupted runs, and runs with a decision, a message or a cancellation. It cancels calls with
+/// an expired question. It parks runs that wait for decisions. Any number of workers can share a store, and one worker drives
+/// a run at a time. Other workers take over the runs of a killed worker when its leases end; on Linux, workers of the same
+/// machine take them over immediately.
 ///
-/// Time is real. Model and tools are those of the run's scenario; its `decisions` and what it lets come from `outside` are
-/// left out: here they come from people, with `runstate approve`, `deny` and `cancel`. A run that waits is parked, whatever
-/// the scenario says about that.
+/// Time is real. The model and the tools are those of the run's scenario. The scenario's `decisions`, `outside` and
+/// `when_suspended` have no effect: decisions come from `runstate approve`, `deny` and `cancel`, and waiting runs are parked.
 ///
-/// SIGTERM and Ctrl-C drain it: it claims no more, and gives each run back at its next commit at which no tool executes. A
-/// second one ends it at once.
+/// SIGTERM and Ctrl-C drain the worker: it claims no further run, and releases each run at the next commit at which no tool
+/// executes. A second signal ends the worker immediately.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,25 +38,26 @@ Examples:
   runstate worker --once --store sqlite:runs.db
 
 Exit codes:
-  0  drained; with --once, nothing more can go on
-  1  with --once: a run that it took could not be driven, or one cannot be read
-  2  the store, or another argument, cannot be used")]
+  0  the worker is drained; with --once, no run is ready
+  1  with --once: a claimed run could not be driven, or a run is unreadable
+  2  the store or another argument is unusable")]
 pub(crate) struct Args {
-    /// Drive the runs that can go on now, and end; a run that cannot be driven is tried once
+    /// Drive the runs that are ready now, and end. A run that cannot be driven is tried once
     #[arg(long)]
     once: bool,
-    /// Drive at most so many runs at once
-    #[arg(long, value_name = "RUNS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
+    /// The maximum number of runs that are driven at a time. Default: 16
+    #[arg(long, value_name = "RUNS", default_value_t = 16, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
-    /// Keep runs in hand for so long at a time: others go on with those of a worker that is gone after this
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
+    /// The duration of the lease on a run. The worker renews its leases. Other workers take over a run when its lease ends.
+    /// Default: 30s
+    #[arg(long, value_name = "TIME", default_value = "30s", hide_default_value = true, value_parser = time)]
     lease: Duration,
-    /// Look for work so often: calls that lapsed, leases that are over and runs that were put off are found by looking, and
-    /// so is anything else where the store tells no news
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
+    /// The interval of polling for expired questions, expired leases and delayed runs, and for ready runs in a store without
+    /// notifications. Default: 1s
+    #[arg(long, value_name = "TIME", default_value = "1s", hide_default_value = true, value_parser = time)]
     poll: Duration,
-    /// Try again after this time what could not be driven
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
+    /// The delay before the next try of a run that could not be driven. Default: 30s
+    #[arg(long, value_name = "TIME", default_value = "30s", hide_default_value = true, value_parser = time)]
     retry_delay: Duration,
     #[command(flatten)]
     place: StoreArgs,
@@ -109,7 +109,9 @@ impl Drop for Aborted {
 async fn hear_signals(drain: CancellationToken) {
     let Ok(mut signals) = Signals::new() else { return };
     signals.next().await;
-    complain("no more is claimed; runs are given back at their next commits; again to leave at once");
+    complain(
+        "draining: no further run is claimed, and runs are released at their next commits; a second signal ends the worker immediately",
+    );
     drain.cancel();
     let code = signals.next().await;
     std::process::exit(code);

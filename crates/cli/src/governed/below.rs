@@ -59,7 +59,7 @@ impl Below {
         match kind {
             Kind::Folder => dir.remove_dir(last),
             Kind::Deep => remove_deep(&dir, last),
-            Kind::Mounted => Err(io::Error::other("it is mounted over what was there: unmount it")),
+            Kind::Mounted => Err(io::Error::other("another file system is mounted on it: unmount it")),
             _ => dir.remove_file(last),
         }
     }

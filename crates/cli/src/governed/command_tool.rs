@@ -146,7 +146,7 @@ fn structured(ended: &Ended) -> Result<ToolOutput, String> {
     if ended.is_cut {
         let most = process::KEPT_WHOLE;
         return Err(format!(
-            "its output has more than {most} bytes: the file that RUNSTATE_OUTPUT names may have {MOST_OUTPUT}"
+            "its output has more than {most} bytes: the file of RUNSTATE_OUTPUT can have {MOST_OUTPUT}"
         ));
     }
     parsed(&ended.stdout, "standard output")
@@ -179,8 +179,8 @@ pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
     let outputs = outputs.into_iter().filter(|(_, text)| !text.trim().is_empty());
     let first = format!("{}: {code}", shown(&command.run));
     let strays = [
-        (ended.strays, "ended {} processes that it had left running"),
-        (ended.left, "could not end {} processes that it had left running"),
+        (ended.strays, "ended {} processes that the tool left running"),
+        (ended.left, "could not end {} processes that the tool left running"),
     ];
     let strays = strays.into_iter().filter(|(count, _)| *count > 0);
     let strays = strays.map(|(count, text)| text.replace("{}", &count.to_string()));

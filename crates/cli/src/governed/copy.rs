@@ -13,8 +13,8 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
     // The folder itself has no name to ignore.
     let help = |name: &OsString| match (name.is_empty(), in_place) {
         (false, false) => "name it in the plan's `ignore`",
-        (false, true) => "name it in the plan's `ignore`, or let tools work in a copy: leave `in_place` out",
-        (true, true) => "let tools work in a copy: leave `in_place` out",
+        (false, true) => "name it in the plan's `ignore`, or omit `in_place`, so that tools work in a copy",
+        (true, true) => "omit `in_place`, so that tools work in a copy",
         (true, false) => "name another folder as the plan's `folder`",
     };
     let refused = |name: &OsString, why: &str| {
@@ -34,11 +34,11 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
         return Err(refused(name, "it cannot be read"));
     }
     if in_place && let Some((name, extra)) = with_extra(from, listing) {
-        return Err(refused(name, &format!("it has {extra}, which a rollback would not put back")));
+        return Err(refused(name, &format!("it has {extra}, which a rollback does not restore")));
     }
     match not_ours(listing) {
         Some(name) if in_place => {
-            Err(refused(name, "it belongs to another user or group, and a rollback could not restore that"))
+            Err(refused(name, "it belongs to another user or group, which a rollback cannot restore"))
         }
         _ => Ok(()),
     }

@@ -52,7 +52,10 @@ impl Name<'_> {
         self.opened_up(open).map_err(|error| match error {
             Errno::NOTDIR | Errno::LOOP => io::Error::new(
                 io::ErrorKind::NotADirectory,
-                format!("{} is no folder, and links are not followed", self.last.display()),
+                format!(
+                    "{}: expected a folder, got another kind; links are not followed",
+                    self.last.display()
+                ),
             ),
             error => error.into(),
         })
@@ -103,14 +106,14 @@ impl Name<'_> {
         let mode = Mode::RUSR | Mode::WUSR;
         let opened = self.opened_up(|| rustix::fs::openat(&self.folder, self.last, flags, mode));
         let file = match opened {
-            Err(Errno::LOOP) => return Err(no_file("a link, and links are not followed")),
-            Err(Errno::NXIO) => return Err(no_file("a pipe or a socket, and no file")),
+            Err(Errno::LOOP) => return Err(no_file("a link: links are not followed")),
+            Err(Errno::NXIO) => return Err(no_file("a pipe or a socket")),
             opened => File::from(opened?),
         };
         let found = rustix::fs::fstat(&file)?;
         match kind(&found) {
             FileType::RegularFile if how != Open::Read && found.st_nlink > 1 => {
-                Err(no_file("a file with a second name, which may be elsewhere"))
+                Err(no_file("a file with a second name (a hard link)"))
             }
             FileType::RegularFile => {
                 if how == Open::Write {
@@ -118,8 +121,8 @@ impl Name<'_> {
                 }
                 Ok(file)
             }
-            FileType::Directory => Err(no_file("a folder, and no file")),
-            _ => Err(no_file("a pipe or a device, and no file")),
+            FileType::Directory => Err(no_file("a folder")),
+            _ => Err(no_file("a pipe or a device")),
         }
     }
 }

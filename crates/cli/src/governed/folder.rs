@@ -93,7 +93,7 @@ impl Size {
     fn check(&self, root: &Path) -> Result<(), Failure> {
         if self.is_too_large() {
             let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
-            return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
+            return Err(Failure::new(why).with_help("name build outputs in the plan's `ignore`"));
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Res
     size.check(root)?;
     if let Some((one, other)) = pair {
         let why = format!(
-            "{} and {} are one file (a hard link), and a rollback would make two of it",
+            "{} and {} are one file (a hard link), and a rollback would create two files",
             one.display(),
             other.display()
         );
@@ -357,7 +357,7 @@ pub(super) fn opened(folder: impl AsFd, name: &Path, length: u64) -> io::Result<
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(folder, name, flags, Mode::empty())?);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is a file no more"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "expected a file, got another kind"));
     }
     Ok(file.take(length))
 }

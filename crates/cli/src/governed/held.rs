@@ -70,7 +70,7 @@ impl Turn {
                 open(notes).map_err(|error| Failure::io("lock", notes, &error)).inspect(|_| {
                     // The first place has the runs of all state folders.
                     if places.first() != Some(notes) {
-                        complain(&printable(&format!("{before}; runs that are noted there are not seen")));
+                        complain(&printable(&format!("{before}; runs with a note there are not found")));
                     }
                 })
             });
@@ -86,11 +86,11 @@ impl Turn {
                 let holder = String::from_utf8_lossy(&holder);
                 let (s, lock) = (PATIENCE.as_secs(), notes.join("lock"));
                 return Err(Failure::new(format!(
-                    "process {} has had {} for {s} s, to begin a run in place",
+                    "process {} has {} since {s} s, to begin a run in place",
                     printable(holder.trim()),
                     lock.display()
                 ))
-                .with_help("end it, or try again"));
+                .with_help("end the process, or try again"));
             }
             thread::sleep(PAUSE);
             waited += PAUSE;
@@ -116,10 +116,9 @@ impl Turn {
                 .and_then(|text| serde_json::from_str::<Note>(&text.text).map_err(|error| error.to_string()));
             // The folder of a run that may be unfinished is unknown.
             let note = note.map_err(|why| {
-                let what = format!("{} is no note on a run any more: {why}", path.display());
-                Failure::new(printable(&what)).with_help(
-                    "end the run that its name says, in the state folder that it is in, and remove the file",
-                )
+                let what = format!("{} is a damaged note on a run: {why}", path.display());
+                Failure::new(printable(&what))
+                    .with_help("end the run of that name in its state folder, and remove the file")
             })?;
             let holds = note.holds();
             if let Holds::No = holds {
@@ -136,18 +135,18 @@ impl Turn {
             let (run, folder, runs) = (&note.run, note.folder.display(), note.runs.display());
             return Err(match holds {
                 Holds::Unknown(error) => Failure::new(format!(
-                    "{run} works in {folder}, and its state folder {runs} is away: {error}"
+                    "{run} works in {folder}, and its state folder {runs} is unreadable: {error}"
                 ))
                 .with_help(format!(
-                    "mount it or put it back, and end the run; of a run that is gone for good remove {}",
+                    "mount or restore the state folder, and end the run; if the run is lost, remove {}",
                     path.display()
                 )),
                 _ => Failure::new(format!(
                     "{run} works in {folder}, and is not over; its state folder is {runs}"
                 ))
                 .with_help(format!(
-                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`); \
-                     `runstate governed halt {run} --unreadable --state-dir {}` ends a run whose state is lost",
+                    "a rollback of one run would undo changes of the other run: end the other run first, or work in a copy (without `in_place`); \
+                     `runstate governed halt {run} --unreadable --state-dir {}` ends a run without its state",
                     crate::store::quoted(&note.runs.to_string_lossy())
                 )),
             });
@@ -198,7 +197,7 @@ impl Note {
             // The run was removed, or never began.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match id(&self.runs) {
                 Ok(is) if is == self.runs_id => Holds::No,
-                Ok(_) => Holds::Unknown(io::Error::other("another folder is in its place")),
+                Ok(_) => Holds::Unknown(io::Error::other("another folder has its path")),
                 Err(error) => Holds::Unknown(error),
             },
             Err(error) => Holds::Unknown(error),

@@ -41,6 +41,7 @@ use runstate_runtime::files::RealDisk;
 use crate::failure::Failure;
 use crate::input;
 use crate::keys;
+use crate::meant::did_you_mean;
 use crate::output::{complain, printable};
 use crate::store::quoted;
 
@@ -113,7 +114,7 @@ impl Runs {
         let runs = self.folders().list(&RealDisk).map_err(|error| {
             let failure = Failure::io("read the folder of runs", &self.folder, &error);
             let run = self.command("run PLAN");
-            failure.with_help(format!("`--state-dir` names another place; `{run}` makes it"))
+            failure.with_help(format!("`--state-dir` names another folder; `{run}` creates it"))
         })?;
         Ok(runs.into_iter().partition(|run| may_have_state(&self.folder_of(run))))
     }
@@ -180,10 +181,12 @@ impl Runs {
         let mut kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs).peekable();
         if let Some((name, _)) = kept.peek().filter(|_| stored.in_place) {
             return Err(Failure::new(format!(
-                "{} looks like a folder that runs are kept in, and a rollback would leave what is in it",
+                "{} may be a folder of runs, and a rollback does not change such a folder",
                 source.join(name).display()
             ))
-            .with_help("name it in the plan's `ignore`; or take its `command-center` away, if no runs are kept there"));
+            .with_help(
+                "name the folder in the plan's `ignore`; if it has no runs, remove its `command-center`",
+            ));
         }
         stored.ignore.extend(kept.map(|(name, _)| PathBuf::from(name)));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
@@ -239,10 +242,10 @@ impl Runs {
             fs::canonicalize(&self.folder).map_err(|error| Failure::io("find", &self.folder, &error))?;
         match runs.strip_prefix(source) {
             Ok(inside) if inside.as_os_str().is_empty() => Err(Failure::new(format!(
-                "the folder of the plan is the folder that runs are kept in: {}",
+                "the folder of the plan is the folder of the runs: {}",
                 source.display()
             ))
-            .with_help("name another one with --state-dir")),
+            .with_help("name another folder with --state-dir")),
             Ok(inside) => Ok(Some(inside.to_path_buf())),
             Err(_) => Ok(None),
         }
@@ -267,9 +270,10 @@ impl Runs {
         let place = fs::canonicalize(&place).unwrap_or(place);
         // The processes to end could include its own shell.
         if std::env::var_os(strays::MARKER).is_some_and(|of| of == strays::marker(&place)) {
-            let why = format!("{} in the environment says that this is a process of {run}", strays::MARKER);
-            return Err(Failure::new(why)
-                .with_help("a tool does not drive or answer its own run; elsewhere unset the variable"));
+            let why = format!("the variable {} marks this process as one of {run}", strays::MARKER);
+            return Err(Failure::new(why).with_help(
+                "a tool cannot drive or answer its own run; in any other process, unset the variable",
+            ));
         }
         self.check_is_there(run)?;
         self.open_for(&place);
@@ -318,8 +322,11 @@ impl Runs {
                 self.command("sweep")
             )));
         }
-        Err(Failure::new(format!("there is no run {run} in {}", self.folder.display())).with_help(format!(
-            "`{}` lists the runs; `--state-dir` names another place",
+        let runs = self.listed().unwrap_or_default().0.into_iter().map(|run| run.to_string());
+        let near = did_you_mean(&run.to_string(), runs.collect::<Vec<_>>().iter().map(String::as_str));
+        let what = format!("there is no run {run} in {}{near}", self.folder.display());
+        Err(Failure::new(what).with_help(format!(
+            "`{}` lists the runs; `--state-dir` names another folder",
             self.command("status")
         )))
     }
@@ -338,11 +345,11 @@ impl Runs {
         let place = place.to_path_buf();
         let governor = governor.setting_aside(|damaged, kept, why| {
             let then = match why {
-                AsideReason::OtherReports => "the reports of tools in it are lost to the run",
+                AsideReason::OtherReports => "the run has lost its reports of tools",
                 AsideReason::TooLarge | AsideReason::Unreadable => {
-                    "it is begun anew from the states of the runs"
+                    "a new one is written from the states of the runs"
                 }
-                _ => "another one takes its place",
+                _ => "a new one is written",
             };
             complain(&format!("{} {why}: it is kept as {}, and {then}", damaged.display(), kept.display()));
         });
@@ -351,9 +358,7 @@ impl Runs {
             for (count, done) in [(ended, "ended"), (left, "could not end")].into_iter().filter(|it| it.0 > 0)
             {
                 let processes = if count == 1 { "process" } else { "processes" };
-                complain(&format!(
-                    "{run}: {done} {count} {processes} that a killed command had left running"
-                ));
+                complain(&format!("{run}: {done} {count} {processes} that a killed command left running"));
             }
         });
         Ok(match &self.keys {
@@ -405,15 +410,19 @@ fn open_closed(folder: &Path, needed: u32) {
 
 /// Reports a changed mode.
 fn opened_up(path: &Path, was: u32, is: u32) -> String {
-    format!("{} had the mode 0{was:o}, which keeps this command out: it has 0{is:o} now", path.display())
+    format!(
+        "{} had the mode 0{was:o}, with which this command cannot use it: the mode is 0{is:o} now",
+        path.display()
+    )
 }
 
 /// The run of an approval, by its id.
 pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {
     let run = approval.as_str().rsplit_once("-A").and_then(|(run, _)| run.parse().ok());
     run.ok_or_else(|| {
-        Failure::new(format!("{approval} does not say which run it is of"))
-            .with_help("an approval of this program has the run's id in front; for any other give --run")
+        Failure::new(format!("{approval} does not name its run")).with_help(
+            "the id of an approval begins with the id of its run; for an id in another form, give --run",
+        )
     })
 }
 

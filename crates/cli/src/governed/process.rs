@@ -169,7 +169,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 async fn read(output: oneshot::Receiver<(String, bool)>) -> (String, bool) {
     match tokio::time::timeout(PATIENCE, output).await {
         Ok(read) => read.unwrap_or_default(),
-        Err(_) => ("[unknown: a process that cannot be ended keeps it open]".to_owned(), false),
+        Err(_) => ("[unknown: a process that cannot be ended has it open]".to_owned(), false),
     }
 }
 

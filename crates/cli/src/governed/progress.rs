@@ -40,7 +40,7 @@ impl Progress {
         match (is_second, &ending.rolls_back) {
             (true, Some(recover)) => {
                 complain(&format!(
-                    "a second signal ends this command in its rollback: `{recover}` goes on with it"
+                    "a second signal ends this command in its rollback: `{recover}` continues the rollback"
                 ));
                 true
             }
@@ -85,7 +85,7 @@ impl Progress {
         let done = loop {
             match tokio::time::timeout(OFTEN, &mut work).await {
                 Ok(done) => break done,
-                Err(_) => complain(&format!("{what}: still runs, after {} s", lasted() / 1000)),
+                Err(_) => complain(&format!("{what}: executing since {} s", lasted() / 1000)),
             }
         };
         let ms = lasted();
@@ -98,8 +98,8 @@ impl Ending {
     fn tell(&self) {
         if let (true, Some(recover)) = (self.is_asked_for, &self.rolls_back) {
             complain(&format!(
-                "a signal asks this command to end: the rollback under way is finished first; another signal ends it at once, and \
-                 `{recover}` goes on with the rollback",
+                "a signal ends this command after the current rollback; a second signal ends it immediately, and \
+                 `{recover}` continues the rollback",
             ));
         }
     }

@@ -89,8 +89,8 @@ impl Snapshot {
         // It hides later changes below it, from the rest of the run and from a rollback.
         if let Some((name, _)) = now.iter().find(|(_, about)| about.kind == Kind::Mounted) {
             let path = self.work.path.join(name);
-            return Err(Failure::new(format!("{} is mounted over what was there", path.display()))
-                .with_help("unmount it; to work below a mount name it in the plan's `ignore`"));
+            return Err(Failure::new(format!("{} has another file system mounted on it", path.display()))
+                .with_help("unmount it, or name it in the plan's `ignore`"));
         }
         let changes = differences(seen.last.as_ref().unwrap_or(&Listing::new()), &now);
         let more = changes.len().saturating_sub(MOST_TOLD);
@@ -150,7 +150,7 @@ impl Snapshot {
         for (name, about) in is.iter().rev().filter(|(name, _)| differing.contains(name)) {
             match about.kind {
                 Kind::Runs => {
-                    let why = "runs are kept in it, or it looks like that";
+                    let why = "it may be a folder of runs";
                     undone.note("remove", name, Err(io::Error::other(why)));
                 }
                 kind => match below.remove(name, kind) {
@@ -242,10 +242,8 @@ fn is_taken(kept: &Path, found: &Listing, taken: &str) -> Result<(), Failure> {
     if found == taken {
         return Ok(());
     }
-    let what = format!(
-        "the snapshot {} was changed since it was taken: its digest was {taken}, and is {found}",
-        kept.display()
-    );
+    let what =
+        format!("the snapshot {} has changed: expected the digest {taken}, got {found}", kept.display());
     Err(Failure::new(what))
 }
 

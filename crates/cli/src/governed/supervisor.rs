@@ -103,7 +103,7 @@ impl Supervisor {
         if (&supervisor.socket).read_exact(&mut said).is_err() || said != *HELLO {
             let program = std::env::current_exe()?;
             return Err(io::Error::other(format!(
-                "the supervisor of the tools does not answer: it is started as {}, which is to be the program `runstate` itself and no loader",
+                "the supervisor of the tools does not answer: expected the program `runstate` at {}, which may be a loader",
                 program.display()
             )));
         }
@@ -167,7 +167,7 @@ pub(crate) fn supervise() -> ExitCode {
     match supervised() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::output::complain(&format!("{WORD} is for this program's own use: {error}"));
+            crate::output::complain(&format!("{WORD} is internal to this program: {error}"));
             ExitCode::from(2)
         }
     }
@@ -238,7 +238,7 @@ fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(O
 fn start(order: &Order, given: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
     let (program, arguments) = order.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let Ok([folder, stdout, stderr]) = <[OwnedFd; FDS]>::try_from(given) else {
-        return Err(io::Error::other("the folder and the outputs of the tool did not come"));
+        return Err(io::Error::other("the supervisor got no folder and no outputs of the tool"));
     };
     let input = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = Command::new(program);
@@ -248,7 +248,7 @@ fn start(order: &Order, given: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Re
     // Either this check sees the end of the command, or the end sees the tool.
     let mut current = locked(current);
     if current.is_over {
-        return Err(io::Error::other("the command is no more"));
+        return Err(io::Error::other("the command has ended"));
     }
     // By the open folder, whatever has its name now. This process itself works in no folder, and blocks none.
     fchdir(&folder)?;

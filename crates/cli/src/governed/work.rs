@@ -64,8 +64,8 @@ impl Work {
     fn is_taken(&self, found: &Metadata) -> io::Result<()> {
         match (&self.taken, id_of(found)) {
             (Some(taken), is) if *taken != is => Err(io::Error::other(format!(
-                "{} is another folder than the one that the run began with, by device and inode (got {is}, expected {taken}); \
-                 nothing in it was changed",
+                "{}: expected the folder of the run (device and inode {taken}), got another folder ({is}); nothing in it was \
+                 changed",
                 self.path.display()
             ))),
             _ => Ok(()),
@@ -88,6 +88,6 @@ pub(super) fn check_own(folder: &Path) -> io::Result<Metadata> {
     if found.is_dir() {
         return Ok(found);
     }
-    let why = format!("{} is a folder no more: something else was put in its place", folder.display());
+    let why = format!("{}: expected a folder, got another kind", folder.display());
     Err(io::Error::new(io::ErrorKind::NotADirectory, why))
 }

@@ -133,5 +133,7 @@ async fn answer(
     }
 }
 
-const APPROVE: &str = "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ";
-const ANSWER: &str = "the answer as JSON, or [n] deny, with a reason behind it; [enter] leave it waiting: ";
+const APPROVE: &str =
+    "[y] approve, [n] deny, either with a reason after it; [enter] leave the call waiting: ";
+const ANSWER: &str =
+    "the answer as JSON, or [n] deny, with a reason after it; [enter] leave the call waiting: ";

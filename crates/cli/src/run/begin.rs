@@ -34,9 +34,8 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     if let Some(message) = opened.ask(opened.store.pending_signals(run))?.message {
         let again = opened.again();
         let id = &message.id;
-        let why = format!(
-            "{run}: the run goes on with the message {id:?}, and this command gives a run decisions alone"
-        );
+        let why =
+            format!("{run}: the run continues with the message {id:?}, which only a worker gives to it");
         return Err(
             Failure::new(why).with_help(format!("drive it with: runstate worker{again}{}", again.note()))
         );
@@ -45,7 +44,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     checked.map_err(|why| {
         let (run, again) = (quoted(run), opened.again());
         Failure::new(format!("{}: {why}", opened.url())).with_help(format!(
-            "put the newer store back; `runstate resume {run} --restored{again}`{} goes on from here, and executes again what was executed since",
+            "restore the newer store; `runstate resume {run} --restored{again}`{} continues from this one: calls that executed since then execute again",
             again.note()
         ))
     })?;
@@ -97,10 +96,10 @@ impl Undriven {
 
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
     let (show, again) = (quoted(run), opened.again());
-    Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))
+    Failure::new(format!("{}: the run {run:?} cannot be restored: {error}", opened.url()))
         .with_help(format!(
-            "nothing was changed; `runstate show {show}{again}`{} has its trace, `runstate seal -` seals what is changed \
-             on purpose",
+            "nothing was changed; `runstate show {show}{again}`{} has its trace, `runstate seal -` seals a deliberate \
+             change",
             again.note()
         ))
 }
@@ -109,8 +108,10 @@ fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Fail
 fn going_on(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     let loaded = load(opened, run)?;
     match loaded.info.status {
-        RunStatus::Done => Err(Failure::new(format!("{run}: the run is Done: it is over"))
-            .with_help("`runstate run` begins a new one")),
+        RunStatus::Done => Err(Failure::new(format!(
+            "{run}: expected a run that is not over, got a run with the status Done"
+        ))
+        .with_help("`runstate run` begins a new one")),
         RunStatus::Running | RunStatus::Waiting => Ok(loaded),
     }
 }

@@ -69,10 +69,10 @@ fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) 
         free = taken.saturating_add(step);
         if free - first > MOST_TAKEN {
             let told = format!(
-                "the store has had runs of this name with the number {taken}, behind {first} on this machine"
+                "the store has a run of this name with the number {taken}, and this machine has {first} as the last number"
             );
             return Err(Failure::new(told)
-                .with_help("give the scenario another name, or name another store; a program that is not this one may have written it"));
+                .with_help("give the scenario another name, or name another store; another program may have written the number"));
         }
     }
     while free - taken > 1 {
@@ -120,10 +120,10 @@ fn is_put(
             folder.keep();
             let (id, again) = (folder.id(), opened.again());
             let note = again.note();
-            let what = format!("{}: {error}; it is not known whether the run {id} was created", opened.url());
+            let what = format!("{}: {error}; the run {id} may have been created", opened.url());
             Err(Failure::new(what).with_help(format!(
-                "once the store can be reached, `runstate show {id}{again}`{note} says whether it is there; if it is not, {} \
-                 is nobody's folder",
+                "when the store can be reached, `runstate show {id}{again}`{note} shows the run if it was created; if not, the folder {} \
+                 belongs to no run",
                 folder.path().display()
             )))
         }
@@ -228,7 +228,11 @@ mod tests {
         let behind = |taken: u64| free(5, |number| Ok(number <= 5 + taken));
         assert_eq!(behind(8_388_606).unwrap(), 5 + 8_388_607);
         let refused = behind(8_388_607).unwrap_err();
-        assert!(refused.message().contains("with the number 8388612, behind 5"), "{}", refused.message());
+        assert!(
+            refused.message().contains("with the number 8388612, and this machine has 5"),
+            "{}",
+            refused.message()
+        );
     }
 
     #[test]
@@ -301,6 +305,6 @@ mod tests {
         assert_eq!(free(u64::MAX, |_| Ok(true)).unwrap(), u64::MAX);
         assert_eq!(free(1, |number| Ok(number < 8_000_000)).unwrap(), 8_000_000);
         let told = free(1, |_| Ok(true)).unwrap_err().to_string();
-        assert!(told.contains("behind 1 on this machine"), "{told}");
+        assert!(told.contains("this machine has 1 as the last number"), "{told}");
     }
 }

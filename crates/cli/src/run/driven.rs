@@ -143,7 +143,7 @@ impl Driven {
                     }
                     // This command passes only decisions to a run. A message ends the acceptance of decisions.
                     Stop::Waiting if look()?.has_message => {
-                        complain(&printable(&format!("{id} goes on with a message that was sent to it, by: {}", worker(opened))));
+                        complain(&printable(&format!("{id} continues with a message, driven by: {}", worker(opened))));
                         TerminationReason::Suspended
                     }
                     // A decision that arrived meanwhile need not wait for the next process.
@@ -174,7 +174,7 @@ impl Driven {
                     Stop::Crashed => {
                         return Err(failed(&"it crashed, as its scenario says")
                             .of_the_run()
-                            .with_help(format!("go on with: {}", resume(opened, id))));
+                            .with_help(format!("continue with: {}", resume(opened, id))));
                     }
                 };
                 return Ok(Ending { reason, unused: stage.unused() });
@@ -201,7 +201,7 @@ async fn told_of<T: Clone>(said: &mut watch::Receiver<Option<T>>) -> T {
 fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
     match why {
         Lost::Refused(error) => taken(opened, id, error),
-        _ => Failure::new(format!("{id}: it was given back")),
+        _ => Failure::new(format!("{id}: the run was released")),
     }
 }
 
@@ -211,10 +211,14 @@ fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
     let help = match why {
         StoreError::Fenced { .. } => {
             let note = again.note();
-            format!("whoever took it goes on with it; `runstate show {show}{again}`{note} says how far it is")
+            format!(
+                "the process that took the run drives it; `runstate show {show}{again}`{note} shows its progress"
+            )
         }
-        StoreError::Superseded { .. } => format!("the run goes on with the message, by: {}", worker(opened)),
-        _ => format!("the run is as its last commit left it; go on with: {}", resume(opened, id)),
+        StoreError::Superseded { .. } => {
+            format!("the run continues with the message, driven by: {}", worker(opened))
+        }
+        _ => format!("the run is at its last commit; continue with: {}", resume(opened, id)),
     };
     Failure::new(opened.failure(why).message()).with_help(help)
 }
@@ -235,7 +239,7 @@ fn worker(opened: &Opened) -> String {
 fn hear_interrupts(token: CancellationToken) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
-            complain("cancelling; again to leave at once");
+            complain("cancelling the run; a second Ctrl-C ends this command immediately");
             token.cancel();
             if tokio::signal::ctrl_c().await.is_ok() {
                 std::process::exit(130);

@@ -38,10 +38,10 @@ fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
         Duration::MAX => "without an end".to_owned(),
         left => format!("for {} d more", left.as_secs() / LONGEST_WAIT.as_secs()),
     };
-    Failure::new(format!("the run {run:?} is in the hands of {holder} {time}: a lease of that length is not waited for"))
+    Failure::new(format!("the run {run:?}: {holder} has the lease {time}, and this command waits at most 24 h for a lease"))
         .with_help(
-            "end that process, and it gives the run back; one that was killed keeps it for that time, and in SQLite and files \
-             until the machine starts again at most; a time that no --lease asked for is another program's: restore the store from a backup",
+            "end that process, so that it releases the run; a killed process keeps its lease for that time, and in SQLite and files \
+             at most until the machine restarts; if no --lease had that duration, another program wrote it: restore the store from a backup",
         )
 }
 
@@ -81,7 +81,7 @@ impl Held {
                     if held.replace(left).is_none() {
                         let left = left.as_millis().div_ceil(1_000);
                         complain(&printable(&format!(
-                            "{run} is in the hands of {holder} for {left} s more; waiting, unless Ctrl-C ends this"
+                            "{holder} has the lease on {run} for {left} s more; this command waits for its end (Ctrl-C ends the command)"
                         )));
                     }
                     sleep(LOOK);
@@ -91,7 +91,7 @@ impl Held {
                         "another process drives the run {run:?}: {}",
                         printable(&holder)
                     ))
-                    .with_help("wait for it to end, or end it"));
+                    .with_help("wait for the end of that process, or end it"));
                 }
                 Err(error) => return Err(opened.failure(&error)),
             }

@@ -85,7 +85,7 @@ impl Progress {
         let became = match reply {
             Some(Reply::Accepted) => String::new(),
             Some(reply) => format!(" ({reply})"),
-            None => " (nobody took it)".to_owned(),
+            None => " (not taken)".to_owned(),
         };
         match &sent.what {
             What::Decision(incoming) => self.decided(incoming, &became),

@@ -50,7 +50,7 @@ pub(crate) fn report(
     }
     let (id, place) = (quoted(id), place.to_repeat());
     let note = place.note();
-    out.line(&format!("look at it again with: runstate show {id}{place}{note}"));
+    out.line(&format!("show it with: runstate show {id}{place}{note}"));
     if let Some(first) = pending.first() {
         out.line("");
         for pending in &pending {
@@ -58,7 +58,7 @@ pub(crate) fn report(
         }
         let question = quoted(&first.suspension.id);
         let resume = format!("runstate resume {id}{place} --approve {question} (or --deny, or --ask)");
-        out.line(&format!("go on with: {resume}{note}"));
+        out.line(&format!("continue with: {resume}{note}"));
     }
     Ok(exit)
 }
@@ -71,13 +71,13 @@ pub(super) fn question(pending: &Pending<'_>) -> String {
         text.push_str(&format!("; parameters {}", suspension.parameters));
     }
     if suspension.distinct_actors {
-        text.push_str("; of another person than those that have approved this call");
+        text.push_str("; needs a person without an earlier approval of this call");
     }
     match suspension.resume_mode {
         ResumeMode::ReplayToolCall => {}
-        ResumeMode::PassDecisionToTool => text.push_str("; the answer takes the place of the arguments"),
+        ResumeMode::PassDecisionToTool => text.push_str("; the answer replaces the arguments"),
         ResumeMode::UseDecisionAsToolResult => {
-            text.push_str("; the answer is the result, and nothing is executed")
+            text.push_str("; the answer is the result, and the tool does not execute")
         }
     }
     printable(&text)

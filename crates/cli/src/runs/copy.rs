@@ -66,7 +66,7 @@ fn open(from: &Template) -> Result<Dir, Failure> {
                 Failure::new(format!("{} {} is a file", from.what, path.display()))
             }
             Ok(about) if about.is_symlink() => {
-                failed(error).with_help("name the folder itself; a scenario of others may lead anywhere")
+                failed(error).with_help("name the folder itself: a link may lead anywhere")
             }
             _ => failed(error),
         })?;
@@ -91,7 +91,7 @@ pub(super) fn check(from: &Template, state_dir: &Path) -> Result<(), Failure> {
         from.display(),
         state_dir.display()
     ))
-    .with_help("name another one with --state-dir: a copy would have all runs in it"))
+    .with_help("name another folder with --state-dir: a copy would contain all runs"))
 }
 
 /// A path without links, even if its end does not exist yet.
@@ -134,7 +134,7 @@ pub(super) fn folder(from: &Template, to: &Path) -> Result<(), Failure> {
                     "cannot copy {}: it is a symlink or a special file",
                     source.display()
                 ))
-                .with_help(format!("{what} is copied, and only files and folders are")));
+                .with_help(format!("{what} can have only files and folders")));
             }
             if entries > MOST_ENTRIES || bytes > MOST_BYTES {
                 return Err(Failure::new(format!(
@@ -152,7 +152,7 @@ fn copy(root: &Dir, inside: &Path, to: &Path, left: u64) -> io::Result<u64> {
     let file = root.open_with(inside, super::unblocked(options.read(true).follow(FollowSymlinks::No)))?;
     let about = file.metadata()?;
     if !about.is_file() {
-        return Err(io::Error::other("it is no file any more"));
+        return Err(io::Error::other("expected a file, got another kind"));
     }
     let target = to.join(inside);
     let mut made = private(fs::File::options().write(true).create_new(true)).open(&target)?;

@@ -43,7 +43,7 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
 pub(super) fn make_own_folder(folder: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::io("make the folder", folder, &error);
     if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
-        return Err(failed(io::Error::other("it is a link, and links are not followed")));
+        return Err(failed(io::Error::other("expected a file, got a link: links are not followed")));
     }
     make_folders(folder).map_err(failed)
 }

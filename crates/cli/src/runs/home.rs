@@ -15,12 +15,12 @@ pub(crate) fn check_state_dir(given: &Path) -> Result<(), Failure> {
     if about.is_dir() {
         return Ok(());
     }
-    let got = if about.is_file() { "a file" } else { "what is neither a file nor a folder" };
+    let got = if about.is_file() { "a file" } else { "a device, a pipe or a socket" };
     Err(Failure::new(format!(
         "--state-dir: expected a folder, got {got}: {}",
         exact(&given.to_string_lossy())
     ))
-    .with_help("name the folder that the runs are in; one that is not there is made"))
+    .with_help("name the folder of the runs; a missing folder is created"))
 }
 
 /// The folder of the runs: the given folder, or else the user's data folder.
@@ -43,7 +43,7 @@ pub(crate) fn state_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
             .filter(|path| path.is_absolute())
             .or_else(|| env::home_dir().map(|home| home.join(".local/share")))
     };
-    data.filter(|path| path.is_absolute()).map(|data| data.join("runstate").join("runs")).ok_or_else(|| {
-        Failure::new("the user has no data folder to keep runs in").with_help("give --state-dir")
-    })
+    data.filter(|path| path.is_absolute())
+        .map(|data| data.join("runstate").join("runs"))
+        .ok_or_else(|| Failure::new("the user has no data folder for runs").with_help("give --state-dir"))
 }

@@ -39,9 +39,9 @@ pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, Failure> {
 
 fn kept(path: &Path, patience: Duration) -> Failure {
     let (path, seconds) = (path.display(), patience.as_secs());
-    Failure::new(format!("cannot lock {path}: another process has had it for {seconds} s")).with_help(
-        "it is held for a moment by each `runstate run` that begins; one that was stopped (Ctrl-Z, a paused container) keeps \
-         it: let it go on, or end it, and try again",
+    Failure::new(format!("cannot lock {path}: another process has the lock since {seconds} s")).with_help(
+        "each `runstate run` has this lock for a moment when it begins, and a stopped process (Ctrl-Z, a paused container) \
+         keeps it: continue or end that process, and try again",
     )
 }
 
@@ -55,8 +55,8 @@ mod tests {
         let path = folder.path().join(".lock");
         let held = lock(&path, Duration::ZERO).unwrap();
         let refused = lock(&path, PAUSE * 2).unwrap_err().to_string();
-        assert!(refused.contains("another process has had it"), "{refused}");
-        assert!(refused.contains("one that was stopped"), "{refused}");
+        assert!(refused.contains("another process has the lock"), "{refused}");
+        assert!(refused.contains("a stopped process"), "{refused}");
         drop(held);
         lock(&path, Duration::ZERO).unwrap();
     }

@@ -48,7 +48,7 @@ impl Marks {
         let Some(folder) = self.place(run, token) else { return Ok(()) };
         match read(&folder).filter(|(of, _)| of == token) {
             Some((_, made)) if made > version => Err(format!(
-                "the store is behind what was done: commit {made} of the run was made on this machine, and the store has {version}; it may \
+                "this machine made commit {made} of the run, and the store has commit {version}; the store may \
                  be an older copy, or a SQLite file without its -wal"
             )),
             found => {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(read(&opened()), Some((token.clone(), 12)));
         let refused = marks.check("a-1", own, 11).unwrap_err();
         assert!(
-            refused.contains("commit 12 of the run was made on this machine, and the store has 11"),
+            refused.contains("this machine made commit 12 of the run, and the store has commit 11"),
             "{refused}"
         );
         marks.check("a-1", own, 12).unwrap();

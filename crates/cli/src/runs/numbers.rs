@@ -48,7 +48,7 @@ impl Numbers {
             Ok(text) if text.is_empty() && name == OLD_LOCK => 0,
             Ok(text) => text.trim().parse().map_err(|_| {
                 Failure::new(format!("{}: expected a number, got {text:?}", path.display()))
-                    .with_help("write the highest number into it that a run of that name has had")
+                    .with_help("write the highest number of a run of that name into the file")
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
             Err(error)
@@ -71,7 +71,7 @@ impl Numbers {
     pub(super) fn next(&mut self, least: u64) -> Result<u64, Failure> {
         let next = self.highest.checked_add(1).ok_or_else(|| {
             let (path, highest) = (self.path.display(), self.highest);
-            Failure::new(format!("{path}: no number is left behind {highest}"))
+            Failure::new(format!("{path}: there is no number after {highest}"))
                 .with_help("give the scenario another name, or --state-dir another folder")
         })?;
         let next = next.max(least);

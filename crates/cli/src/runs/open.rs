@@ -13,8 +13,7 @@ use crate::failure::Failure;
 /// The name of the tools' folder, in the folder of their run.
 pub(crate) const WORK: &str = "work";
 
-const ELSEWHERE: &str =
-    "drive the run on the machine where it was created, with the --state-dir that it was created with";
+const ELSEWHERE: &str = "drive the run on the machine that created it, with the --state-dir of its creation";
 
 /// The folder of a run's tools. No store names it.
 pub(crate) fn work_of(state_dir: &Path, run: &str) -> PathBuf {
@@ -39,11 +38,11 @@ pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result
         return Err(Failure::new(format!(
             "the run of the folder {shown} is unknown: expected a token with the run, got none"
         ))
-        .with_help("its store was changed, or an older version created it; cancel it with `runstate cancel`, and run it anew"));
+        .with_help("its store was changed, or an older version created it; cancel the run with `runstate cancel`, and run the scenario again"));
     };
     let refused = |error: io::Error| {
         Failure::io("open the run's folder", &work, &error)
-            .with_help(format!("{ELSEWHERE}, or put the folder back"))
+            .with_help(format!("{ELSEWHERE}, or restore the folder"))
     };
     let all = Dir::open_ambient_dir(state_dir, ambient_authority()).map_err(refused)?;
     let folder = below(&all, run).map_err(refused)?;
@@ -52,7 +51,7 @@ pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result
     match owner(&folder, token).map_err(|error| Failure::io("read", &mark, &error))? {
         Owner::This => Ok(opened),
         Owner::Another => Err(Failure::new(format!(
-            "the folder {shown} is that of another run of this name: {} has another token than the run",
+            "the folder {shown} belongs to another run of this name: expected the token of the run in {}, got another token",
             mark.display()
         ))
         .with_help(ELSEWHERE)),
@@ -60,14 +59,16 @@ pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result
             "the run of the folder {shown} is unknown: expected its token in {}, got no such file",
             mark.display()
         ))
-        .with_help(format!("{ELSEWHERE}, or put that file back with the folder"))),
+        .with_help(format!("{ELSEWHERE}, or restore that file with the folder"))),
     }
 }
 
 /// Opens a folder in another one. A link is not followed.
 pub(super) fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
     folder.open_dir_nofollow(name).map_err(|error| match folder.symlink_metadata(name) {
-        Ok(about) if about.is_symlink() => io::Error::other("it is a link, and links are not followed"),
+        Ok(about) if about.is_symlink() => {
+            io::Error::other("expected a file, got a link: links are not followed")
+        }
         _ => error,
     })
 }

@@ -31,9 +31,8 @@ impl Token {
     /// The system gives no random numbers.
     pub(crate) fn fresh() -> Result<Self, Failure> {
         let mut drawn = [0; 16];
-        getrandom::fill(&mut drawn).map_err(|error| {
-            Failure::new(format!("cannot draw a token for the run's folder: the system says: {error}"))
-        })?;
+        getrandom::fill(&mut drawn)
+            .map_err(|error| Failure::new(format!("cannot draw a token for the run's folder: {error}")))?;
         Ok(Token(u128::from_be_bytes(drawn)))
     }
 
@@ -89,7 +88,7 @@ pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
     // A pipe would block the process that opens it.
     match folder.symlink_metadata(MARK) {
         Ok(about) if about.is_symlink() => {
-            return Err(io::Error::other("it is a link, and links are not followed"));
+            return Err(io::Error::other("expected a file, got a link: links are not followed"));
         }
         Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
         _ => {}
@@ -140,7 +139,7 @@ mod tests {
             one.write(&place.path().join("elsewhere")).unwrap();
             std::os::unix::fs::symlink("elsewhere", &mark).unwrap();
             let refused = owner(&folder, &one).unwrap_err().to_string();
-            assert_eq!(refused, "it is a link, and links are not followed");
+            assert_eq!(refused, "expected a file, got a link: links are not followed");
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn find(path: &Path) -> Result<Vec<Subject>, Failure> {
     let (files, left) = files(path)?;
     if let Some(folder) = left.first() {
         complain(&printable(&format!(
-            "warning: {} folder(s) more than {DEEPEST} levels below {} are not looked into, such as {}: give them as arguments of their own",
+            "warning: {} folder(s) more than {DEEPEST} levels below {} are not searched, such as {}: give them as separate arguments",
             left.len(),
             masked_path(&path.to_string_lossy()),
             masked_path(&folder.to_string_lossy()),

@@ -83,8 +83,8 @@ impl Folder {
         let read = self.read.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         if read > MOST_READ {
             return Err(format!(
-                "cannot {verb} {path:?}: the files of this run have given {read} bytes with it, and {MOST_READ} is the most; `runstate resume` \
-                 begins to count anew"
+                "cannot {verb} {path:?}: expected at most {MOST_READ} bytes from the files of this run, got {read} with this file; \
+                 `runstate resume` resets the count"
             ));
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Folder {
         file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refuse)?;
         if bytes.len() as u64 > self.max_bytes {
             let most = self.max_bytes;
-            return Err(format!("cannot read {path:?}: it has more than {most} bytes; {LARGER}"));
+            return Err(format!("cannot read {path:?}: expected at most {most} bytes, got more; {LARGER}"));
         }
         self.count("read", path, bytes.len())?;
         String::from_utf8(bytes).map_err(|error| {
@@ -192,7 +192,8 @@ fn kind(about: &Metadata) -> &'static str {
 }
 
 /// The remedy for the limit of a file.
-const LARGER: &str = "make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most";
+const LARGER: &str =
+    "split the file, or set `limits.max_file_bytes` in the scenario of another run, to at most 67108864";
 
 fn refused(what: &str, path: &str, error: &io::Error) -> String {
     format!("cannot {what} {path:?}: {error}")

@@ -105,7 +105,7 @@ impl Tools {
         let output = Value::from(listing.entries);
         Ok(match listing.left_out {
             0 => ToolResult::Success(output),
-            more => ToolResult::Warning { output, warning: format!("{more} more entries are left out") },
+            more => ToolResult::Warning { output, warning: format!("{more} more entries are omitted") },
         })
     }
 

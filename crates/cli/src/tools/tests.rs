@@ -180,11 +180,11 @@ fn sizes_and_bytes_are_limited() {
         ]
         .join("\n"),
         @r#"
-    cannot read "large": it has more than 64 bytes; make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most
+    cannot read "large": expected at most 64 bytes, got more; split the file, or set `limits.max_file_bytes` in the scenario of another run, to at most 67108864
     cannot read "binary": byte 2 is no UTF-8
     cannot read "folder": it is a folder, not a file
     cannot read "absent": No such file or directory (os error 2)
-    cannot write "new": expected at most 64 bytes, got 65; make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most
+    cannot write "new": expected at most 64 bytes, got 65; split the file, or set `limits.max_file_bytes` in the scenario of another run, to at most 67108864
     cannot write "folder": it is a folder, not a file
     cannot write "large/x": File exists (os error 17)
     "#
@@ -239,10 +239,15 @@ fn the_files_of_a_run_give_64_mib_and_no_more() {
         assert!(matches!(read("half"), ToolResult::Success(_)));
     }
     let ToolResult::Error(refused) = read("one") else { panic!("it is one byte more") };
-    assert!(refused.contains("have given 67108865 bytes with it, and 67108864 is the most"), "{refused}");
+    assert!(
+        refused.contains(
+            "expected at most 67108864 bytes from the files of this run, got 67108865 with this file"
+        ),
+        "{refused}"
+    );
     // Names count as well.
     let ToolResult::Error(refused) = tools.call("list_files", &json!({ "path": "." })) else {
         panic!("listed")
     };
-    assert!(refused.starts_with("cannot list \".\": the files of this run have given"), "{refused}");
+    assert!(refused.starts_with("cannot list \".\": expected at most 67108864 bytes"), "{refused}");
 }

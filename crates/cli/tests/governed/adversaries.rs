@@ -59,7 +59,7 @@ fn a_tool_does_not_answer_its_own_run() {
     assert_eq!(json(&done)["waits"]["approval"], format!("{run}-A2"), "it failed: {}", done.shown());
     let said = session.read(&format!("{STATE_DIR}/said"));
     assert_harmless("governed approve", &said);
-    assert!(said.contains("a tool does not drive or answer its own run"), "{said}");
+    assert!(said.contains("a tool cannot drive or answer its own run"), "{said}");
 }
 
 /// A tool that no signal but one ends, in its time and when the command is asked to end.

@@ -146,6 +146,6 @@ fn a_key_file_in_the_folder_of_the_tools_is_refused() {
     session.write("site/keys", KEY);
     let said = governed(&session, &["run", "plan.yaml", "--key-file", "site/keys"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
-    assert!(said.stderr.contains("lies in the folder that tools work in"), "{}", said.shown());
+    assert!(said.stderr.contains("is in the working folder of tools"), "{}", said.shown());
     assert!(!session.path("runs").join("command-center").exists(), "no run was begun");
 }

@@ -85,11 +85,7 @@ fn reports_that_are_cut_are_set_aside() {
     assert_eq!(approved.code, Some(0), "{}", approved.shown());
     let told = "RUN_REPORTS.jsonl is not the file that the run wrote: it is kept as ";
     assert!(approved.stderr.contains(told), "{}", approved.shown());
-    assert!(
-        approved.stderr.contains("the reports of tools in it are lost to the run"),
-        "{}",
-        approved.shown()
-    );
+    assert!(approved.stderr.contains("the run has lost its reports of tools"), "{}", approved.shown());
     assert_eq!(fs::read(reports.with_extension("jsonl.damaged-1")).unwrap(), text[..text.len() / 2]);
     let done = governed(&session, &["recover", &run, "--json"]);
     assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
@@ -124,7 +120,7 @@ fn what_is_over_is_listed_without_its_plan() {
     let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
     fs::remove_file(session.path(&format!("{STATE_DIR}/{run}/plan.yaml"))).unwrap();
     for (args, expected) in
-        [(["approvals"], "nothing waits for a person\n"), (["sweep"], ""), (["status"], run.as_str())]
+        [(["approvals"], "no action waits for an approval\n"), (["sweep"], ""), (["status"], run.as_str())]
     {
         let said = governed(&session, &args);
         assert_eq!(said.code, Some(0), "{}", said.shown());

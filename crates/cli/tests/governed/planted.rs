@@ -89,7 +89,10 @@ fn files_that_a_tool_closed_are_opened_again() {
         let session = Session::new();
         let (run, said) = complete(&session, spoil);
         let is_root = rustix::process::geteuid().is_root();
-        assert!(is_root || said.contains("which keeps this command out: it has 0"), "{spoil}: {said}");
+        assert!(
+            is_root || said.contains("with which this command cannot use it: the mode is 0"),
+            "{spoil}: {said}"
+        );
         assert_in_order(&session, &run);
     }
 }

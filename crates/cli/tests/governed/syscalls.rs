@@ -108,7 +108,8 @@ fn a_signal_in_a_rollback_is_heard() {
         }
         let output = child.wait_with_output().unwrap();
         let said = session.said(&args, &output);
-        let told = "the rollback under way is finished first; another signal ends it at once";
+        let told =
+            "a signal ends this command after the current rollback; a second signal ends it immediately";
         assert_eq!(said.stderr.matches(told).count(), 1, "{}", said.shown());
         let is_told = said.stderr.contains("a second signal ends this command in its rollback");
         assert_eq!(is_told, signals == 2, "{}", said.shown());
@@ -194,7 +195,9 @@ fn a_signal_in_a_rollback_of_a_decision_is_heard() {
         }
         let said = session.said(&args, &child.wait_with_output().unwrap());
         let recover = format!("recover {run} --state-dir {STATE_DIR}");
-        let told = format!("another signal ends it at once, and `runstate governed {recover}` goes on");
+        let told = format!(
+            "a second signal ends it immediately, and `runstate governed {recover}` continues the rollback"
+        );
         assert_eq!(said.stderr.matches(&told).count(), 1, "{command}: {}", said.shown());
         assert_eq!(said.code, Some(code), "{command}: {}", said.shown());
         let is_over = said.stdout.contains("ROLLED_BACK");
@@ -225,7 +228,7 @@ fn a_sweep_ends_between_two_runs() {
     signal(&child);
     let said = session.said(&["sweep"], &child.wait_with_output().unwrap());
     assert_eq!((said.code, said.stdout), (Some(143), format!("{}: ROLLED_BACK\n", all[0])));
-    let goes_on = format!("`runstate governed sweep --state-dir {STATE_DIR}` goes on\n");
+    let goes_on = format!("`runstate governed sweep --state-dir {STATE_DIR}` continues\n");
     assert!(said.stderr.ends_with(&goes_on), "{}", said.stderr);
     let swept = governed(&session, &["sweep"]);
     assert_eq!(swept.stdout, format!("{}: ROLLED_BACK\n", all[1]), "{}", swept.shown());
@@ -258,12 +261,12 @@ fn a_rejection_that_was_killed_names_the_way_on() {
         let status = json(&governed(&session, &["status", "--json"]))[0].clone();
         assert_eq!((&status["rollback"], &status["pending"]), (&"unfinished".into(), &Value::Null));
         let listed = governed(&session, &["approvals"]);
-        assert_eq!(listed.stdout, "nothing waits for a person\n", "{}", listed.shown());
+        assert_eq!(listed.stdout, "no action waits for an approval\n", "{}", listed.shown());
         for decision in ["approve", "reject", "escalate"] {
             for more in [&[][..], &["--digest", &digest]] {
                 let refused = governed(&session, &[&[decision, &approval, "--by", "bob"], more].concat());
                 assert_eq!(refused.code, Some(2), "{}", refused.shown());
-                assert!(refused.stderr.contains("is begun and not finished"), "{}", refused.shown());
+                assert!(refused.stderr.contains("a rollback is unfinished"), "{}", refused.shown());
                 assert!(refused.stderr.contains(&recover), "{}", refused.shown());
             }
         }

@@ -153,7 +153,7 @@ fn what_a_killed_supervisor_left_is_ended_by_recovery() {
     assert!(pids.iter().all(|pid| lives(pid)), "they are left running");
     let done = governed(&session, &["recover", &run, "--json"]);
     assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
-    assert!(done.stderr.contains("that a killed command had left running"), "{}", done.shown());
+    assert!(done.stderr.contains("that a killed command left running"), "{}", done.shown());
     until("the tool was not ended", || pids.iter().all(|pid| !lives(pid)));
     assert_in_order(&session, &run);
 }
@@ -174,7 +174,7 @@ fn a_process_that_leaves_its_group_is_ended_with_its_tool() {
         assert_eq!(json(&done)["status"], "COMPLETE", "{stray}: {}", done.shown());
         assert!(before.elapsed().as_secs() < 60, "{stray}: it was waited for");
         let state = session.read(&format!("{STATE_DIR}/{}/RUN_STATE.json", run_id(&json(&done))));
-        assert!(state.contains("processes that it had left running"), "{stray}: {state}");
+        assert!(state.contains("processes that the tool left running"), "{stray}: {state}");
     }
 }
 
@@ -196,7 +196,7 @@ fn what_a_killed_command_left_is_ended_before_the_run_expires() {
     assert!(lives(&pids[1]), "it is left running");
     let swept = governed(&session, &["sweep"]);
     assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"), "{}", swept.shown());
-    assert!(swept.stderr.contains("that a killed command had left running"), "{}", swept.shown());
+    assert!(swept.stderr.contains("that a killed command left running"), "{}", swept.shown());
     until("the stray was not ended", || !lives(&pids[1]));
 }
 
@@ -220,7 +220,8 @@ fn a_snapshot_that_a_tool_changed_is_not_put_back() {
             assert_eq!(said["status"], "HALTED_UNSAFE", "{change}: {}", done.shown());
             let why = said["why"].as_str().unwrap();
             assert!(
-                why.contains("was changed since it was taken") || why.contains("is a folder no more"),
+                why.contains("has changed: expected the digest")
+                    || why.contains("expected a folder, got another kind"),
                 "{change}: {said}"
             );
             let work = format!("{STATE_DIR}/{}/work", run_id(&said));
@@ -238,7 +239,7 @@ fn a_folder_that_looks_like_runs_is_no_place_to_hide() {
     let done = governed(&session, &["run", "plan.yaml", "--json"]);
     let said = json(&done);
     assert_eq!(said["status"], "HALTED_UNSAFE", "{}", done.shown());
-    assert!(said["why"].as_str().unwrap().contains("runs are kept in it"), "{said}");
+    assert!(said["why"].as_str().unwrap().contains("it may be a folder of runs"), "{said}");
     let state = session.read(&format!("{STATE_DIR}/{}/RUN_STATE.json", run_id(&said)));
     assert!(state.contains("\"what\": \"x\""), "{state}");
 }

@@ -38,7 +38,7 @@ fn a_run_that_was_killed_while_a_call_is_suspended_goes_on() {
         .spawn()
         .unwrap();
     let mut stderr = child.stderr.take().unwrap();
-    let asked = read_until(&mut stderr, "leave it waiting: ");
+    let asked = read_until(&mut stderr, "leave the call waiting: ");
     assert!(asked.contains("rm_a waits: delete_file"), "{asked}");
 
     // Another process cannot drive the run meanwhile.
@@ -94,7 +94,7 @@ fn asking(session: &Session) -> (Ended, ChildStdin, Scanned<ChildStderr>) {
     let mut child = session.command(&args).stdin(Stdio::piped()).spawn().unwrap();
     let (stdin, mut stderr) = (child.stdin.take().unwrap(), child.stderr.take().unwrap());
     let asking = Ended(Some(child));
-    read_until(&mut stderr, "leave it waiting: ");
+    read_until(&mut stderr, "leave the call waiting: ");
     (asking, stdin, stderr)
 }
 
@@ -108,7 +108,7 @@ fn a_decision_of_another_process_ends_the_asking() {
         |args: &[&str]| session.run(&[args, &["--run", "undecided-1", "--state-dir", "runs"]].concat());
     assert_eq!(decide(&["approve", "rm_a", "--actor", "ada"]).code, Some(0));
     // The second question is asked now, and the first one is not asked again.
-    let said = read_until(&mut stderr, "leave it waiting: ");
+    let said = read_until(&mut stderr, "leave the call waiting: ");
     assert!(said.starts_with('\n') && said.contains("ada            approves rm_a"), "{said:?}");
     assert!(said.contains("rm_b waits: delete_file") && !said.contains("rm_a waits"), "{said:?}");
     // The line that was waited for is the answer to the question that is shown.
@@ -152,7 +152,7 @@ fn interrupt_at_a_prompt_exits_though_the_end_is_uncommitted() {
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     assert_harmless("run --ask", &said);
-    assert!(said.contains("whoever took it goes on with it"), "{said}");
+    assert!(said.contains("the process that took the run drives it"), "{said}");
     assert_eq!(stores::text(&store, "SELECT holder FROM runs").as_deref(), Some("ada"));
 }
 
