@@ -138,8 +138,17 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::Unsupported {
         return failure.with_help(format!("`-` reads standard input: `… - < {}`", printable(path)));
     }
-    if error.kind() != io::ErrorKind::NotFound {
-        return failure;
+    match error.kind() {
+        io::ErrorKind::NotFound => {}
+        io::ErrorKind::IsADirectory => {
+            let folder = Path::new(&name).display();
+            return Failure::new(format!("cannot read {folder}: expected a file, got a folder"))
+                .with_help("name a file of the folder");
+        }
+        io::ErrorKind::PermissionDenied => {
+            return failure.with_help("change the permissions, or run the command as another user");
+        }
+        _ => return failure,
     }
     failure.with_help(match nearest(Path::new(path)) {
         Some(near) => format!("did you mean {near}?"),

@@ -69,7 +69,7 @@ fn a_run_that_was_killed_after_any_commit_goes_on() {
             said = resume(&answers.iter().map(String::as_str).collect::<Vec<_>>());
         }
         assert!(
-            said.code == Some(0) || is_over && said.stderr.contains("it is over"),
+            said.code == Some(0) || is_over && said.stderr.contains("is over: expected"),
             "{what}: {}",
             said.shown()
         );

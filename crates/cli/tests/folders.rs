@@ -66,7 +66,7 @@ fn run_of_another_machine_is_refused_a_local_runs_folder() {
     let listed = machines.say(SHARED, &["runs"], 0);
     assert!(listed.stdout.contains("files-1/work belongs to another run"), "{}", listed.shown());
     let said = machines.say(SHARED, &["resume", "files-1"], 2);
-    assert!(said.stderr.contains("files-1/owner has another token"), "{}", said.shown());
+    assert!(said.stderr.contains("files-1/owner, got another token"), "{}", said.shown());
     assert!(said.stderr.contains("on the machine that created it"), "{}", said.shown());
     assert!(!machines.has_written(), "the folder is the other run's");
 
@@ -91,7 +91,7 @@ fn prune_of_another_machines_run_keeps_a_local_runs_folder() {
         (&"files-1".into(), &"left".into()),
         "{json}"
     );
-    let warned = said.stderr.contains("warning: the folder of files-1 is left: ");
+    let warned = said.stderr.contains("warning: the folder of files-1 stays: ");
     assert!(warned && said.stderr.contains("belongs to another run"), "{}", said.shown());
 
     machines.say(LOCAL, &["worker", "--once"], 0);

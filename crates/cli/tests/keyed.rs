@@ -117,7 +117,7 @@ fn a_run_that_a_forged_list_calls_over_is_not_pruned() {
     let db = stores::open(&session, "runs/runs.db");
     db.execute_batch("UPDATE runs SET status = 'Done', changed_at_ms = 1").unwrap();
     let pruned = say(&["prune", "--older-than", "1d"]);
-    assert!(pruned.stderr.contains("pay-1 is left"), "{}", pruned.shown());
+    assert!(pruned.stderr.contains("pay-1 stays"), "{}", pruned.shown());
     let left: i64 = db.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1);
 }

@@ -332,7 +332,7 @@ fn a_link_in_the_place_of_an_owner_is_told() {
     let said = session.run(&[&["resume", "files-1"], &place[..]].concat());
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(
-        said.stderr.contains("files-1/owner: it is a link, and links are not followed"),
+        said.stderr.contains("files-1/owner: expected a file, got a link: links are not followed"),
         "{}",
         said.shown()
     );

@@ -52,7 +52,7 @@ fn machines_that_share_a_store_give_no_number_of_a_removed_run() {
         let told = on("two", &["run", "pay.yaml"]);
         assert!(told.contains("--approve pay-2/p/1"), "{told}");
         let late = on("two", &["approve", "pay-1/p/1", "--actor", "ada"]);
-        assert!(late.contains("unknown"), "{late}");
+        assert!(late.contains("there is no run \"pay-1\""), "{late}");
         let waits = on("two", &["approvals"]);
         assert!(waits.contains("pay-2/p/1"), "{waits}");
     }

@@ -26,7 +26,7 @@ fn prune_skips_a_run_with_unreadable_files_and_removes_others() {
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
     assert!(
-        said.stderr.contains("warning: done-2 is left: ") && said.stderr.contains("messages.jsonl"),
+        said.stderr.contains("warning: done-2 stays: ") && said.stderr.contains("messages.jsonl"),
         "{}",
         said.shown()
     );
@@ -49,7 +49,7 @@ fn a_folder_that_cannot_be_removed_is_told_and_keeps_no_other() {
     fs::create_dir(&mark).unwrap();
     let said = session.run(&["prune", "--older-than", "1ms", "--json", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
-    assert!(said.stderr.contains("warning: the folder of done-2 is left: "), "{}", said.shown());
+    assert!(said.stderr.contains("warning: the folder of done-2 stays: "), "{}", said.shown());
     let json: Value = serde_json::from_str(&said.stdout).unwrap();
     let removed = json["runs"].as_array().unwrap();
     let folders: Vec<_> = removed.iter().map(|run| (run["run"].as_str(), run["folder"].as_str())).collect();

@@ -37,15 +37,11 @@ fn restored_older_store_is_not_driven_until_accepted() {
     fs::write(&database, &older).unwrap();
     does(&["worker", "--once"], 1);
     let runs = does(&["runs"], 0);
-    let told = "problem: the store is behind what was done: commit ";
+    let told = "problem: this machine made commit ";
     assert!(runs.stdout.contains(told), "{}", runs.shown());
     assert!(runs.stdout.contains("`runstate resume copied-1 --restored --detach`"), "{}", runs.shown());
     let refused = does(&["resume", "copied-1"], 2);
-    assert!(
-        refused.stderr.contains("of the run was made on this machine, and the store has 0"),
-        "{}",
-        refused.shown()
-    );
+    assert!(refused.stderr.contains("of the run, and the store has commit 0"), "{}", refused.shown());
     assert!(
         refused
             .stderr

@@ -89,6 +89,10 @@ fn an_unusable_scenario_is_told_with_its_file_and_reason() {
     let told = "unusable  broken.yaml: model: expected a list, got 7\n\n1 scenario: ";
     assert!(said.stdout.starts_with(told), "{}", said.shown());
     assert!(said.stderr.contains("--> broken.yaml:3:8"), "{}", said.shown());
+    fs::create_dir(session.path("empty")).unwrap();
+    let said = session.run(&["test", "empty"]);
+    assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
+    assert!(said.stderr.starts_with("error: there is no scenario in empty\n"), "{}", said.shown());
 }
 
 /// A wrong value is told with its field, the value and the expected one.

@@ -116,6 +116,10 @@ impl Desk {
         let output = harmless("a decision", child.wait_with_output().unwrap());
         let (stdout, stderr) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        // The command refuses a run that is not in the store.
+        if stdout.is_empty() && stderr.starts_with("error: there is no run ") {
+            return "unknown".to_owned();
+        }
         let told = serde_json::from_str::<Value>(&stdout);
         let told = told.unwrap_or_else(|error| panic!("{given:?}: {error}: {stdout}{stderr}"));
         told["reply"].as_str().unwrap().to_owned()

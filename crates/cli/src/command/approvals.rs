@@ -22,7 +22,7 @@ Examples:
   runstate approvals --run tidy-folder-1 --json
 
 Exit codes:
-  0  listed, possibly without a call; unreadable entries are on standard error
+  0  listed; unreadable entries are on standard error
   2  the run does not exist; the store or another argument is unusable")]
 pub(crate) struct Args {
     /// Only calls of this run

@@ -19,7 +19,7 @@ Example:
   runstate expire --store sqlite:runs.db
 
 Exit codes:
-  0  each expired call is cancelled, possibly without one
+  0  each expired call is cancelled
   1  a run or the store keeps its expired calls: the reasons are on standard
      error
   2  the store or another argument is unusable")]

@@ -28,7 +28,7 @@ Examples:
   runstate prune --older-than 12h
 
 Exit codes:
-  0  removed, possibly without a run; runs that stay are on standard error
+  0  each old run is removed; runs that stay are on standard error
   2  a folder cannot be removed; the store or another argument is unusable")]
 pub(crate) struct Args {
     /// The minimum time since the end of a run, such as 7d, 12h or 30m

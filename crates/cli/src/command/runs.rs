@@ -23,7 +23,7 @@ Examples:
   runstate runs --status waiting --limit 100 --json
 
 Exit codes:
-  0  listed, possibly without a run; unreadable entries are on standard error
+  0  listed; unreadable entries are on standard error
   2  the store or another argument is unusable")]
 pub(crate) struct Args {
     /// Only runs in this status

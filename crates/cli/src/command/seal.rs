@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         runs::replace(path, text.as_bytes()).map_err(|error| Failure::io("write", path, &error))?;
     }
     for Sealed { place, what, changed } in sealed {
-        let done = if changed { "sealed" } else { "had its digest before" };
+        let done = if changed { "sealed" } else { "already sealed" };
         out.line(&printable(&format!("{}#{place}: {what}: {done}", source.name)));
     }
     Ok(Exit::Good)

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Output format. Default: text
     #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
-    /// With --format timeline: show only the last transitions, this many
+    /// With --format timeline: the maximum number of transitions, counted from the end
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
     #[command(flatten)]

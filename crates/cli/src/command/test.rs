@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     for path in &args.paths {
         let subjects = suite::find(path)?;
         // An emptied folder is not the expected input.
-        if subjects.is_empty() && args.paths.len() > 1 {
+        if subjects.is_empty() {
             let path = path.display().to_string();
             return Err(Failure::new(format!("there is no scenario in {}", secrets::masked_path(&path)))
                 .with_help("give files or folders with scenarios: .yaml, .yml or .json"));
@@ -142,17 +142,10 @@ impl Tally {
         let Tally { same, accepted, bad, unusable, coverage } = self;
         let all = same + accepted + bad + unusable;
         if all == 0 {
-            let (what, help) = match &args.filter {
-                Some(filter) => (
-                    format!("there is no scenario with {filter:?} in its path"),
-                    "--filter takes a part of a path, in the same letter case",
-                ),
-                None => (
-                    "there is no scenario to play".to_owned(),
-                    "a scenario is a file that ends with .yaml, .yml or .json",
-                ),
-            };
-            return Err(Failure::new(what).with_help(help));
+            // Each path has a scenario.
+            let filter = args.filter.as_deref().unwrap_or_default();
+            return Err(Failure::new(format!("there is no scenario with {filter:?} in its path"))
+                .with_help("--filter takes a part of a path, in the same letter case"));
         }
         if args.coverage {
             out.line("");

@@ -53,7 +53,7 @@ impl Name<'_> {
             Errno::NOTDIR | Errno::LOOP => io::Error::new(
                 io::ErrorKind::NotADirectory,
                 format!(
-                    "{}: expected a folder, got another kind; links are not followed",
+                    "{}: expected a folder, got another kind (links are not followed)",
                     self.last.display()
                 ),
             ),

@@ -323,7 +323,7 @@ impl Runs {
             )));
         }
         let runs = self.listed().unwrap_or_default().0.into_iter().map(|run| run.to_string());
-        let near = did_you_mean(&run.to_string(), runs.collect::<Vec<_>>().iter().map(String::as_str));
+        let near = did_you_mean(run.as_str(), runs.collect::<Vec<_>>().iter().map(String::as_str));
         let what = format!("there is no run {run} in {}{near}", self.folder.display());
         Err(Failure::new(what).with_help(format!(
             "`{}` lists the runs; `--state-dir` names another folder",

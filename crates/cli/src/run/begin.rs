@@ -109,7 +109,7 @@ fn going_on(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     let loaded = load(opened, run)?;
     match loaded.info.status {
         RunStatus::Done => Err(Failure::new(format!(
-            "{run}: expected a run that is not over, got a run with the status Done"
+            "the run {run:?} is over: expected a run that waits or was interrupted"
         ))
         .with_help("`runstate run` begins a new one")),
         RunStatus::Running | RunStatus::Waiting => Ok(loaded),

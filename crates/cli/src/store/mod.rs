@@ -170,7 +170,10 @@ fn check_kind(url: &StoreUrl) -> Result<(), Failure> {
     let (expected, help) = match url {
         StoreUrl::File(path) if about.is_file() => {
             let sqlite = quoted(&StoreUrl::Sqlite(path.clone()).whole());
-            let help = format!("name a folder; if this is a file of SQLite, write `--store {sqlite}`");
+            let help = match url::is_sqlite(path) {
+                true => format!("write `--store {sqlite}`"),
+                false => "name a folder, such as `--store file:runs`".to_owned(),
+            };
             ("a folder, got a file", help)
         }
         StoreUrl::Sqlite(path) if about.is_dir() => {

@@ -1,6 +1,7 @@
 //! The address of a store.
 
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -108,22 +109,36 @@ fn of_home() -> Wrong {
     }
 }
 
+/// The remedy for a file that is no store.
+const NO_STORE: &str = "this file is no SQLite database: name another file";
+
+/// Is it a database of SQLite, by its first bytes?
+pub(super) fn is_sqlite(path: &Path) -> bool {
+    let mut begin = [0; SQLITE.len()];
+    let read = crate::input::file(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *SQLITE
+}
+
+const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+
 /// The error for an address without a scheme.
 fn of_no_scheme(text: &str) -> Wrong {
-    // A password may be anywhere in an address that is no path.
-    if text.is_empty() || crate::secrets::may_have_one(text) {
-        return Wrong::from(format!("expected {FORMS}, got a text without a scheme"));
-    }
     let path = Path::new(text);
     let names_sqlite = path.extension().is_some_and(|end| end == "db" || end == "sqlite" || end == "sqlite3");
-    let (is_folder, is_file) = (path.is_dir() || text.ends_with('/'), path.is_file() || names_sqlite);
-    let (sqlite, file) = (quoted(&format!("sqlite:{text}")), quoted(&format!("file:{text}")));
+    let (is_folder, is_file) = (path.is_dir() || text.ends_with('/'), is_sqlite(path) || names_sqlite);
+    // Any other text may be a password.
+    if crate::secrets::may_have_one(text) || !is_folder && !is_file && !path.is_file() {
+        return Wrong {
+            what: format!("expected {FORMS}, got a text without a scheme"),
+            help: Some(
+                "write sqlite: before the path of a file, or file: before the path of a folder".to_owned(),
+            ),
+        };
+    }
     let help = match (is_folder, is_file) {
-        (true, _) => format!("write `--store {file}`"),
-        (false, true) => format!("write `--store {sqlite}`"),
-        (false, false) => {
-            format!("write `--store {sqlite}` for a file, or `--store {file}` for a folder")
-        }
+        (true, _) => format!("write `--store {}`", quoted(&format!("file:{text}"))),
+        (false, true) => format!("write `--store {}`", quoted(&format!("sqlite:{text}"))),
+        (false, false) => format!("{NO_STORE}, such as `--store sqlite:runs.db`"),
     };
     Wrong { what: format!("expected {FORMS}, got {text:?}, which has no scheme"), help: Some(help) }
 }
@@ -133,8 +148,11 @@ fn of_scheme(scheme: &str) -> Wrong {
     // A misspelt address may contain a password anywhere, also at its beginning. A word of lower-case letters is none.
     let is_word = (2..=12).contains(&scheme.len()) && scheme.bytes().all(|byte| byte.is_ascii_lowercase());
     let got = if is_word { format!("the scheme `{scheme}:`") } else { "another scheme".to_owned() };
-    let help = closest(scheme, SCHEMES).map(|near| format!("did you mean `{near}:`?"));
-    Wrong { what: format!("expected {FORMS}, got {got}"), help }
+    let help = match closest(scheme, SCHEMES) {
+        Some(near) => format!("did you mean `{near}:`?"),
+        None => "a store is a file of SQLite, a folder or a database of PostgreSQL".to_owned(),
+    };
+    Wrong { what: format!("expected {FORMS}, got {got}"), help: Some(help) }
 }
 
 impl StoreUrl {
@@ -232,10 +250,7 @@ mod tests {
             assert_eq!(url.parse::<StoreUrl>().unwrap().to_string(), url);
         }
         assert_eq!("sqlite:///a/b.db".parse(), Ok(StoreUrl::Sqlite(PathBuf::from("/a/b.db"))));
-        assert_eq!(
-            "C:runs".parse::<StoreUrl>().unwrap_err(),
-            Wrong::from(format!("expected {FORMS}, got another scheme"))
-        );
+        assert_eq!("C:runs".parse::<StoreUrl>().unwrap_err(), of_scheme("C"));
         for wrong in ["sqlite:~/runs.db", "sqlite://~", "file:~/runs"] {
             assert_eq!(wrong.parse::<StoreUrl>(), Err(of_home()), "{wrong}");
         }
@@ -252,8 +267,8 @@ mod tests {
         assert_eq!(wrong("sqlit:runs.db").help.unwrap(), "did you mean `sqlite:`?");
         assert_eq!(wrong("my runs.db").help.unwrap(), "write `--store 'sqlite:my runs.db'`");
         assert_eq!(wrong("runs/").help.unwrap(), "write `--store file:runs/`");
-        let both = "write `--store sqlite:runs` for a file, or `--store file:runs` for a folder";
-        assert_eq!(wrong("runs").help.unwrap(), both);
+        // It may be a password.
+        assert!(wrong("runs").what.ends_with("got a text without a scheme"));
     }
 
     #[cfg(feature = "postgres")]

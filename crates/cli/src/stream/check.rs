@@ -77,7 +77,7 @@ fn repetitions(scenario: &Scenario) -> Result<(), String> {
 /// A rule without a target is a typing mistake, and would never be broken.
 fn rules(scenario: &Scenario) -> Result<(), String> {
     if scenario.drift.as_ref().and_then(|drift| drift.kinds.as_ref()).is_some_and(Vec::is_empty) {
-        return Err("drift.kinds: expected at least one entry, got none".to_owned());
+        return Err("drift.kinds: expected a non-empty value, got an empty value".to_owned());
     }
     for (at, rule) in scenario.guardrails.iter().enumerate() {
         let empty = match rule {
@@ -94,7 +94,7 @@ fn rules(scenario: &Scenario) -> Result<(), String> {
             _ => None,
         };
         if let Some(field) = empty {
-            return Err(format!("guardrails[{at}].{field}: expected at least one entry, got none"));
+            return Err(format!("guardrails[{at}].{field}: expected a non-empty value, got an empty value"));
         }
     }
     Ok(())

@@ -58,7 +58,7 @@ fn files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     let (mut found, mut left) = (Vec::new(), Vec::new());
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = open.pop() {
-        let refuse = |error| Failure::io("read", &folder, &error);
+        let refuse = |error| unreadable(&folder.to_string_lossy(), &error);
         for entry in fs::read_dir(&folder).map_err(refuse)? {
             let entry = entry.map_err(refuse)?;
             let about = entry.file_type().map_err(refuse)?;

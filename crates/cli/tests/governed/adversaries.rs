@@ -227,7 +227,7 @@ fn a_process_that_cannot_be_ended_is_told() {
     }
     assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
     let state = session.read(&format!("{STATE_DIR}/{run}/RUN_STATE.json"));
-    assert!(state.contains("could not end 1 processes that it had left running"), "{state}");
+    assert!(state.contains("could not end 1 processes that the tool left running"), "{state}");
     let supervisor = |name: &str| session.read(&format!("{STATE_DIR}/{run}/{name}"));
     assert_ne!(supervisor("first"), supervisor("second"));
 }
@@ -371,7 +371,11 @@ fn folders_that_a_tool_closed_are_opened_again() {
     mode("runs", Some(0));
     let listed = governed(&session, &["status"]);
     assert!(listed.code == Some(0) && listed.stdout.contains(&run), "{}", listed.shown());
-    assert!(listed.stderr.contains("which keeps this command out: it has 0500 now"), "{}", listed.shown());
+    assert!(
+        listed.stderr.contains("with which this command cannot use it: the mode is 0500 now"),
+        "{}",
+        listed.shown()
+    );
     // It is read alone.
     assert_eq!((mode("runs", None), mode(&format!("runs/{run}"), None)), (0o500, 0o500));
     let halted = governed(&session, &["halt", &run, "--by", "ada"]);

@@ -272,7 +272,11 @@ fn a_state_folder_that_is_away_keeps_its_folders() {
     fs::rename(session.path("one"), session.path("elsewhere")).unwrap();
     let away = run("two");
     assert_eq!(away.code, Some(2), "{}", away.shown());
-    assert!(away.stderr.contains("its state folder [tmp]/one is away: No such file"), "{}", away.shown());
+    assert!(
+        away.stderr.contains("its state folder [tmp]/one is unreadable: No such file"),
+        "{}",
+        away.shown()
+    );
     // As a place that nothing is mounted on.
     fs::create_dir(session.path("one")).unwrap();
     let away = run("two");
@@ -300,7 +304,7 @@ fn the_lock_of_the_notes_is_waited_for_and_named() {
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(
         said.stderr.contains(
-            "process 4321 of the state folder /srv/runs has had [tmp]/home/runstate/held/lock for 10 s"
+            "process 4321 of the state folder /srv/runs has [tmp]/home/runstate/held/lock since 10 s"
         ),
         "{}",
         said.shown()

@@ -72,7 +72,7 @@ fn a_link_in_the_place_of_the_folder_of_a_run_is_not_followed() {
     plan(&session, &[("build", &spoil)], REVIEW);
     let said = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
-    assert!(said.stderr.contains(" is no folder"), "{}", said.shown());
+    assert!(said.stderr.contains(": expected a folder, got another kind"), "{}", said.shown());
     assert_eq!(files(&session, "out"), [("o".to_owned(), "o\n".to_owned())]);
 }
 

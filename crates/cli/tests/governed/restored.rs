@@ -311,7 +311,7 @@ fn an_incomplete_rollback_says_what_is_left_to_do() {
     let said = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(said.code, Some(1), "{}", said.shown());
     let status = governed(&session, &["status"]);
-    let expected = "to do by hand: remove the cause, and copy back what differs from runs/RUN-SITE-";
+    let expected = "to do by hand: remove the cause, and copy changed files back from runs/RUN-SITE-";
     for said in [&said, &status] {
         assert!(said.stdout.contains("ROLLED_BACK"), "{}", said.shown());
         assert!(said.stdout.contains(expected) && said.stdout.contains("/snapshot"), "{}", said.shown());

@@ -266,7 +266,7 @@ fn a_rejection_that_was_killed_names_the_way_on() {
             for more in [&[][..], &["--digest", &digest]] {
                 let refused = governed(&session, &[&[decision, &approval, "--by", "bob"], more].concat());
                 assert_eq!(refused.code, Some(2), "{}", refused.shown());
-                assert!(refused.stderr.contains("a rollback is unfinished"), "{}", refused.shown());
+                assert!(refused.stderr.contains("is begun and not finished"), "{}", refused.shown());
                 assert!(refused.stderr.contains(&recover), "{}", refused.shown());
             }
         }

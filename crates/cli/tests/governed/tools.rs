@@ -487,7 +487,7 @@ fn a_structured_output_may_have_a_file_of_its_own() {
     assert!(!done.shown().contains("cannot be read: "), "{status}: {}", done.shown());
     let (status, done, _) = tool(&large((16 << 20) + 1));
     assert_eq!(status, "ROLLED_BACK", "{}", done.shown());
-    let told = "cannot be read: it has 16777217 bytes, more than the 16777216 bytes";
+    let told = "cannot be read: expected at most 16777216 bytes, got 16777217";
     assert!(json(&done)["why"].to_string().contains(told), "{}", done.shown());
     // What it says there holds, and what is no file there is told.
     let (status, done, _) = tool(r#"echo '{"status":"halted","error":"no licence"}' > $RUNSTATE_OUTPUT"#);

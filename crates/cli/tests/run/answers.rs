@@ -49,7 +49,8 @@ model:
     let said = session.run(&["run", "s.yaml", "--approve", "a"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(
-        said.stderr.contains("makes 2 calls of the id \"a\"") && said.stderr.contains("say which: a#1, a#2")
+        said.stderr.contains("makes 2 calls with the id \"a\"")
+            && said.stderr.contains("name one call: a#1, a#2")
     );
     let said = session.run(&["run", "s.yaml", "--approve", "a#1", "--deny", "a#2", "--json"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
@@ -81,6 +82,6 @@ fn the_way_on_can_be_copied_into_a_shell() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED.replace("rm_a", "'$(rm);rm_a'"));
     let said = session.run(&["run", "s.yaml", "--state-dir", "my runs"]);
-    let way_on = "go on with: runstate resume undecided-1 --state-dir 'my runs' --approve 'undecided-1/$(rm);rm_a/1' (or";
+    let way_on = "continue with: runstate resume undecided-1 --state-dir 'my runs' --approve 'undecided-1/$(rm);rm_a/1' (or";
     assert!(said.stdout.contains(way_on), "{}", said.shown());
 }
