@@ -31,7 +31,8 @@ Exit codes:
      violates a diagram; a decision was not accepted
   2  the run does not exist, is over or is unreadable, or another process
      drives it; the store or another argument is unusable
-  3  the run waits for a decision")]
+  3  the run waits for a decision
+  4  the run has a message, which a worker gives to it")]
 pub(crate) struct Args {
     /// The run's id
     run: String,

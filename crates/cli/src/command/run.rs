@@ -30,7 +30,8 @@ Exit codes:
   1  the run ended in another way (error, stopped, blocked), or its trace
      violates a diagram
   2  the scenario, the store or another argument is unusable
-  3  the run waits for a decision")]
+  3  the run waits for a decision
+  4  the run has a message, which a worker gives to it")]
 pub(crate) struct Args {
     /// The scenario, a YAML file
     scenario: String,

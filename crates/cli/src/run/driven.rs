@@ -58,6 +58,8 @@ pub(crate) struct Ending {
     pub(crate) reason: TerminationReason,
     /// The unused answers.
     pub(crate) unused: Vec<Ready>,
+    /// Did a message close the questions of the run? A worker continues it then.
+    pub(crate) has_message: bool,
 }
 
 impl Driven {
@@ -122,6 +124,7 @@ impl Driven {
         let mut before = look()?;
         let mut lines = None;
         let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
+        let mut has_message = false;
         let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
             // The listener starts before the first step.
@@ -143,6 +146,7 @@ impl Driven {
                     }
                     // This command passes only decisions to a run. A message ends the acceptance of decisions.
                     Stop::Waiting if look()?.has_message => {
+                        has_message = true;
                         complain(&printable(&format!("{id} continues with a message, driven by: {}", worker(opened))));
                         TerminationReason::Suspended
                     }
@@ -177,7 +181,7 @@ impl Driven {
                             .with_help(format!("continue with: {}", resume(opened, id))));
                     }
                 };
-                return Ok(Ending { reason, unused: stage.unused() });
+                return Ok(Ending { reason, unused: stage.unused(), has_message });
             }
         });
         looking.abort();

@@ -36,8 +36,11 @@ pub(crate) fn report(
         return Ok(exit);
     }
     let (id, reason) = (driven.id(), &ending.reason);
-    let pending = driven.state.pending();
+    let pending = pending(driven, ending);
     out.line(&printable(&match reason {
+        TerminationReason::Suspended if ending.has_message => {
+            format!("{id} has a message, and waits for a worker")
+        }
         TerminationReason::Suspended if pending.len() == 1 => format!("{id} waits for a decision"),
         TerminationReason::Suspended => format!("{id} waits for {} decisions", pending.len()),
         reason => format!("{id} is done: {reason}"),
@@ -61,6 +64,11 @@ pub(crate) fn report(
         out.line(&format!("continue with: {resume}{note}"));
     }
     Ok(exit)
+}
+
+/// The waiting calls. A message closes them.
+fn pending<'a>(driven: &'a Driven, ending: &Ending) -> Vec<Pending<'a>> {
+    if ending.has_message { Vec::new() } else { driven.state.pending() }
 }
 
 /// The question of a call, in a line.
@@ -87,6 +95,7 @@ fn exit(ending: &Ending, checked: &Report) -> Exit {
     match (&ending.reason, checked.verdict) {
         (_, Verdict::Violates) => Exit::Bad,
         (TerminationReason::NaturalEnd, _) => Exit::Good,
+        (TerminationReason::Suspended, _) if ending.has_message => Exit::Unfinished,
         (TerminationReason::Suspended, _) => Exit::Waiting,
         _ => Exit::Bad,
     }
@@ -124,9 +133,7 @@ fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value
         .calls()
         .map(|(name, call)| json!({"call": name, "tool": call.record().tool(), "status": call.status()}))
         .collect();
-    let waiting: Vec<Value> = driven
-        .state
-        .pending()
+    let waiting: Vec<Value> = pending(driven, ending)
         .iter()
         .map(|pending| waiting_to_json(&approval(driven.id(), pending)))
         .collect();

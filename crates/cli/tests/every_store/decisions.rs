@@ -1,5 +1,7 @@
 //! Decisions from processes other than the one that drives the run.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use super::in_every_store;
@@ -27,6 +29,7 @@ in_every_store! {
     what_lapsed_is_shown_by_lists_and_given_up_by_expire,
     a_run_that_was_cancelled_takes_no_approval,
     a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
+    a_process_that_asks_leaves_a_run_with_a_message_to_a_worker,
     a_result_is_held_against_what_was_asked_for,
     a_name_that_several_calls_have_is_refused_with_their_suspensions,
     an_id_that_the_model_gives_again_is_refused_with_the_suspension,
@@ -329,6 +332,25 @@ fn a_process_that_waits_with_a_run_takes_what_comes_meanwhile(place: &dyn Fn() -
         assert!(stderr.contains(heard), "{stderr}");
         place.conforms("pay-1", &["--complete"]);
     }
+}
+
+/// A worker drives the run with the message: it waits for no decision.
+fn a_process_that_asks_leaves_a_run_with_a_message_to_a_worker(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", SCENARIO);
+    let mut asks =
+        place.command(&["run", "s.yaml", "--ask", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
+    // Its input stays open.
+    let _stdin = asks.stdin.take();
+    let asks = Ended(Some(asks));
+    place.wait_for("pay-1", "status", "Waiting");
+    place.does(&["send", "pay-1", "leave it", "--supersede"], 0);
+    let output = asks.output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    assert!(stderr.contains("pay-1 continues with a message, driven by: runstate worker"), "{stderr}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&told["exit"], &told["waiting"]), (&4.into(), &Value::Array(Vec::new())), "{told}");
 }
 
 fn a_result_is_held_against_what_was_asked_for(place: &dyn Fn() -> Place) {
