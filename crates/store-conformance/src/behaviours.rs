@@ -19,9 +19,8 @@ macro_rules! behaviours {
         behaviours!(@tests ($) $([$($($name)+)+])+);
     };
     (@tests ($d:tt) [$($data:ident)+] [$($lists:ident)+] [$($queue:ident)+]) => {
-        /// Creates a test for each behaviour of [`runstate-store-conformance`](runstate_store_conformance), in the current module. The
-        /// expression is a future of an empty [`Bench`](crate::Bench). It is evaluated again in each
-        /// test.
+        /// Creates a test for each behaviour of this crate, in the current module. The expression is a future of an
+        /// empty [`Bench`](crate::Bench). It is evaluated again in each test.
         ///
         /// `store_conformance!(data: ...)` creates the tests of one [part](crate::Part) alone, as do
         /// `lists: ...` and `queue: ...`. The first two also accept a bench [without a

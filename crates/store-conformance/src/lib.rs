@@ -34,7 +34,7 @@
 //!
 //! A failed behaviour panics with the actual and the expected result. The suite cannot see whether durable data
 //! survives a power cut. For that, a test counts the syncs of a store, or runs it on a simulated disk
-//! ([`SimDisk`](runstate_runtime::files::SimDisk)).
+//! (`SimDisk` of `runstate-runtime`).
 
 mod behaviours;
 mod cancels;
