@@ -24,11 +24,6 @@ fn a_driver_of_ones_own() {
 }
 
 #[test]
-fn the_whole_loop() {
-    super::assert_stored("example_agent_loop", &run("agent_loop"));
-}
-
-#[test]
 fn calls_alone_in_a_foreign_loop() {
     super::assert_stored("example_calls_only", &run("calls_only"));
 }

@@ -14,8 +14,8 @@ use runstate_agent::{
 use runstate_agent_stream::SessionModel;
 use runstate_stream::{ErrorKind, RetryPolicy, SessionError};
 
-use super::stream::flows::{every, policy};
 use super::stream::script::{Step, scripted, then, tokens};
+use super::stream::sessions::{every, policy};
 use super::world::{World, ms};
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,8 @@
 #[path = "../../stream/tests"]
 #[allow(dead_code, reason = "these tests use a part of them")]
 mod stream {
-    pub mod flows;
     pub mod script;
+    pub mod sessions;
     pub mod told;
 }
 

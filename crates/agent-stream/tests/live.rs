@@ -3,8 +3,8 @@
 use runstate::termination::TerminationReason;
 use runstate_stream::{ErrorKind, SessionBuilder};
 
-use super::stream::flows::every;
 use super::stream::script::{Step, then, tokens};
+use super::stream::sessions::every;
 use super::world::World;
 
 fn texts(texts: &[(u32, String)]) -> Vec<&str> {

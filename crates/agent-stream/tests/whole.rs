@@ -5,8 +5,8 @@ use runstate_agent::answer::Usage;
 use runstate_stream::{Compare, ErrorKind, RetryPolicy};
 use serde_json::json;
 
-use super::stream::flows::{every, no, policy};
 use super::stream::script::{Step, scripted, then, tokens};
+use super::stream::sessions::{every, no, policy};
 use super::world::World;
 
 #[tokio::test(start_paused = true)]

@@ -15,8 +15,8 @@ use runstate_agent_stream::SessionModel;
 use runstate_stream::{Recording, Session, SessionBuilder};
 use serde_json::Value;
 
-use super::stream::flows::on;
 use super::stream::script::{Seen, Step};
+use super::stream::sessions::on;
 use super::stream::told::Notes;
 
 /// Says what it was asked for.

@@ -15,6 +15,7 @@ mod doctored;
 mod doubt;
 mod drops;
 mod ends;
+mod example;
 mod failures;
 mod files;
 mod ids;

@@ -7,9 +7,9 @@ use runstate::stream_session::{ErrorCode, StreamSessionStatus};
 use runstate_stream::{ErrorKind, RetryPolicy, Timeouts};
 use tokio_util::sync::CancellationToken;
 
-use super::flows::{every, no, on, policy};
 use super::rows::documented;
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, no, on, policy};
 use super::told::{drive, drive_with};
 
 #[tokio::test(start_paused = true)]

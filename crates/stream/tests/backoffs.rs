@@ -5,8 +5,8 @@ use std::time::Duration;
 use runstate::stream_session::ErrorCode;
 use runstate_stream::{Backoff, ErrorKind, Event, Jitter, RetryPolicy, Session};
 
-use super::flows::{policy, session};
 use super::script::{Seen, Step, scripted, tokens};
+use super::sessions::{policy, session};
 use super::told::drive;
 
 /// The back-offs before six retries of the network.

@@ -8,9 +8,9 @@ use runstate_stream::{CollectError, ErrorKind, EventKind, RetryPolicy, SessionBu
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::flows::{every, no, on, policy, session};
 use super::rows::documented;
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, no, on, policy, session};
 use super::told::{Notes, Whole, drive};
 
 #[derive(Debug, PartialEq, Deserialize)]

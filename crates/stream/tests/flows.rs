@@ -1,45 +1,17 @@
 //! The flows of document 002, "Event Ordering Specifications", each whole: events and callbacks in one order, what the
 //! consumer has, how it ends, and the trace.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use runstate::stream_session::ErrorCode;
 use runstate_guardrails::drift::DriftDetector;
 use runstate_guardrails::{Custom, Severity, Violation};
-use runstate_stream::{
-    Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, SessionBuilder, Timeouts,
-};
+use runstate_stream::{ErrorKind, FinishReason, OnFinish, RetryPolicy, Timeouts};
 use serde_json::json;
 
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, no, on, policy, session};
 use super::told::{assert_shown, drive, drive_with};
-
-/// A session without limits on time, whose retries wait 100 ms.
-pub fn session(attempts: Vec<Vec<Step>>) -> SessionBuilder {
-    on(&Seen::default(), attempts)
-}
-
-pub fn on(seen: &Seen, attempts: Vec<Vec<Step>>) -> SessionBuilder {
-    Session::builder("stream_1", scripted(seen, attempts)).timeouts(Timeouts::NONE).retry(policy())
-}
-
-pub fn policy() -> RetryPolicy {
-    RetryPolicy { backoff: Backoff::fixed(Duration::from_millis(100)), ..RetryPolicy::default() }
-}
-
-pub fn every(tokens: u32) -> Continuation {
-    Continuation::every(NonZeroU32::new(tokens).unwrap())
-}
-
-/// Says that a word must not be said; another attempt may do better.
-pub fn no(word: &'static str) -> Custom {
-    Custom::new("no-word").while_streaming(move |delta, so_far| {
-        let at = so_far.rfind(word)?;
-        (at + word.len() > so_far.len() - delta.len())
-            .then(|| Violation::error("no-word", "it was said").at(at))
-    })
-}
 
 #[tokio::test(start_paused = true)]
 async fn normal() {
@@ -161,7 +133,7 @@ async fn guardrail_without_a_way_on() {
     assert_eq!(whole.code(), Some(ErrorCode::GuardrailViolation), "the last fallback's too");
 
     let secret = Custom::new("secret").at_end(|_, _| vec![Violation::fatal("secret", "a key")]);
-    let session = super::flows::session(script).guardrail(secret);
+    let session = super::sessions::session(script).guardrail(secret);
     let whole = drive(session.fallback(scripted(&Seen::default(), vec![tokens("unused")]))).await;
     assert_eq!(whole.code(), Some(ErrorCode::FatalGuardrailViolation));
     assert_shown("guardrail_fatal", &whole.shown());

@@ -11,8 +11,8 @@ use runstate_stream::{
     TimeoutType, Timeouts,
 };
 
-use super::flows::{every, no, on, policy, session};
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, no, on, policy, session};
 use super::told::{Notes, drive};
 
 /// Panics in each of the thirteen, and counts.
@@ -281,7 +281,7 @@ async fn a_run_that_is_dropped_goes_on_with_the_next() {
     };
     assert!(dropped > 20, "{dropped}");
     assert_eq!((state.content.as_str(), state.duration_ms), ("a b ", 100));
-    assert_eq!(notes.take(), drive(super::flows::session(script)).await.notes);
+    assert_eq!(notes.take(), drive(super::sessions::session(script)).await.notes);
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,5 +10,6 @@ mod random;
 mod records;
 mod rows;
 mod script;
+mod sessions;
 mod spoilt;
 mod told;

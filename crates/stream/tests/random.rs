@@ -12,8 +12,8 @@ use runstate_stream::{
 };
 use serde_json::json;
 
-use super::flows::{every, no};
 use super::script::{Seen, Step, scripted};
+use super::sessions::{every, no};
 use super::told::{Whole, drive_with};
 
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use runstate_stream::{Compare, ErrorKind, Recording};
 use serde_json::{Value, json};
 
-use super::flows::{every, session};
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, session};
 use super::told::{assert_shown, drive};
 
 async fn recorded() -> Recording {

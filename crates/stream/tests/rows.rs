@@ -9,8 +9,8 @@ use runstate_guardrails::drift::DriftDetector;
 use runstate_guardrails::{Custom, Severity, Violation};
 use runstate_stream::{ErrorKind, EventKind, RetryPolicy, Session, Timeouts};
 
-use super::flows::{every, no, on, policy, session};
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, no, on, policy, session};
 use super::told::{Whole, drive, drive_with};
 
 /// The names of the document's events, in order.

@@ -11,8 +11,8 @@ use runstate_stream::{ErrorKind, EventKind, FinishReason, OnFinish, RetryPolicy}
 use runstate::stream_session::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
-use super::flows::{every, no, on, policy, session};
 use super::script::{Seen, Step, scripted, then, tokens};
+use super::sessions::{every, no, on, policy, session};
 use super::told::drive;
 
 /// The opening of a refusal was saved before the refusal was seen.

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use runstate::snapshot::Keyring;
-use runstate_store::{CorruptEntry, Keyed, RunQuery, RunStore, StoreError};
 use runstate::trace::closest;
+use runstate_store::{CorruptEntry, Keyed, RunQuery, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::again::Again;
