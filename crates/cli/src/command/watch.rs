@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
+use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, EventRow, Feed, RunStore, StoreError};
-
 use serde_json::Value;
 
 use crate::exit::Exit;
