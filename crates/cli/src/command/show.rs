@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader};
 
 use clap::ValueEnum;
 use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules, Timeline, to_mermaid};
-use runstate_store::StoreError;
 use serde_json::json;
 
 use super::summary::Summary;

@@ -24,12 +24,7 @@ const PART: &str = "RUNSTATE_TEST_PART";
 /// Starts this program again, for one part.
 fn start(folder: &Folder, part: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args([
-        "--exact",
-        "store::file::processes::a_part_of_another_process",
-        "--nocapture",
-        "--test-threads=1",
-    ]);
+    child.args(["--exact", "file::processes::a_part_of_another_process", "--nocapture", "--test-threads=1"]);
     child.env(FOLDER, &**folder).env(PART, part).stdout(Stdio::piped());
     child.spawn().unwrap()
 }
