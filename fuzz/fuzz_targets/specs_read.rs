@@ -6,7 +6,7 @@
 #![no_main]
 #![allow(dead_code, unused_imports, reason = "not all of the command is called")]
 
-#[path = "../../crates/cli/crates/runtime/src/clock.rs"]
+#[path = "../../crates/cli/src/clock.rs"]
 mod clock;
 #[path = "../../crates/cli/src/exit.rs"]
 mod exit;
@@ -16,6 +16,8 @@ mod failure;
 mod input;
 #[path = "../../crates/cli/src/keys.rs"]
 mod keys;
+#[path = "../../crates/cli/src/meant.rs"]
+mod meant;
 #[path = "../../crates/cli/src/output.rs"]
 mod output;
 #[path = "../../crates/cli/src/runs/mod.rs"]

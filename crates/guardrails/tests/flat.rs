@@ -72,7 +72,7 @@ fn early_and_late(mut check: impl FnMut(&str), token: impl Fn(usize) -> String) 
 }
 
 #[test]
-#[ignore = "measures; by hand: cargo test --release --test lib guardrail::flat -- --ignored --nocapture"]
+#[ignore = "measures; by hand: cargo test --release -p runstate-guardrails --test lib flat -- --ignored --nocapture"]
 fn what_a_token_costs() {
     let json = |at: usize| match at {
         2_000 => "[1".to_owned(),

@@ -109,7 +109,7 @@ pub(super) fn key_of_text(stored: &str) -> Option<String> {
 pub(super) fn wants_key(run: &str, key: &str) -> StoreError {
     StoreError::unusable(
         format_args!("the run {run:?} is stored under the key {key:?}"),
-        "open the store with that key: `store::Keyed`, or --key-file and RUNSTATE_KEY of the command",
+        "open the store with that key: `runstate_store::Keyed`, or --key-file and RUNSTATE_KEY of the command",
     )
 }
 

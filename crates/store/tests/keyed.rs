@@ -399,7 +399,7 @@ async fn without_the_key_a_run_is_neither_read_nor_decided() {
     let refused = bare.load("r1").await.unwrap_err().to_string();
     assert_eq!(
         refused,
-        "the run \"r1\" is stored under the key \"k1\"; open the store with that key: `store::Keyed`, or --key-file and \
+        "the run \"r1\" is stored under the key \"k1\"; open the store with that key: `runstate_store::Keyed`, or --key-file and \
          RUNSTATE_KEY of the command"
     );
     let incoming = Incoming::new("d1", "p", DecisionAction::Resume);
