@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::{FutureExt, StreamExt};
-use tokio_util::sync::CancellationToken;
-
-use super::{How, VoidText};
 use runstate::turn::Extra;
 use runstate_agent::ModelError;
 use runstate_agent::answer::{FinishReason, ModelEvent};
 use runstate_stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
+use tokio_util::sync::CancellationToken;
+
+use super::{How, VoidText};
 
 /// An answer in progress.
 pub(super) struct Answer<'m, C: Callbacks> {

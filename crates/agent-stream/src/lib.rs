@@ -59,13 +59,12 @@ mod void;
 
 use std::fmt;
 
-use futures_util::stream;
-use serde_json::Value;
-
 use answer::Answer;
+use futures_util::stream;
 use runstate_agent::answer::{ModelEvent, Usage};
 use runstate_agent::{InferenceRequest, Model, ModelStream};
 use runstate_stream::{Callbacks, Session, SessionBuilder};
+use serde_json::Value;
 pub use void::VoidText;
 
 /// A model whose answers are the outputs of stream sessions, with one session per inference.

@@ -5,6 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use runstate::tool_execution::Effect;
+use runstate_runtime::clock::{Clock, unix_clock};
 use serde_json::{Map, Value};
 
 use super::event::Redact;
@@ -14,8 +16,6 @@ use super::plugin::{Approvals, Extension, Phase, Plugin, Plugins};
 use super::schema::{SchemaCheck, Unchecked};
 use super::stop::{MOST_WINDOW, StopConditions, StopConfigError};
 use super::tool::{Tool, ToolSpec};
-use runstate::tool_execution::Effect;
-use runstate_runtime::clock::{Clock, unix_clock};
 
 /// The configuration that drives runs. It holds no state of a run, and can drive many runs at a time. A clone copies
 /// a pointer.

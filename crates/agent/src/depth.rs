@@ -1,10 +1,9 @@
 //! The nesting limit of values from outside. With it, every stored run can be read again.
 
-use serde_json::Value;
-
 use runstate::decision::Suspension;
 use runstate::json::nests_deeper;
 use runstate::tool_result::ToolResult;
+use serde_json::Value;
 
 /// The most levels of arguments, outputs and results. The JSON parser accepts 127 levels. A stored run uses up to 8
 /// of them around a value; the rest is for the formats that contain stored runs.

@@ -3,11 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 use runstate::tool_call::CallKey;
 use runstate::turn::Turn;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A message of a thread. Messages are shared: a clone copies a pointer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

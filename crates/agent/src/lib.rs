@@ -52,11 +52,7 @@ pub mod stop;
 mod thread;
 mod tool;
 
-use runstate::kernel::Observer;
-
 pub use async_trait::async_trait;
-pub use tokio_util::sync::CancellationToken;
-
 pub use commit::{
     CommitError, Delta, FileCommitter, FileError, MemoryCommitter, RunFile, StateCommitter, read_run,
 };
@@ -72,10 +68,12 @@ pub use plugin::{
     Approval, Approvals, EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError,
     Verdict,
 };
+use runstate::kernel::Observer;
 pub use runstate::tool_execution::Effect;
 pub use schema::{SchemaCheck, Unchecked};
 pub use state::{Pending, RunState, StateError, StoredRun};
 pub use thread::Thread;
+pub use tokio_util::sync::CancellationToken;
 pub use tool::{Tool, ToolContext, ToolSpec};
 
 /// Factory of observers for the machines of a run. A trace recorder gives each machine an [`Observer`].

@@ -3,6 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use runstate::actor::is_unseen;
+use runstate::decision::Decision;
+use runstate::tool_call::{CallKey, CallRecord};
+use runstate::tool_execution::{Effect, ExecuteTool, ToolExecution};
+use runstate::tool_result::ToolResult;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,11 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::keys::{Key, KeyError, Patches, StateView};
 use super::plugin::Approval;
-use runstate::actor::is_unseen;
-use runstate::decision::Decision;
-use runstate::tool_call::{CallKey, CallRecord};
-use runstate::tool_execution::{Effect, ExecuteTool, ToolExecution};
-use runstate::tool_result::ToolResult;
 
 /// A tool that the model may call.
 ///

@@ -5,12 +5,12 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, BufRead};
 
+use runstate::json::hex;
+use runstate::snapshot::{KeyError, Keyring};
 use sha2::{Digest, Sha256};
 
 use super::lines::{Ends, LineReader, MOST_LINE};
 use super::log_line::{self, Told};
-use runstate::json::hex;
-use runstate::snapshot::{KeyError, Keyring};
 
 const DIGITS: usize = 64;
 const OWN: &str = ",\"hash\":\"";

@@ -1,10 +1,11 @@
 //! Validation of a RUN_STATE.json of any program.
 
+use runstate::governed_run::{GovernedRunStatus, RunId};
+
 use super::check_log::LoggedStep;
 use super::document::{AnyName, Document, MOST_BYTES};
 use super::faults::faults;
 use super::outcome::RunStatus;
-use runstate::governed_run::{GovernedRunStatus, RunId};
 
 /// The content of a RUN_STATE.json, and its faults.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead};
 
+use runstate::governed_run::GovernedRunStatus;
+
 use super::faults::{SKEW_MS, step};
 use super::lines::{Ends, LineReader, MOST_LINE};
 use super::log_line::{self, From, Told};
 use super::when::When;
-use runstate::governed_run::GovernedRunStatus;
 
 /// A transition in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]

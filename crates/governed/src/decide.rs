@@ -2,6 +2,14 @@
 
 use std::path::PathBuf;
 
+use runstate::actor::is_name;
+use runstate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
+use runstate::governed_run::{
+    AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
+    HaltReason, Planning, RunId,
+};
+use runstate_runtime::files::{Open, replace};
+
 use super::aside;
 use super::drive::{asked_about_plan, question};
 use super::error::GovernedError;
@@ -10,13 +18,6 @@ use super::notes::{PlanNote, Purpose, Standing, short};
 use super::open::OpenRun;
 use super::report;
 use super::when::When;
-use runstate::actor::is_name;
-use runstate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
-use runstate::governed_run::{
-    AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
-    HaltReason, Planning, RunId,
-};
-use runstate_runtime::files::{Open, replace};
 
 /// A waiting run with its question.
 enum Asked {

@@ -2,6 +2,10 @@
 
 use std::{fmt, io};
 
+use runstate::approval::ApprovalId;
+use runstate::decision::digest;
+use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+use runstate::snapshot::{KeyError, Keyring};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
@@ -9,10 +13,6 @@ use serde_json::{Map, Value};
 
 use super::notes::Notes;
 use super::when::When;
-use runstate::approval::ApprovalId;
-use runstate::decision::digest;
-use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
-use runstate::snapshot::{KeyError, Keyring};
 
 /// The size limit of a RUN_STATE.json in bytes.
 pub(super) const MOST_BYTES: u64 = 16 << 20;

@@ -1,11 +1,12 @@
 //! The faults of a readable RUN_STATE.json. It is checked against the documented graph, and not against the code that
 //! writes such files.
 
-use super::document::{Document, Entry, Named};
-use super::when::When;
 use runstate::approval::ApprovalId;
 use runstate::governed_run::GovernedRunStatus;
 use runstate::kernel::Status;
+
+use super::document::{Document, Entry, Named};
+use super::when::When;
 
 /// The permitted clock difference between machines in milliseconds.
 pub(super) const SKEW_MS: u64 = 60_000;

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::aside::{self, AsideReason, SettingAside};
-use super::lock;
-use super::notes::{APPROVED, PENDING, REJECTED};
 use runstate::approval::ApprovalId;
 use runstate::governed_run::RunId;
 use runstate_runtime::files::{Disk, Open};
+
+use super::aside::{self, AsideReason, SettingAside};
+use super::lock;
+use super::notes::{APPROVED, PENDING, REJECTED};
 
 /// The folders and files of governed runs.
 ///

@@ -4,6 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use runstate::approval::ApprovalId;
+use runstate::governed_run::{AnyGovernedRun, GovernedRun, HaltReason, Reviewers, RunId, RunRecord};
+use runstate::kernel::Observer;
+use runstate::snapshot::Keyring;
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::Disk;
+
 use super::aside::{AsideReason, SettingAside};
 use super::chain::Chain;
 use super::document::Document;
@@ -15,12 +22,6 @@ use super::open::{Found, Observers, OpenRun, Place};
 use super::outcome::Progressed;
 use super::parts::{GovernedTool, Parts};
 use super::rules::Rules;
-use runstate::approval::ApprovalId;
-use runstate::governed_run::{AnyGovernedRun, GovernedRun, HaltReason, Reviewers, RunId, RunRecord};
-use runstate::kernel::Observer;
-use runstate::snapshot::Keyring;
-use runstate_runtime::clock::Clock;
-use runstate_runtime::files::Disk;
 
 pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 

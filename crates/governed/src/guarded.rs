@@ -5,8 +5,9 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 
-use super::parts::PartError;
 use runstate_runtime::clock::{Clock, sleep_until};
+
+use super::parts::PartError;
 
 pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

@@ -3,12 +3,12 @@
 
 use std::io::{self, BufRead, Read};
 
+use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate::kernel::Status;
 use serde::Serialize;
 
 use super::document::Document;
 use super::when::When;
-use runstate::governed_run::{GovernedRunStatus, RunId};
-use runstate::kernel::Status;
 
 /// A transition of a run, with its number in the run's history. Number 1 is the creation of the run.
 ///

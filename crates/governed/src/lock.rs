@@ -5,8 +5,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::aside::{self, AsideReason, SettingAside};
 use runstate_runtime::files::{Disk, DiskFile, Open};
+
+use super::aside::{self, AsideReason, SettingAside};
 
 /// The number of attempts for a lock held by another process: for one second, and for ten seconds.
 pub(super) const SHORT: u32 = 50;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate::kernel::Status;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::lines::Transition;
 use super::when::When;
-use runstate::governed_run::{GovernedRunStatus, RunId};
-use runstate::kernel::Status;
 
 /// The content of a line: the state of a run, and related data.
 #[derive(Debug, Default)]

@@ -6,6 +6,8 @@
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use runstate::governed_run::RunId;
+use runstate_runtime::files::{Disk, DiskFile, Open, append};
 use serde::{Deserialize, Serialize};
 
 use super::aside::{self, Aside, AsideReason};
@@ -14,8 +16,6 @@ use super::lines::{Ends, LineReader, MOST_LINE, Transition};
 use super::lock::{self, Lock};
 use super::log_line;
 use super::open::Place;
-use runstate::governed_run::RunId;
-use runstate_runtime::files::{Disk, DiskFile, Open, append};
 
 /// The size limit of a file of lines in bytes. A larger file is set aside unread: a sparse file costs its writer
 /// nothing, and its reader hours.
@@ -393,8 +393,9 @@ fn chained(lines: Vec<String>, before: Option<String>, chain: Chain<'_>) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use runstate_runtime::files::RealDisk;
+
+    use super::*;
 
     /// The files are sparse, and nothing is read from them.
     #[test]

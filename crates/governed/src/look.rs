@@ -1,11 +1,12 @@
 //! Read access to runs, and the expiry of runs past their deadline.
 
+use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
+
 use super::drive::{asked, pending};
 use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
 use super::outcome::{RunStatus, Waits};
 use super::typed;
-use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
 
 impl Governor {
     /// Returns the status of a run. It reads without the lock. An expired run does not change until

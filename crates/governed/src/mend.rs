@@ -5,6 +5,10 @@ use std::io;
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
+use runstate::approval::{ApprovalId, ApprovalStatus};
+use runstate::governed_run::GovernedRunStatus;
+use runstate::snapshot::Snapshot;
+
 use super::aside::{self, Aside, AsideReason};
 use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
@@ -14,9 +18,6 @@ use super::logs::{self, Mended};
 use super::notes::{APPROVED, Notes, PENDING, REJECTED, folder_of, restored};
 use super::open::{OpenRun, Place};
 use super::report;
-use runstate::approval::{ApprovalId, ApprovalStatus};
-use runstate::governed_run::GovernedRunStatus;
-use runstate::snapshot::Snapshot;
 
 /// The repairs of a run's files; empty if the files were consistent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

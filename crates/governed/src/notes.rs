@@ -1,15 +1,15 @@
 //! Additional data of a run, stored in the field `runstate` of RUN_STATE.json.
 
+use runstate::actor::is_unseen;
+use runstate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
+use runstate::governed_run::Verdict;
+use runstate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use super::logs::Mark;
 use super::output::{Change, DeclaredRisk, ToolOutput, ToolStatus};
 use super::reports::{Moved, Reports};
 use super::when::When;
-use runstate::actor::is_unseen;
-use runstate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
-use runstate::governed_run::Verdict;
-use runstate::snapshot::Snapshot;
 
 /// The progress of a run within its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,12 @@
 use std::io;
 use std::path::Path;
 
+use runstate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
+use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
+use runstate::kernel::{Observer, Persist, State};
+use runstate::snapshot::Snapshot;
+use runstate_runtime::files::{Disk, Open, replace};
+
 use super::aside::{self, AsideReason, SettingAside};
 use super::chain::Chain;
 use super::document::{Document, MOST_BYTES, RESERVE};
@@ -17,11 +23,6 @@ use super::mend::Repairs;
 use super::notes::{Notes, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
-use runstate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
-use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
-use runstate::kernel::{Observer, Persist, State};
-use runstate::snapshot::Snapshot;
-use runstate_runtime::files::{Disk, Open, replace};
 
 /// Factory of observers for the machines of a run, by the machine's name.
 pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;

@@ -1,10 +1,11 @@
 //! The status of a run, and its open question.
 
+use runstate::approval::{ApprovalId, Request};
+use runstate::governed_run::{GovernedRunStatus, Rollback, RunId, TimeLimits};
+
 use super::document::Document;
 use super::mend::Repairs;
 use super::when::When;
-use runstate::approval::{ApprovalId, Request};
-use runstate::governed_run::{GovernedRunStatus, Rollback, RunId, TimeLimits};
 
 /// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

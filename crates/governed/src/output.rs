@@ -3,9 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use runstate::approval::Risk;
+use serde::{Deserialize, Serialize};
 
 /// The status of a tool's attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

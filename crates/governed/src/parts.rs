@@ -4,12 +4,12 @@ use std::error::Error;
 use std::fmt;
 
 use async_trait::async_trait;
+use runstate::approval::Request;
+use runstate::governed_run::{Opinion, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::notes::ToolReport;
 use super::output::{Action, DeclaredRisk, ToolOutput};
-use runstate::approval::Request;
-use runstate::governed_run::{Opinion, RunId};
 
 /// The view of a run for its parts.
 #[derive(Debug, Clone, Copy)]

@@ -4,6 +4,9 @@ use std::borrow::Borrow;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use runstate::actor::is_unseen;
+use runstate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
+use runstate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback, RunId};
 use serde_json::{Map, Value};
 
 use super::document::Document;
@@ -11,9 +14,6 @@ use super::error::GovernedError;
 use super::notes::{Notes, ToolReport, restored};
 use super::output::ToolStatus;
 use super::when::When;
-use runstate::actor::is_unseen;
-use runstate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
-use runstate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback, RunId};
 
 /// The report of a finished run. It is derived from RUN_STATE.json alone, so that it can be written again.
 pub(super) fn text<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>) -> String {

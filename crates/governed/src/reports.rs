@@ -5,13 +5,13 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
+use runstate_runtime::files::{Disk, Open};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::chain::digest;
 use super::logs::Lines;
 use super::notes::ToolReport;
 use super::when::When;
-use runstate_runtime::files::{Disk, Open};
 
 /// The most reports in RUN_STATE.json, and the number that stays when the others are moved.
 const MOST: usize = 96;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use runstate::governed_run::TimeLimits;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-
-use runstate::governed_run::TimeLimits;
 
 /// The gates: tools that may run without an approval, and tools that may not.
 ///

@@ -1,5 +1,7 @@
 //! Conversion between RUN_STATE.json and the typed run.
 
+use runstate::approval::{AnyApproval, ApprovalId};
+use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunRecord};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -7,8 +9,6 @@ use super::document::{Document, Entry, Extension, VERSION};
 use super::notes::{Notes, Purpose, Standing, restored};
 use super::open::Run;
 use super::when::When;
-use runstate::approval::{AnyApproval, ApprovalId};
-use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunRecord};
 
 /// The fields of a file that belong to other programs. They are preserved.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use runstate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use runstate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 
 /// A time in a file of a governed run, such as `2026-01-31T12:00:00Z`.
 ///

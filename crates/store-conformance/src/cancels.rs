@@ -1,10 +1,11 @@
 //! Requested cancellations.
 
+use runstate::run::RunStatus;
+
 use super::Bench;
 use super::played::Played;
 use super::puts::{Must, claim, claim_any, commit, create, load, mail, put, put_done, release};
 use super::world::{NOW, questions};
-use runstate::run::RunStatus;
 
 pub(super) async fn a_wish_to_cancel_is_noted_once(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -1,5 +1,6 @@
 //! Claims of runs.
 
+use runstate_store::{Holder, Lease, NewRun, Release, StoreError};
 use serde_json::json;
 
 use super::Bench;
@@ -9,7 +10,6 @@ use super::puts::{
     span, yes,
 };
 use super::world::{NOW, one};
-use runstate_store::{Holder, Lease, NewRun, Release, StoreError};
 
 pub(super) async fn a_run_is_claimed_by_name_whatever_its_status(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -1,13 +1,13 @@
 //! Commits, their numbers, and repeated commits.
 
+use runstate::run::RunStatus;
+use runstate_store::{Commit, Lease, RunStore, StoreError};
 use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
 use super::puts::{LONG, Must, claim, commit, create, everything, load, of, put, refused, runs};
 use super::world::{NOW, one, questions};
-use runstate::run::RunStatus;
-use runstate_store::{Commit, Lease, RunStore, StoreError};
 
 /// Creates and claims a run with at least four prepared commits, none of them made.
 async fn begun(store: &dyn RunStore) -> (Played, Lease) {

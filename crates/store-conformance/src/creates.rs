@@ -1,13 +1,13 @@
 //! Creation of runs.
 
+use runstate::run::RunStatus;
+use runstate_store::{NewRun, RunInfo, StoreError};
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::Bench;
 use super::puts::{Must, create, everything, load, mail, refused, runs, trace};
 use super::world::NOW;
-use runstate::run::RunStatus;
-use runstate_store::{NewRun, RunInfo, StoreError};
 
 pub(super) async fn a_run_is_created_once(bench: &dyn Bench) {
     let store = bench.store().await;

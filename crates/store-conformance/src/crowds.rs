@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{Incoming, Reply, Unchecked};
+use runstate_store::{ApprovalFilter, Posted, StoreError, decide};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -12,9 +15,6 @@ use super::puts::{
     LONG, Must, approvals, assert_stored, claim, commit, create, load, mail, of_any, put_waiting, span,
 };
 use super::world::{NOW, one};
-use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate_agent::{Incoming, Reply, Unchecked};
-use runstate_store::{ApprovalFilter, Posted, StoreError, decide};
 
 /// Returns the results of all tasks. A panic of one task is propagated.
 pub(super) async fn all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {

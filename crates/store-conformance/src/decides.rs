@@ -1,15 +1,15 @@
 //! The replies of [`decide`].
 
+use runstate::decision::Decision;
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{Incoming, Reply, SchemaCheck, Unchecked};
+use runstate_store::{RunStore, decide};
 use serde_json::{Value, json};
 
 use super::Bench;
 use super::played::Played;
 use super::puts::{Must, approval, claim, commit, create, mail, put, put_waiting, release};
 use super::world::{NOW, one, questions, turn};
-use runstate::decision::Decision;
-use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate_agent::{Incoming, Reply, SchemaCheck, Unchecked};
-use runstate_store::{RunStore, decide};
 
 /// Creates a decision about a call of a run.
 fn on(run: &str, call: &str, id: &str) -> Incoming {

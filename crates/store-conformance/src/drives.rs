@@ -3,6 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::run::RunStatus;
+use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
+use runstate::turn::Turn;
+use runstate_agent::{Incoming, Input, Reply, RunState, Unchecked};
+use runstate_runtime::clock::Clock;
+use runstate_store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 use serde_json::json;
 
 use super::Bench;
@@ -10,12 +16,6 @@ use super::puts::{
     LONG, Must, assert_stored, claim_any, create, load, mail, of, refused, release, span, trace,
 };
 use super::world::{NOW, Still, agent, drive, one, questions};
-use runstate::run::RunStatus;
-use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
-use runstate::turn::Turn;
-use runstate_agent::{Incoming, Input, Reply, RunState, Unchecked};
-use runstate_runtime::clock::Clock;
-use runstate_store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 
 /// Checks that the trace of a run conforms to the documented lifecycles.
 pub(super) async fn conforms(store: &dyn RunStore, run: &str) {

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use runstate_agent::ExecutionMode;
+use runstate_agent::event::{AgentEvent, EventKind};
+use runstate_store::{ChangeCursor, Changes, EventRow};
 use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
 use super::puts::{Must, claim, commit, create, events, put, yes};
 use super::world::{one, questions};
-use runstate_agent::ExecutionMode;
-use runstate_agent::event::{AgentEvent, EventKind};
-use runstate_store::{ChangeCursor, Changes, EventRow};
 
 /// Returns the event of a row, and checks its numbers.
 fn read(row: &EventRow) -> AgentEvent {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use runstate_store::{Claim, Holder, Lease, Posted, Release, StoreError};
 use serde_json::json;
 
 use super::Bench;
@@ -10,7 +11,6 @@ use super::puts::{
     LONG, Must, assert_stored, claim, claim_any, create, load, of, of_any, refused, release, span, trace, yes,
 };
 use super::world::{NOW, one, questions};
-use runstate_store::{Claim, Holder, Lease, Posted, Release, StoreError};
 
 pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;

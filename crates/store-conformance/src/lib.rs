@@ -72,14 +72,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::FutureExt as _;
-
-use runstate_runtime::clock::SetClock;
-use runstate_store::RunStore;
-
 pub use behaviours::BEHAVIOURS;
+use futures_util::FutureExt as _;
 pub use parted::{Part, PartBench, WithoutQueue};
 pub use played::Played;
+use runstate_runtime::clock::SetClock;
+use runstate_store::RunStore;
 pub use taped::Taped;
 
 /// A place with a store.

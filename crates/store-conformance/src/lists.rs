@@ -1,5 +1,7 @@
 //! Lists and their pages.
 
+use runstate::run::RunStatus;
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, NewRun, RunInfo, RunQuery, RunStore};
 use serde_json::json;
 
 use super::Bench;
@@ -8,8 +10,6 @@ use super::puts::{
     ALL, Must, approvals, claim, commit, create, load, put, put_done, put_waiting, release, runs, yes,
 };
 use super::world::{NOW, questions, turn};
-use runstate::run::RunStatus;
-use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, NewRun, RunInfo, RunQuery, RunStore};
 
 async fn paged(store: &dyn RunStore, mut query: RunQuery) -> Vec<String> {
     let mut ids = Vec::new();

@@ -1,15 +1,15 @@
 //! Loads: a loaded run equals the committed one.
 
+use runstate::turn::Extra;
+use runstate_agent::keys::Scope;
+use runstate_agent::{Message, StoredRun};
+use runstate_store::{ApprovalFilter, ValueRow};
 use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
 use super::puts::{Must, approvals, assert_stored, claim, commit, create, load, put, release, restored, yes};
 use super::world::{agent, one, questions, turn};
-use runstate::turn::Extra;
-use runstate_agent::keys::Scope;
-use runstate_agent::{Message, StoredRun};
-use runstate_store::{ApprovalFilter, ValueRow};
 
 pub(super) async fn a_run_comes_back_after_each_commit(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::{join, join_all};
+use runstate::decision::DecisionAction::Resume;
+use runstate_agent::ExecutionMode;
+use runstate_agent::Incoming;
+use runstate_runtime::clock::SetClock;
+use runstate_store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 use serde_json::json;
 
 use super::Bench;
@@ -11,11 +16,6 @@ use super::played::Played;
 use super::puts::{Must, approvals, claim, commit, create, mail, release};
 use super::world::{NOW, one, turn};
 use crate::replies::{NAMES, Question, Table};
-use runstate::decision::DecisionAction::Resume;
-use runstate_agent::ExecutionMode;
-use runstate_agent::Incoming;
-use runstate_runtime::clock::SetClock;
-use runstate_store::{ApprovalFilter, Commit, Lease, MemoryStore, RunData, RunStore, decide};
 
 /// A run of a store, with a reference table of replies.
 struct Doors<'a> {

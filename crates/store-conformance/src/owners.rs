@@ -1,5 +1,6 @@
 //! Ownership: of two workers with a lease on a run, only one can continue it.
 
+use runstate_store::StoreError;
 use serde_json::json;
 
 use super::Bench;
@@ -8,7 +9,6 @@ use super::puts::{
     LONG, Must, assert_stored, commit, create, everything, handle, load, of, of_any, refused, span,
 };
 use super::world::{NOW, one};
-use runstate_store::StoreError;
 
 async fn played() -> Played {
     Played::new("r1", &[one("a", "say", json!(1)), one("b", "say", json!(2))]).await

@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-
-use super::Bench;
 use runstate::decision::{Decision, Suspension};
 use runstate::tool_call::AnyToolCall;
 use runstate_runtime::clock::SetClock;
@@ -16,6 +14,8 @@ use runstate_store::{
     PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore, StoreError,
     Superseded, Timer, TraceRow, UserMessage,
 };
+
+use super::Bench;
 
 /// A part of a store. Each part needs the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

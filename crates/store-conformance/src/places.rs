@@ -1,11 +1,11 @@
 //! Ids in lists: they are ordered and distinguished by their bytes.
 
+use runstate_store::{ApprovalFilter, NewRun, RunQuery};
 use serde_json::json;
 
 use super::Bench;
 use super::puts::{ALL, Must, approvals, create, load, put_waiting};
 use super::world::NOW;
-use runstate_store::{ApprovalFilter, NewRun, RunQuery};
 
 const IDS: [&str; 10] = ["B", "a", "b", "A", "é", "z", "_", "-", "a b", "\u{1f980}"];
 

@@ -3,8 +3,6 @@
 use std::fmt;
 
 use async_trait::async_trait;
-
-use super::world::{NOW, agent, drive, hasty, in_mode};
 use runstate::checkpoint::Due;
 use runstate::decision::Decision;
 use runstate::tool_call::{AnyToolCall, ToolCallStatus};
@@ -15,6 +13,8 @@ use runstate_agent::{
     Thread,
 };
 use runstate_store::{Commit, EventRow, Place, TraceRow};
+
+use super::world::{NOW, agent, drive, hasty, in_mode};
 
 /// A committer that keeps commits as rows. It also passes them to a memory committer, which has the stored run after
 /// each commit.

@@ -1,5 +1,9 @@
 //! Decisions: the first one counts.
 
+use runstate::decision::Decision;
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate::tool_call::ToolCallStatus;
+use runstate_store::{ApprovalFilter, Posted, RunStore};
 use serde_json::json;
 
 use super::Bench;
@@ -9,10 +13,6 @@ use super::puts::{
     release, yes,
 };
 use super::world::{NOW, questions};
-use runstate::decision::Decision;
-use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate::tool_call::ToolCallStatus;
-use runstate_store::{ApprovalFilter, Posted, RunStore};
 
 async fn post(store: &dyn RunStore, decision: &Decision) -> Posted {
     store.post(decision).await.must(format_args!("post {:?}", decision.decision_id))

@@ -3,11 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::json;
-
-use super::Bench;
-use super::played::Played;
-use super::world::{NOW, one, questions};
 use runstate::decision::{Decision, DecisionAction};
 use runstate_agent::{RunState, StoredRun};
 use runstate_runtime::clock::Clock as _;
@@ -15,6 +10,11 @@ use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, NewRun, PendingSignals,
     RunInfo, RunQuery, RunStore, StoreError, TraceRow, left,
 };
+use serde_json::json;
+
+use super::Bench;
+use super::played::Played;
+use super::world::{NOW, one, questions};
 
 /// The end of a lease that outlasts each behaviour.
 pub(super) const LONG: u64 = NOW + 1_000_000_000;

@@ -4,6 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::join_all;
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{ExecutionMode, Incoming};
+use runstate_store::{ApprovalFilter, Lease, RunStore, StoreError, decide};
 use serde_json::json;
 
 use super::Bench;
@@ -12,9 +15,6 @@ use super::played::Played;
 use super::puts::{LONG, Must, approvals, commit, create, mail, of, refused, release};
 use super::world::{NOW, one, turn};
 use crate::replies::{NAMES, Question, Table};
-use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate_agent::{ExecutionMode, Incoming};
-use runstate_store::{ApprovalFilter, Lease, RunStore, StoreError, decide};
 
 /// The calls by name and by the model's id, with the number of approvers that each needs: `pay` by its gate, `ask` by
 /// its question.

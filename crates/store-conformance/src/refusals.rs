@@ -1,5 +1,8 @@
 //! Refused commits change nothing.
 
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::keys::Scope;
+use runstate_store::{Commit, Posted, StoreError, TraceRow, ValueRow};
 use serde_json::json;
 
 use super::Bench;
@@ -9,9 +12,6 @@ use super::puts::{
     yes,
 };
 use super::world::{NOW, one};
-use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate_agent::keys::Scope;
-use runstate_store::{Commit, Posted, StoreError, TraceRow, ValueRow};
 
 /// Adds values and a trace event to a commit.
 fn laden(mut commit: Commit, trace: u64) -> Commit {

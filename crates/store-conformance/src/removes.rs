@@ -1,5 +1,8 @@
 //! Removal of runs.
 
+use runstate_store::{ApprovalFilter, NewRun, StoreError};
+use serde_json::json;
+
 use super::Bench;
 use super::played::Played;
 use super::puts::{
@@ -7,8 +10,6 @@ use super::puts::{
     runs, span, yes,
 };
 use super::world::{NOW, one};
-use runstate_store::{ApprovalFilter, NewRun, StoreError};
-use serde_json::json;
 
 pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -2,6 +2,8 @@
 
 use std::task::{Context, Poll};
 
+use runstate_agent::keys::Scope;
+use runstate_store::{NewRun, Release, StoreError, ValueRow};
 use serde_json::json;
 
 use super::Bench;
@@ -10,8 +12,6 @@ use super::puts::{
     LONG, Must, assert_stored, claim, commit, create, everything, load, mail, of, of_any, release, span, yes,
 };
 use super::world::{NOW, one, questions};
-use runstate_agent::keys::Scope;
-use runstate_store::{NewRun, Release, StoreError, ValueRow};
 
 pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {
     // Each operation uses a handle that is dropped after it. Another handle reads the result.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-
 use runstate_runtime::clock::Clock;
 use runstate_store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
 

@@ -1,5 +1,6 @@
 //! Texts from users and models: any text is returned unchanged.
 
+use runstate_store::{ApprovalFilter, NewRun, Release};
 use serde_json::json;
 
 use super::Bench;
@@ -9,7 +10,6 @@ use super::puts::{
     release, restored, span, trace, yes,
 };
 use super::world::{NOW, one, turn};
-use runstate_store::{ApprovalFilter, NewRun, Release};
 
 const ODD: [&str; 16] = [
     "",

@@ -1,5 +1,8 @@
 //! Threads of runs, and messages for waiting runs.
 
+use runstate::run::RunStatus;
+use runstate_agent::Input;
+use runstate_store::{ApprovalFilter, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -11,9 +14,6 @@ use super::puts::{
     release, restored, yes,
 };
 use super::world::{NOW, agent, one};
-use runstate::run::RunStatus;
-use runstate_agent::Input;
-use runstate_store::{ApprovalFilter, NewRun, Posted, RunStore, StoreError, Superseded, UserMessage};
 
 /// Creates a run on a thread.
 async fn follow(

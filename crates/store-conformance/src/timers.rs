@@ -1,14 +1,14 @@
 //! Expiry of suspensions.
 
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate_agent::{Incoming, Reply, Unchecked};
+use runstate_store::{Posted, RunStore, Timer, decide, expire};
 use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
 use super::puts::{ALL, Must, approval, claim_any, commit, create, decision, mail, put, release, yes};
 use super::world::{NOW, turn};
-use runstate::decision::DecisionAction::{Cancel, Resume};
-use runstate_agent::{Incoming, Reply, Unchecked};
-use runstate_store::{Posted, RunStore, Timer, decide, expire};
 
 /// Creates a waiting run. Each of its calls expires that number of milliseconds after [`NOW`].
 async fn put_lapsing(store: &dyn RunStore, run: &str, after: &[u64]) -> Played {

@@ -1,12 +1,12 @@
 //! The trace of a run.
 
+use runstate_store::TraceRow;
 use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
 use super::puts::{Must, claim, commit, create, put, trace};
 use super::world::{one, questions};
-use runstate_store::TraceRow;
 
 pub(super) async fn a_trace_is_read_in_pages(bench: &dyn Bench) {
     let store = bench.store().await;

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use runstate::decision::{Decision, DecisionAction};
+use runstate_store::{ApprovalFilter, ApprovalQuery, Lease, Posted, Release, StoreError};
+
 use super::Bench;
 use super::played::Played;
 use super::puts::{LONG, Must, create, of, refused, span};
 use super::world::NOW;
-use runstate::decision::{Decision, DecisionAction};
-use runstate_store::{ApprovalFilter, ApprovalQuery, Lease, Posted, Release, StoreError};
 
 const UNKNOWN: [&str; 10] = ["gone", "", "R1", "r1 ", "r", "%", "r1/", "../r1", "*", "\u{1f980}"];
 

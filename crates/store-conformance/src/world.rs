@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::stream;
-use serde_json::{Value, json};
-
 use runstate::decision::{Decision, Suspension};
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
@@ -18,6 +16,7 @@ use runstate_agent::{
     run_loop_stream,
 };
 use runstate_runtime::clock::Clock;
+use serde_json::{Value, json};
 
 /// The default time.
 pub(super) const NOW: u64 = 1_000_000;

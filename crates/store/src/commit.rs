@@ -2,10 +2,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::error::StoreError;
-use super::thread::UserMessage;
 use runstate::checkpoint::Trigger;
 use runstate::decision::{Decision, Suspension};
 use runstate::kernel::Persist;
@@ -17,6 +13,10 @@ use runstate_agent::event::AgentEvent;
 use runstate_agent::for_stores::Core;
 use runstate_agent::keys::Scope;
 use runstate_agent::{Delta, Message};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::thread::UserMessage;
 
 /// The rows of one commit: the changes of a run since its previous commit. A store writes them in one transaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

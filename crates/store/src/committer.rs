@@ -5,6 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use runstate::checkpoint::{Due, Trigger};
+use runstate::run::RunStatus;
+use runstate::tool_call::ToolCallStatus;
+use runstate::trace::Recorder;
+use runstate_agent::{CommitError, Delta, StateCommitter};
+use runstate_runtime::clock::Clock;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -13,12 +19,6 @@ use super::error::StoreError;
 use super::lease::Lease;
 use super::load::Loaded;
 use super::{RunData, RunQueue};
-use runstate::checkpoint::{Due, Trigger};
-use runstate::run::RunStatus;
-use runstate::tool_call::ToolCallStatus;
-use runstate::trace::Recorder;
-use runstate_agent::{CommitError, Delta, StateCommitter};
-use runstate_runtime::clock::Clock;
 
 /// Commits one run and its trace to a store.
 ///

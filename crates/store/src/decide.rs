@@ -1,13 +1,14 @@
 //! Decisions about calls of stored runs. Another process may drive the run.
 
+use runstate::decision::{Decision, DecisionAction, Suspension};
+use runstate_agent::for_stores::{asked_in, fits, well_formed};
+use runstate_agent::{Incoming, Reply, SchemaCheck};
+
 use super::error::StoreError;
 use super::expire::expire;
 use super::load::Loaded;
 use super::query::{Approval, ApprovalFilter, ApprovalQuery, Timer};
 use super::{PendingSignals, RunStore};
-use runstate::decision::{Decision, DecisionAction, Suspension};
-use runstate_agent::for_stores::{asked_in, fits, well_formed};
-use runstate_agent::{Incoming, Reply, SchemaCheck};
 
 /// The result of posting a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use runstate::decision::RUNTIME;
+use runstate::decision::{Decision, DecisionAction};
 
 use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
 use super::query::{Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, Timer};
-use runstate::decision::RUNTIME;
-use runstate::decision::{Decision, DecisionAction};
 
 /// Gives up a call whose suspension has expired, unless a decision was accepted before. The function posts a
 /// decision, which the driver of the run takes. The decision has the time `now_ms`, or the expiry of the question if

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runstate::run::RunStatus;
 use serde::Deserialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -16,7 +17,6 @@ use super::RunStore;
 use super::changes::ChangeCursor;
 use super::commit::EventRow;
 use super::error::StoreError;
-use runstate::run::RunStatus;
 
 /// The rows of one query.
 const PAGE: usize = 1_024;

@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use runstate::decision::{Decision, digest};
+use runstate::decision::{EXPIRY, RUNTIME};
+use runstate::snapshot::{KeyError, Keyring, Snapshot};
+use runstate_runtime::clock::{Clock, unix_clock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,10 +16,6 @@ use super::{
     Approval, ApprovalFilter, ApprovalQuery, Commit, Lease, Loaded, NewRun, Parts, PendingSignals, Posted,
     RunInfo, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
 };
-use runstate::decision::{Decision, digest};
-use runstate::decision::{EXPIRY, RUNTIME};
-use runstate::snapshot::{KeyError, Keyring, Snapshot};
-use runstate_runtime::clock::{Clock, unix_clock};
 
 /// A store whose rows carry tags under a key. A row without a tag is refused.
 ///

@@ -1,16 +1,16 @@
 //! A run that is loaded from a store.
 
+use runstate::decision::Decision;
+use runstate::snapshot::Migration;
+use runstate_agent::for_stores::RunParts;
+use runstate_agent::keys::Scope;
+use runstate_agent::{ObserverFactory, RunState, StateError, StoredRun, Thread};
 use serde_json::Value;
 
 use super::error::StoreError;
 use super::keyed::{key_of, key_of_text, wants_key};
 use super::query::RunInfo;
 use super::thread::ThreadPlace;
-use runstate::decision::Decision;
-use runstate::snapshot::Migration;
-use runstate_agent::for_stores::RunParts;
-use runstate_agent::keys::Scope;
-use runstate_agent::{ObserverFactory, RunState, StateError, StoredRun, Thread};
 
 /// The complete data of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use runstate::decision::Decision;
 use serde_json::Value;
 
 use super::thread::{ThreadPlace, UserMessage};
-use runstate::decision::Decision;
 
 /// A run to create.
 #[derive(Debug, Clone, PartialEq)]

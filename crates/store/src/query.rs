@@ -3,13 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
+use runstate::decision::Suspension;
+use runstate::run::RunStatus;
 use serde_json::Value;
 
 use super::NewRun;
 use super::error::StoreError;
 use super::keyed::key_of;
-use runstate::decision::Suspension;
-use runstate::run::RunStatus;
 
 /// A query of runs. The result has the newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]

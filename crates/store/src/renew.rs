@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use runstate_runtime::clock::Clock;
 use tokio::time::{Instant, sleep};
 
 use super::RunQueue;
 use super::error::StoreError;
 use super::lease::Lease;
-use runstate_runtime::clock::Clock;
 
 /// The length of a lease and its start.
 ///

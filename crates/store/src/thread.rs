@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use runstate::run::RunStatus;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::load::{Loaded, Parts};
 use super::{NewRun, RunData};
-use runstate::run::RunStatus;
 
 /// The position of a run on a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

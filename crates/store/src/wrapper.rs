@@ -4,13 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use runstate::decision::Decision;
 
 use super::{
     Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, CorruptEntry, EventRow, Lease, Loaded,
     NewRun, Parts, PendingSignals, Posted, Release, RunData, RunInfo, RunLists, RunQuery, RunQueue, RunStore,
     StoreError, Superseded, Timer, TraceRow, UserMessage,
 };
-use runstate::decision::Decision;
 
 /// A [`RunStore`] around another one. Operations without an implementation go to the inner store.
 ///

@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::times::{at, clock, of};
 use runstate::decision::Decision;
 use runstate::turn::{CallRequest, Turn};
 use runstate_agent::async_trait;
@@ -15,6 +14,8 @@ use runstate_store::{
 };
 use runstate_store_conformance::Played;
 use serde_json::json;
+
+use super::times::{at, clock, of};
 
 /// A run that waits for so many calls, which lapse at that time.
 async fn park(store: &dyn RunStore, run: &str, calls: usize, at_ms: u64) {

@@ -1,10 +1,11 @@
 //! The store that keeps each commit: a store like any other, and what it kept makes the same run again.
 
-use super::times::{at, clock, of};
 use runstate::turn::{CallRequest, Turn};
 use runstate_store::{Lease, MemoryStore, NewRun, RunData, RunLists, RunStore};
 use runstate_store_conformance::{OneHandle, Played, Taped, check_all};
 use serde_json::{Value, json};
+
+use super::times::{at, clock, of};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_does_what_every_store_does() {

@@ -6,6 +6,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use futures_core::Stream;
+use runstate::kernel::Observer;
+use runstate::turn::FinishReason;
+use runstate_guardrails::drift::DriftDetector;
+use runstate_guardrails::structured::Structured;
+use runstate_guardrails::{Guardrail, Rules};
+use runstate_runtime::clock::Clock;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -16,12 +22,6 @@ use super::retry::{CalculateDelay, DelayContext, RetryQuestion, ShouldRetry};
 use super::session::Session;
 use super::source::{Factory, factory};
 use super::{Callbacks, Continuation, Opening, RetryPolicy, SourceError, StreamEvent, Timeouts};
-use runstate::kernel::Observer;
-use runstate::turn::FinishReason;
-use runstate_guardrails::drift::DriftDetector;
-use runstate_guardrails::structured::Structured;
-use runstate_guardrails::{Guardrail, Rules};
-use runstate_runtime::clock::Clock;
 
 /// Builder of a [`Session`]; see [`Session::builder`].
 pub struct SessionBuilder<C = ()> {

@@ -1,12 +1,12 @@
 //! Callbacks of a session.
 
+use runstate_guardrails::Violation;
+use runstate_guardrails::drift::DriftKind;
 use serde_json::Value;
 
 use super::event::{Event, EventKind, Strategy};
 use super::panics::guarded;
 use super::{Failure, State, TimeoutType};
-use runstate_guardrails::Violation;
-use runstate_guardrails::drift::DriftKind;
 
 /// The thirteen callbacks of a session. The default of each does nothing.
 ///

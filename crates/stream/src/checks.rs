@@ -2,15 +2,16 @@
 
 use std::num::NonZeroU32;
 
+use runstate::stream_session::{Checkpoint, ErrorCode};
+use runstate_guardrails::drift::{Drift, DriftDetector};
+use runstate_guardrails::{OutputFacts, RuleResult, Rules, Severity, Violation, is_visible};
+
 use super::callbacks::Callbacks;
 use super::dispatch::Dispatcher;
 use super::event::{EventKind, Phase, RuleResultEvent};
 use super::fit::{Fit, RULE};
 use super::panics::guarded;
 use super::{Category, ErrorKind, Failure};
-use runstate::stream_session::{Checkpoint, ErrorCode};
-use runstate_guardrails::drift::{Drift, DriftDetector};
-use runstate_guardrails::{OutputFacts, RuleResult, Rules, Severity, Violation, is_visible};
 
 /// A failed attempt, before the decision on the next step.
 #[derive(Debug)]

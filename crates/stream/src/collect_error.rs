@@ -4,10 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use runstate::stream_session::ErrorCode;
 use runstate_guardrails::structured::StructuredError;
 
 use super::{SessionError, State};
-use runstate::stream_session::ErrorCode;
 
 /// Error of a session that gave no value.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use super::panics::guarded;
 use runstate::stream_session::Checkpoint;
+
+use super::panics::guarded;
 
 type Validate = Box<dyn FnMut(&str, u64) -> bool + Send>;
 type Prompt = Box<dyn FnMut(&str) -> String + Send>;

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use runstate_runtime::clock::Clock;
+
 use super::callbacks::{self, Callbacks};
 use super::event::{Event, EventKind, Identity};
 use super::record::Log;
 use super::state::Ledger;
-use runstate_runtime::clock::Clock;
 
 /// The clock of a replay, whose events carry their own times.
 pub(super) struct Timeless;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use runstate::turn::{Extra, FinishReason};
+use runstate_guardrails::Violation;
+use runstate_guardrails::drift::DriftKind;
 use serde::ser::{Serialize, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::Value;
 
 use super::{ErrorKind, Failure, Message, State, TimeoutType, ToolCall};
-use runstate::turn::{Extra, FinishReason};
-use runstate_guardrails::Violation;
-use runstate_guardrails::drift::DriftKind;
 
 /// The data that all events of a session share.
 #[derive(Debug, PartialEq)]

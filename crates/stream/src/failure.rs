@@ -4,11 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use runstate::stream_session::{Attempt, ErrorCode, Output, StreamError};
+use runstate::turn::FinishReason;
 use serde::{Deserialize, Serialize};
 
 use super::{Category, ErrorKind, SourceError, State};
-use runstate::stream_session::{Attempt, ErrorCode, Output, StreamError};
-use runstate::turn::FinishReason;
 
 /// Failure of an attempt: the payload of an ERROR event and the argument of `onError`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

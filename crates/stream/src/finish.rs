@@ -1,9 +1,10 @@
 //! Policies for the reasons for which a model stops.
 
-use super::checks::Failed;
-use super::{ErrorKind, Failure};
 use runstate::stream_session::ErrorCode;
 use runstate::turn::FinishReason;
+
+use super::checks::Failed;
+use super::{ErrorKind, Failure};
 
 /// Policy for answers that end for one reason. See
 /// [`SessionBuilder::on_finish`](super::SessionBuilder::on_finish).

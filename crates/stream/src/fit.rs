@@ -2,10 +2,9 @@
 
 use std::any::{Any, TypeId};
 
-use serde::de::DeserializeOwned;
-
 use runstate_guardrails::Violation;
 use runstate_guardrails::structured::{Structured, StructuredError, read};
+use serde::de::DeserializeOwned;
 
 /// The rule's name in events and violations.
 pub(crate) const RULE: &str = "structured";

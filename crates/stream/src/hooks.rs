@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use runstate_guardrails::Violation;
+use runstate_guardrails::drift::DriftKind;
 use serde_json::Value;
 
 use super::{Callbacks, Event, Failure, State, TimeoutType};
-use runstate_guardrails::Violation;
-use runstate_guardrails::drift::DriftKind;
 
 /// Callbacks made of closures, each of them optional. [`Callbacks`] documents the arguments and the time of
 /// each call.

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use runstate::stream_session::{ErrorCode, RetryKind};
+use serde::{Deserialize, Serialize};
 
 /// Kind of failure of an attempt. The source states the kind; the session never parses a message.
 ///

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use futures_util::TryStreamExt;
+use runstate::stream_session::Attempt;
+use runstate::turn::{Extra, FinishReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::SourceError;
-use runstate::stream_session::Attempt;
-use runstate::turn::{Extra, FinishReason};
 
 /// One event of a model's stream.
 #[derive(Debug, Clone, PartialEq)]

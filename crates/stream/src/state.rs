@@ -1,12 +1,12 @@
 //! The state of a session at its end.
 
+use runstate::stream_session::{Attempt, Output, Retries};
+use runstate::turn::{Extra, FinishReason};
+use runstate_guardrails::{OutputFacts, Severity, Violation};
 use serde::{Deserialize, Serialize};
 
 use super::event::EventKind;
 use super::{ErrorKind, Failure, ToolCall};
-use runstate::stream_session::{Attempt, Output, Retries};
-use runstate::turn::{Extra, FinishReason};
-use runstate_guardrails::{OutputFacts, Severity, Violation};
 
 /// The whole state of a session at its end. COMPLETE and `onComplete` carry it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

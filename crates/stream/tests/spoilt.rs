@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use runstate::stream_session::ErrorCode;
 use runstate_guardrails::{Custom, OutputFacts, PatternKind, Patterns, Rules, Severity, Violation};
 use runstate_stream::{ErrorKind, EventKind, FinishReason, OnFinish, RetryPolicy};
-
-use runstate::stream_session::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
 use super::script::{Seen, Step, scripted, then, tokens};

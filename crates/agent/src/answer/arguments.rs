@@ -1,9 +1,9 @@
 //! Parser for the argument text of a tool call.
 
+use runstate::json::from_str;
 use serde_json::{Map, Value};
 
 use super::super::depth::{is_too_deep, too_deep_arguments};
-use runstate::json::from_str;
 
 /// Parses the argument text. If the text cannot be read, the value is the text itself and the second part is the
 /// reason.

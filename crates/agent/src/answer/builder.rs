@@ -1,11 +1,12 @@
 //! Assembly of an answer from its events.
 
+use runstate::turn::{CallRequest, Extra, FinishReason, Turn};
+
 use super::super::depth::is_too_deep;
 use super::arguments::read;
 use super::error::AnswerError;
 use super::model_event::ModelEvent;
 use super::usage::Usage;
-use runstate::turn::{CallRequest, Extra, FinishReason, Turn};
 
 /// The answer of a model.
 #[derive(Debug, Clone, PartialEq)]

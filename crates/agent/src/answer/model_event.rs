@@ -1,8 +1,9 @@
 //! Events of a model's answer stream.
 
+use runstate::turn::{Extra, FinishReason};
+
 use super::super::ModelError;
 use super::usage::Usage;
-use runstate::turn::{Extra, FinishReason};
 
 /// One event of a model's answer.
 ///

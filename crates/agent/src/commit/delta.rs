@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use runstate::decision::Decision;
+use runstate::kernel::{Graph, Persist};
+use runstate::run::AnyRun;
+use runstate::snapshot::{Bundle, BundleLog, Machines, SnapshotError};
+use runstate::tool_call::AnyToolCall;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -9,11 +14,6 @@ use super::super::event::AgentEvent;
 use super::super::history::Message;
 use super::super::keys::Scope;
 use super::super::state::{CALL, Counts, Head, RUN, RunState};
-use runstate::decision::Decision;
-use runstate::kernel::{Graph, Persist};
-use runstate::run::AnyRun;
-use runstate::snapshot::{Bundle, BundleLog, Machines, SnapshotError};
-use runstate::tool_call::AnyToolCall;
 
 /// The lifecycles of the machines of a run.
 const GRAPHS: [&Graph; 2] = [AnyRun::GRAPH, AnyToolCall::GRAPH];

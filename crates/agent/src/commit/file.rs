@@ -7,12 +7,12 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
+use runstate::checkpoint::Due;
 use tokio::sync::oneshot;
 
 use super::super::state::StoredRun;
 use super::run_file::{Content, FileError, RunFile, too_large};
 use super::{CommitError, Delta, StateCommitter};
-use runstate::checkpoint::Due;
 
 /// Committer that appends each commit to a file and syncs it. A line is the SHA-256 of the commit followed by its
 /// JSON. The cost of a commit does not depend on the length of the file.

@@ -1,12 +1,12 @@
 //! A committer that keeps commits in memory, as bytes.
 
 use async_trait::async_trait;
+use runstate::checkpoint::{Due, Trigger};
+use runstate::snapshot::BundleLog;
 
 use super::super::RunState;
 use super::super::state::{StateError, StoredRun};
 use super::{CommitError, Delta, StateCommitter};
-use runstate::checkpoint::{Due, Trigger};
-use runstate::snapshot::BundleLog;
 
 /// Committer that keeps commits in memory, as the bytes that a disk would have. It is for tests, and for runs that
 /// another task may take over but that need not survive their process.

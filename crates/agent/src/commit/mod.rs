@@ -9,13 +9,11 @@ use std::error::Error;
 use std::fmt;
 
 use async_trait::async_trait;
-
-use runstate::checkpoint::Due;
-
 pub use delta::Delta;
 pub use file::FileCommitter;
 pub use memory::MemoryCommitter;
 pub use run_file::{FileError, RunFile, read_run};
+use runstate::checkpoint::Due;
 
 /// A destination that makes the state of a run durable. It is optional: without a committer, the state lives in
 /// memory.

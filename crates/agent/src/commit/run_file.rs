@@ -6,8 +6,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use super::super::state::{Fold, StateError, StoredRun};
 use runstate::snapshot::{Bundle, Graphs, KeyError, Keyring};
+
+use super::super::state::{Fold, StateError, StoredRun};
 
 /// The path of a run's file, and the keys that protect the file. Any path is a `RunFile` without keys.
 ///

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use runstate::actor::{is_name, is_one_actor};
+use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
+
 use super::super::tool::{parts, path};
 use super::resolve::after;
 #[cfg(doc)]
 use super::resolve::fits;
 use super::{Incoming, PendingCall, Reply};
-use runstate::actor::{is_name, is_one_actor};
-use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
 /// An open question.
 #[doc(hidden)]

@@ -7,17 +7,15 @@ mod resolve;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use runstate::decision::digest;
-use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
-
 pub use board::{Asked, Board, CallNow, well_formed};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 pub use resolve::fits;
 pub(super) use resolve::{Accepted, Judging};
+use runstate::decision::digest;
+use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// A decision, as sent to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

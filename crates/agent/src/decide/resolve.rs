@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use runstate::actor::is_one_actor;
+use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
+
 use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::{Call, RunState};
 use super::board::well_formed;
 use super::{Asked, Board, Incoming, Reply};
-use runstate::actor::is_one_actor;
-use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
 /// An accepted decision, and the position of its call.
 #[derive(Debug)]

@@ -2,11 +2,6 @@
 
 use std::sync::Arc;
 
-use super::super::event::EventKind;
-use super::super::history::Message;
-use super::super::modes::SuspensionPolicy;
-use super::super::tool::ToolSpec;
-use super::{ActivationError, Drive, Halt, Outcome};
 use runstate::resume_tool_call::{Drained, GatePassed};
 use runstate::run::{AnyRun, Finish, RunStatus};
 use runstate::run_flow::{
@@ -16,6 +11,12 @@ use runstate::run_flow::{
 };
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
+
+use super::super::event::EventKind;
+use super::super::history::Message;
+use super::super::modes::SuspensionPolicy;
+use super::super::tool::ToolSpec;
+use super::{ActivationError, Drive, Halt, Outcome};
 
 /// The position of an activation between the parts of this driver.
 enum At {

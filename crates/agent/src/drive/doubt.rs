@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use runstate::decision::{Decision, IN_DOUBT, Suspension};
+use runstate::tool_call::{AnyToolCall, Replay, Suspend};
+use runstate::tool_execution::Effect;
 use serde_json::Value;
 
 use super::super::plugin::approvers;
@@ -9,9 +12,6 @@ use super::execution::Starts;
 use super::gating::{Opened, Passed};
 use super::replay::Passes;
 use super::{Drive, Halt};
-use runstate::decision::{Decision, IN_DOUBT, Suspension};
-use runstate::tool_call::{AnyToolCall, Replay, Suspend};
-use runstate::tool_execution::Effect;
 
 /// The continuation of a call in doubt.
 enum Doubt {

@@ -2,13 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::super::plugin::{ExecutedCall, Phase, foreign_word};
-use super::super::tool::{Shared, ToolContext};
-use super::gating::{Opened, Passed};
-use super::jobs::{Finished, Job};
-use super::{Drive, Halt};
 use runstate::checkpoint::Due;
 use runstate::decision::Decision;
 use runstate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
@@ -18,6 +11,13 @@ use runstate::run_flow::{
 use runstate::tool_call::{AnyToolCall, Start, Suspend, ToolCallStatus};
 use runstate::tool_execution::{AfterToolExecute, BeforeToolExecute, Effect, ExecuteTool, ToolExecution};
 use runstate::tool_result::ToolResult;
+use serde_json::Value;
+
+use super::super::plugin::{ExecutedCall, Phase, foreign_word};
+use super::super::tool::{Shared, ToolContext};
+use super::gating::{Opened, Passed};
+use super::jobs::{Finished, Job};
+use super::{Drive, Halt};
 
 /// A state of the flow in which calls start.
 pub(super) trait Starts: Send {

@@ -2,11 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::super::depth::{MOST_LEVELS, asks_too_deep, is_too_deep};
-use super::super::plugin::{GateCall, Phase, Verdict};
-use super::{Drive, Halt};
 use runstate::decision::Decision;
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
@@ -15,6 +10,11 @@ use runstate::tool_execution::{
     Reject, Started, Suspend as SuspendExecution, ToolExecution,
 };
 use runstate::tool_result::ToolResult;
+use serde_json::Value;
+
+use super::super::depth::{MOST_LEVELS, asks_too_deep, is_too_deep};
+use super::super::plugin::{GateCall, Phase, Verdict};
+use super::{Drive, Halt};
 
 /// The outcome of a call's gate.
 pub(super) enum Gated {

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::{FutureExt, StreamExt};
+use runstate::run_flow::{LlmCall, RunFlow};
 
 use super::super::answer::{Answer, ModelEvent, TurnBuilder};
 use super::super::event::EventKind;
@@ -11,7 +12,6 @@ use super::jobs::panicked;
 use super::replay::Passes;
 use super::tell::StreamedCalls;
 use super::{Drive, Halt};
-use runstate::run_flow::{LlmCall, RunFlow};
 
 impl Drive<'_, '_> {
     /// Returns the answer of the model. In live mode, decisions are processed while the model answers. Their replays

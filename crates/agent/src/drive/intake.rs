@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use runstate::run::RunStatus;
+use runstate_runtime::clock::{Clock, sleep_until};
+
 use super::super::decide::{Accepted, Asked, CallNow, Envelope, Judging, PendingCall, Reply, fits};
 use super::super::event::Redactor;
 use super::super::state::{Call, RunState};
@@ -9,8 +12,6 @@ use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::replay::Passes;
 use super::{Drive, Halt};
-use runstate::run::RunStatus;
-use runstate_runtime::clock::{Clock, sleep_until};
 
 /// An accepted decision. The envelope gets the reply once the decision is durable.
 pub(super) struct Taken {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use runstate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
+use runstate::tool_execution::{ExecuteTool, ToolExecution};
+use runstate::tool_result::ToolResult;
 
 use super::super::depth::checked;
 use super::super::keys::Patches;
 use super::super::tool::{Tool, ToolContext};
-use runstate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
-use runstate::tool_execution::{ExecuteTool, ToolExecution};
-use runstate::tool_result::ToolResult;
 
 /// An executing call, with its typed state. Both travel with the future and are dropped together.
 pub(super) struct Job {

@@ -20,6 +20,14 @@ mod waiting;
 use std::fmt;
 use std::sync::Arc;
 
+pub use io::{Input, RunHandles};
+use jobs::Jobs;
+pub use outcome::{ActivationError, Outcome, Unfinished};
+use runstate::checkpoint::{Due, Trigger};
+use runstate::run::RunStatus;
+use runstate::run_flow::FlowId;
+use runstate::termination::{FinalReason, TerminationReason};
+pub use stream::{RunStream, run_loop_stream};
 use tokio::sync::mpsc;
 
 use super::answer::Usage;
@@ -29,15 +37,6 @@ use super::event::{EventSink, Redactor};
 use super::modes::{Durability, ExecutionMode, WhenSuspended};
 use super::state::RunState;
 use super::tool::Progress;
-use jobs::Jobs;
-use runstate::checkpoint::{Due, Trigger};
-use runstate::run::RunStatus;
-use runstate::run_flow::FlowId;
-use runstate::termination::{FinalReason, TerminationReason};
-
-pub use io::{Input, RunHandles};
-pub use outcome::{ActivationError, Outcome, Unfinished};
-pub use stream::{RunStream, run_loop_stream};
 
 /// Capacity of the channel for progress reports of tools. A tool waits while it is full.
 const PROGRESS: usize = 64;

@@ -3,15 +3,16 @@
 use std::error::Error;
 use std::fmt;
 
+use runstate::kernel::Lost;
+use runstate::run::RunStatus;
+use runstate::run_flow::{CommitFinished, RunFlow};
+use runstate::termination::TerminationReason;
+
 use super::super::answer::Usage;
 use super::super::commit::CommitError;
 use super::super::config::Agent;
 use super::super::state::RunState;
 use super::{Drive, RunHandles};
-use runstate::kernel::Lost;
-use runstate::run::RunStatus;
-use runstate::run_flow::{CommitFinished, RunFlow};
-use runstate::termination::TerminationReason;
 
 /// The outcome of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]

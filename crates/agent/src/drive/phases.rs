@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use runstate::termination::{FinalReason, TerminationReason};
+use runstate::turn::Turn;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -23,8 +25,6 @@ use super::super::state::RunState;
 use super::super::tool::ToolSpec;
 use super::jobs::panicked;
 use super::{Drive, Halt};
-use runstate::termination::{FinalReason, TerminationReason};
-use runstate::turn::Turn;
 
 /// Calls one plugin in the phase, and applies its side effects. Executions continue meanwhile.
 macro_rules! one_plugin {

@@ -1,12 +1,5 @@
 //! The resume gate. It takes the decisions that have arrived, and replays their calls.
 
-use serde_json::Value;
-
-use super::super::decide::{Accepted, Reply};
-use super::execution::Starts;
-use super::gating::{Gated, Opened, Passed};
-use super::intake::Taken;
-use super::{Drive, Halt};
 use runstate::decision::DecisionAction;
 use runstate::resume_tool_call::{
     Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
@@ -14,6 +7,13 @@ use runstate::resume_tool_call::{
 };
 use runstate::tool_call::{AnyToolCall, CancelCause, Replay, Resume};
 use runstate::tool_execution::{Effect, StartPermit};
+use serde_json::Value;
+
+use super::super::decide::{Accepted, Reply};
+use super::execution::Starts;
+use super::gating::{Gated, Opened, Passed};
+use super::intake::Taken;
+use super::{Drive, Halt};
 
 /// The passes through a gate, and their commit mode.
 pub(super) struct Passes<'g> {

@@ -2,15 +2,16 @@
 
 use std::collections::VecDeque;
 
+use runstate::resume_tool_call::Gate;
+use runstate::run_flow::{RunFlow, ToolRound};
+use runstate::termination::{FinalReason, TerminationReason};
+use runstate::tool_call::{AnyToolCall, ToolCallStatus};
+
 use super::super::modes::ExecutionMode;
 use super::execution::Starts;
 use super::intake::Beside;
 use super::replay::Passes;
 use super::{Drive, Halt};
-use runstate::resume_tool_call::Gate;
-use runstate::run_flow::{RunFlow, ToolRound};
-use runstate::termination::{FinalReason, TerminationReason};
-use runstate::tool_call::{AnyToolCall, ToolCallStatus};
 
 impl Drive<'_, '_> {
     /// Takes all calls of the round through their gates, then executes the permitted ones.

@@ -3,17 +3,18 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use runstate::checkpoint::Trigger;
+use runstate::decision::Decision;
+use runstate::kernel::Observer;
+use runstate::termination::TerminationReason;
+use runstate::tool_call::AnyToolCall;
+
 use super::super::answer::{ModelEvent, Usage};
 use super::super::event::{AgentEvent, CallOutcome, CallProgress, EventKind, Interrupt, StateKey};
 use super::super::keys::Changed;
 use super::super::state::RunState;
 use super::super::tool::Progress;
 use super::Drive;
-use runstate::checkpoint::Trigger;
-use runstate::decision::Decision;
-use runstate::kernel::Observer;
-use runstate::termination::TerminationReason;
-use runstate::tool_call::AnyToolCall;
 
 /// The calls that the model has begun in the current answer, with the names that they will have.
 #[derive(Default)]

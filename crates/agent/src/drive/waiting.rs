@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use runstate::run::{AnyRun, Finish, Resume};
+use runstate::termination::TerminationReason;
+use runstate::tool_call::CancelCause;
+
 use super::super::answer::Usage;
 use super::super::commit::CommitError;
 use super::super::history::Message;
 use super::intake::{Taken, lapsed};
 use super::{ActivationError, Drive, Outcome};
-use runstate::run::{AnyRun, Finish, Resume};
-use runstate::termination::TerminationReason;
-use runstate::tool_call::CancelCause;
 
 /// The remedy for a run that is over.
 pub(super) const OVER: &str = "it is over; start a new run, on its thread if it is to go on from there";

@@ -1,15 +1,15 @@
 //! Kinds of events.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use super::super::answer::{FinishReason, Usage};
-use super::super::keys::{ChangedKey, Conflict, Scope};
 use runstate::checkpoint::Trigger;
 use runstate::decision::{DecisionAction, Suspension};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::CancelCause;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::answer::{FinishReason, Usage};
+use super::super::keys::{ChangedKey, Conflict, Scope};
 
 /// The kind of an event. A `call` has its name in traces: `call_1`, and `call_1#2` when the model uses the id again.
 /// So no two calls of a run share a name.

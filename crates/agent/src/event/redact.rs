@@ -4,11 +4,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use runstate::decision::Suspension;
+use runstate::termination::{StoppedReason, TerminationReason};
 use serde_json::{Value, json};
 
 use super::kind::CallOutcome;
-use runstate::decision::Suspension;
-use runstate::termination::{StoppedReason, TerminationReason};
 
 /// A redaction of values before they reach events and traces.
 ///

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use runstate::actor::is_one_actor;
+use runstate::decision::{Decision, Suspension};
 use serde_json::{Value, json};
 
 use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
-use runstate::actor::is_one_actor;
-use runstate::decision::{Decision, Suspension};
 
 /// The approval policy of a tool: the calls that need an approval, the number of approvers, and the expiry of the
 /// question.

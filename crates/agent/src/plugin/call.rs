@@ -1,10 +1,9 @@
 //! Calls, as passed to plugins.
 
-use serde_json::Value;
-
 use runstate::decision::Decision;
 use runstate::tool_call::CallKey;
 use runstate::tool_execution::ToolCallOutcome;
+use serde_json::Value;
 
 /// A call at its gate.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 //! The context of a plugin call.
 
+use runstate::termination::FinalReason;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -7,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 use super::super::history::History;
 use super::super::keys::{Key, KeyError, Patches, StateView};
 use super::phase::Phase;
-use runstate::termination::FinalReason;
 
 /// The context of a plugin call.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! A completed step.
 
-use super::super::stop::StopCounters;
 use runstate::turn::Turn;
+
+use super::super::stop::StopCounters;
 
 /// A completed step, as passed to [`Plugin::stops`](super::Plugin::stops).
 #[derive(Debug, Clone, Copy)]

@@ -12,20 +12,19 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::answer::Usage;
-use super::model::InferenceRequest;
-use runstate::termination::{FinalReason, TerminationReason};
-use runstate::turn::Turn;
-
 pub use approvals::{Approval, Approvals};
 pub(crate) use approvals::{approvers, foreign_word};
+use async_trait::async_trait;
 pub use call::{ExecutedCall, GateCall};
 pub use context::PhaseContext;
 pub use ended::EndedStep;
 pub use phase::{Phase, Phases};
+use runstate::termination::{FinalReason, TerminationReason};
+use runstate::turn::Turn;
 pub use verdict::Verdict;
+
+use super::answer::Usage;
+use super::model::InferenceRequest;
 
 /// An extension of runs.
 ///

@@ -1,8 +1,7 @@
 //! The verdict on a call at its gate.
 
-use serde_json::Value;
-
 use runstate::decision::Suspension;
+use serde_json::Value;
 
 /// The verdict of a plugin on a call at its gate. The strongest verdict of all plugins counts. From the strongest to
 /// the weakest: block the run, block the call, suspend, set the result, allow. Of equal verdicts, the one of the

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::ObserverFactory;
-use super::super::decide::{Asked, CallNow};
 use runstate::derive::StatusTally;
 use runstate::kernel::Slot;
 use runstate::run::RunStatus;
 use runstate::tool_call::{AnyToolCall, CallKey, CallRecord, ToolCallStatus};
 use runstate::turn::CallRequest;
+
+use super::super::ObserverFactory;
+use super::super::decide::{Asked, CallNow};
 
 /// A call and its name.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::tool::path;
 use runstate::decision::{Decision, DecisionAction};
+
+use super::super::tool::path;
 
 /// The accepted decisions, indexed by suspension and by decision id.
 #[derive(Debug, Default)]

@@ -3,10 +3,11 @@
 use std::error::Error;
 use std::fmt;
 
-use super::super::keys::StoreError;
-use super::validate::Inconsistency;
 use runstate::kernel::Lost;
 use runstate::snapshot::{RestoreError, SnapshotError};
+
+use super::super::keys::StoreError;
+use super::validate::Inconsistency;
 
 /// The reason why a run could not be written or read.
 #[derive(Debug)]

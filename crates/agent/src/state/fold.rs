@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use runstate::decision::Decision;
+use runstate::snapshot::{Bundle, RestoreError, Snapshot};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -11,8 +13,6 @@ use super::super::stop::StopCounters;
 use super::error::StateError;
 use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
 use super::{Offer, RunState};
-use runstate::decision::Decision;
-use runstate::snapshot::{Bundle, RestoreError, Snapshot};
 
 /// The content of the bundle of one commit.
 #[derive(Debug, Deserialize)]

@@ -16,19 +16,6 @@ mod writes;
 
 use std::sync::Arc;
 
-use super::answer::Usage;
-use super::event::PendingEvents;
-use super::history::{History, Message};
-use super::keys::{Changed, Key, KeyError, Values};
-use super::stop::StopCounters;
-use super::thread::Thread;
-use super::tool::path;
-use super::{NoObservers, ObserverFactory};
-use runstate::decision::{Decision, Suspension};
-use runstate::kernel::{Lost, Slot};
-use runstate::run::{AnyRun, RunRecord, RunStatus};
-use runstate::tool_call::{AnyToolCall, ToolCallStatus};
-
 pub(super) use calls::{Call, Calls};
 pub(super) use counts::Counts;
 pub(super) use decided::Decided;
@@ -38,7 +25,20 @@ pub(super) use offer::Offer;
 pub use parts::{Core, RunParts};
 pub use pending::Pending;
 use round::Round;
+use runstate::decision::{Decision, Suspension};
+use runstate::kernel::{Lost, Slot};
+use runstate::run::{AnyRun, RunRecord, RunStatus};
+use runstate::tool_call::{AnyToolCall, ToolCallStatus};
 pub use stored::StoredRun;
+
+use super::answer::Usage;
+use super::event::PendingEvents;
+use super::history::{History, Message};
+use super::keys::{Changed, Key, KeyError, Values};
+use super::stop::StopCounters;
+use super::thread::Thread;
+use super::tool::path;
+use super::{NoObservers, ObserverFactory};
 
 /// A run with its thread, its calls and its decisions: the whole state that an activation reads and changes.
 ///

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use runstate::tool_call::{AnyToolCall, CallKey, Cancel, CancelCause};
+use runstate::turn::Turn;
+
 use super::super::ObserverFactory;
 use super::super::history::{CallResult, Message, OpenCall, ResultContent};
 use super::super::tool::ToolSpec;
 use super::RunState;
-use runstate::tool_call::{AnyToolCall, CallKey, Cancel, CancelCause};
-use runstate::turn::Turn;
 
 impl RunState {
     /// Adds a message that is not a result.

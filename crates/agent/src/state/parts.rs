@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use runstate::decision::Decision;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +14,6 @@ use super::error::StateError;
 use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
 use super::validate::arrange;
 use super::{Offer, RunState};
-use runstate::decision::Decision;
 
 /// The small remaining state of a run, without its machines, messages, decisions and values. Each commit writes it
 /// again.

@@ -1,9 +1,8 @@
 //! Open questions.
 
-use serde_json::Value;
-
 use runstate::decision::Suspension;
 use runstate::tool_call::CallRecord;
+use serde_json::Value;
 
 /// A call that waits for a decision.
 #[derive(Debug, Clone, Copy)]

@@ -4,6 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use runstate::decision::{Decision, Suspension, digest};
+use runstate::json::hex;
+use runstate::kernel::Persist;
+use runstate::run::AnyRun;
+use runstate::snapshot::{Migration, RestoreError, Snapshot};
+use runstate::tool_call::AnyToolCall;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,12 +21,6 @@ use super::super::stop::StopCounters;
 use super::error::StateError;
 use super::validate::{check, suspended};
 use super::{Call, Offer, RunState};
-use runstate::decision::{Decision, Suspension, digest};
-use runstate::json::hex;
-use runstate::kernel::Persist;
-use runstate::run::AnyRun;
-use runstate::snapshot::{Migration, RestoreError, Snapshot};
-use runstate::tool_call::AnyToolCall;
 
 /// A stored run. Its field names are the durable state paths of the two-layer loop.
 ///

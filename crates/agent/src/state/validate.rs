@@ -3,6 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use runstate::decision::Suspension;
+use runstate::kernel::Slot;
+use runstate::run::{AnyRun, RunStatus};
+use runstate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
+use runstate::turn::{CallRequest, Turn};
+
 use super::super::event::PendingEvents;
 use super::super::history::{CallResult, History, Message, OpenCall};
 use super::super::keys::{Changed, KeyState};
@@ -11,11 +17,6 @@ use super::moves::{NOT_EXECUTED, WAITING, content_of};
 use super::round::Round;
 use super::stored::StoredRun;
 use super::{Call, Calls, Decided, RunState};
-use runstate::decision::Suspension;
-use runstate::kernel::Slot;
-use runstate::run::{AnyRun, RunStatus};
-use runstate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
-use runstate::turn::{CallRequest, Turn};
 
 /// An inconsistency: its path and its description.
 pub(super) struct Inconsistency {

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use runstate::termination::StoppedReason;
+use runstate::turn::Turn;
+
 use super::counters::StopCounters;
 use super::error::StopConfigError;
 use super::patterns::{Matcher, Patterns};
 use super::spec::StopConditionSpec;
-use runstate::termination::StoppedReason;
-use runstate::turn::Turn;
 
 /// The largest window in which calls are compared.
 pub(crate) const MOST_WINDOW: u32 = 1_000;

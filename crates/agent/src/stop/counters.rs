@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use runstate::turn::Turn;
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::Usage;
 use super::conditions::StopConditions;
 use super::digest::CallDigest;
-use runstate::turn::Turn;
 
 /// The counters of a run since its start. They are stored with the run, so that a resumed run continues to count.
 /// Their size is bounded: they contain the digests of at most 1,000 calls, according to the longest window of the

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use runstate::turn::CallRequest;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use runstate::turn::CallRequest;
 
 /// The first half of a SHA-256 of tool and arguments. The order of the arguments' keys has no influence. The JSON
 /// form is 32 hexadecimal digits, because JSON parsers differ about large numbers.

@@ -1,8 +1,9 @@
 //! The stop conditions as a plugin.
 
+use runstate::termination::FinalReason;
+
 use super::super::plugin::{EndedStep, Phases, Plugin};
 use super::conditions::StopConditions;
-use runstate::termination::FinalReason;
 
 /// Stop conditions are a plugin. [`AgentBuilder::stop`](crate::AgentBuilder::stop) puts them after all other
 /// plugins; [`AgentBuilder::plugin`](crate::AgentBuilder::plugin) puts them at a chosen position.

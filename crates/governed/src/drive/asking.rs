@@ -1,6 +1,13 @@
 //! Questions of a run. A question has one approver and one answer. It is about an action, in AWAITING_APPROVAL, or
 //! about the plan, in PLANNING.
 
+use runstate::approval::{
+    AnyApproval, Approval, ApprovalId, ApprovalRecord, AwaitingHuman, Request, Risk, Submit,
+};
+use runstate::governed_run::{
+    AnyGovernedRun, AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning,
+};
+
 use super::{Governor, OpenRun, Result, Step, handed_back};
 use crate::guarded::sheltered;
 use crate::notes::{Notes, Purpose, Standing};
@@ -8,12 +15,6 @@ use crate::outcome::{PendingApproval, Waits};
 use crate::output::Action;
 use crate::parts::ProposedPlan;
 use crate::when::When;
-use runstate::approval::{
-    AnyApproval, Approval, ApprovalId, ApprovalRecord, AwaitingHuman, Request, Risk, Submit,
-};
-use runstate::governed_run::{
-    AnyGovernedRun, AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning,
-};
 
 /// The name of the asking component in the approval record of a plan.
 const PLANNER: &str = "planner";

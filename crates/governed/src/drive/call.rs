@@ -1,13 +1,14 @@
 //! One call of a tool, and the transition that its output causes.
 
+use runstate::approval::{Approval, Approved, Outcome, Request, Risk};
+use runstate::governed_run::{Executing, GovernedRun, GovernedRunError};
+
 use super::executing::Begin;
 use super::{Governor, OpenRun, Result, Step};
 use crate::guarded::{Ended, guarded};
 use crate::notes::{Purpose, Standing, ToolReport, short};
 use crate::output::{Action, ToolOutput, ToolStatus};
 use crate::parts::{Call, GovernedTool};
-use runstate::approval::{Approval, Approved, Outcome, Request, Risk};
-use runstate::governed_run::{Executing, GovernedRun, GovernedRunError};
 
 /// The size limit for the changes of one call in bytes.
 const MOST_CHANGES: usize = 8 << 20;

@@ -1,13 +1,14 @@
 //! EXECUTING: the tools run one after the other, each with a limited number of attempts, and never without a required
 //! approval.
 
+use runstate::approval::{AnyApproval, Approval, ApprovalId, Approved, Execute, Outcome};
+use runstate::governed_run::{Executing, GovernedRun, Halt, HaltReason, MOST_TRIES, Verify};
+
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::guarded::sheltered;
 use crate::notes::{Purpose, Standing};
 use crate::output::Action;
 use crate::parts::GovernedTool;
-use runstate::approval::{AnyApproval, Approval, ApprovalId, Approved, Execute, Outcome};
-use runstate::governed_run::{Executing, GovernedRun, Halt, HaltReason, MOST_TRIES, Verify};
 
 const NO_TOOL: &str = "there is no such tool any more";
 

@@ -1,12 +1,13 @@
 //! The end of a run by a timeout or by an operator. A state that exceeds its limit takes its timeout transition, and
 //! no other.
 
+use runstate::approval::{AnyApproval, ApprovalId, Outcome};
+use runstate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt, HaltReason, Rollback};
+
 use super::asking::{asked_about_plan, question};
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::notes::{Standing, short};
 use crate::when::When;
-use runstate::approval::{AnyApproval, ApprovalId, Outcome};
-use runstate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt, HaltReason, Rollback};
 
 impl Governor {
     /// The current time, if the run has expired. A timely rejection or halt stays valid, however long its rollback

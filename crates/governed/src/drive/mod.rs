@@ -13,15 +13,15 @@ mod rolling_back;
 
 use std::io;
 
+pub(super) use asking::{asked, asked_about_plan, pending, question};
+use runstate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Halt, HaltReason, Init, Plan};
+use runstate::kernel::Rejected;
+
 use super::error::GovernedError;
 use super::governor::{Governor, Result};
 use super::notes::Standing;
 use super::open::{OpenRun, Run};
 use super::outcome::Waits;
-use runstate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Halt, HaltReason, Init, Plan};
-use runstate::kernel::Rejected;
-
-pub(super) use asking::{asked, asked_about_plan, pending, question};
 
 pub(super) enum Step {
     On(AnyGovernedRun),

@@ -1,12 +1,13 @@
 //! PLANNING: a plan is made, and approved before any tool runs.
 
+use runstate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunId};
+
 use super::asking::{asked_about_plan, pending};
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::guarded::{Ended, guarded};
 use crate::notes::{PlanNote, short};
 use crate::outcome::Waits;
 use crate::parts::{PlanAnswer, ProposedPlan};
-use runstate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunId};
 
 /// The number of plans to request before the run waits for an approver.
 const MOST_PLANS: u32 = 3;

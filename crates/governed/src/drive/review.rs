@@ -1,9 +1,10 @@
 //! VERIFYING and AUDITING: the verifier, then each reviewer checks the results. Both fail closed.
 
+use runstate::governed_run::{Audit, Auditing, Complete, GovernedRun, Opinion, Verdict, Verifying};
+
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::guarded::guarded;
 use crate::notes::{Standing, VerifyNote, short, short_texts, shortened};
-use runstate::governed_run::{Audit, Auditing, Complete, GovernedRun, Opinion, Verdict, Verifying};
 
 /// The size limit for the notes of all reviewers together in bytes.
 const MOST_NOTES: usize = 256 << 10;

@@ -1,13 +1,14 @@
 //! Rollback of changes, before the transition that reports it.
 
+use runstate::governed_run::{
+    AnyGovernedRun, AwaitingApproval, Executing, GovernedRun, Halt, HaltReason, RollBack, Rollback,
+};
+
 use super::{Governor, OpenRun, Result, Run, Step, went};
 use crate::drive::asking::question;
 use crate::guarded::{Ended, guarded};
 use crate::notes::{Standing, short, short_texts};
 use crate::when::When;
-use runstate::governed_run::{
-    AnyGovernedRun, AwaitingApproval, Executing, GovernedRun, Halt, HaltReason, RollBack, Rollback,
-};
 
 impl Governor {
     /// Reverts the changes of the tools. The start of the rollback is made durable first, so that it is repeated

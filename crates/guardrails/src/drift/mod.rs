@@ -13,15 +13,14 @@ mod prose;
 mod repetition;
 mod token;
 
-use crate::Severity;
-use crate::text::{Context, Matcher, Words, is_word};
-
 use entropy::Entropy;
 use hedging::{HEDGES, Hedging};
+pub use kind::{Drift, DriftKind};
 use prose::{Piece, Prose};
 use repetition::Repetition;
 
-pub use kind::{Drift, DriftKind};
+use crate::Severity;
+use crate::text::{Context, Matcher, Words, is_word};
 
 /// Drift detector for the output of one attempt.
 ///

@@ -3,9 +3,10 @@
 mod balance;
 mod syntax;
 
-use super::{Guardrail, OutputFacts, Violation};
 use balance::Balance;
 use syntax::Syntax;
+
+use super::{Guardrail, OutputFacts, Violation};
 
 /// Depth at which JSON is refused: `serde_json` reads one level less.
 const TOO_DEEP: usize = 128;

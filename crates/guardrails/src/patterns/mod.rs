@@ -6,13 +6,13 @@ mod shapes;
 
 use std::sync::{Arc, LazyLock};
 
-use crate::text::{Context, Found, Matcher, Phrases, Scope};
-
-use super::{Guardrail, OutputFacts, Severity, Violation};
 pub use builtin::PatternKind;
 use builtin::Place;
 use sentences::has_marks;
 use shapes::{Ending, LONGEST, Sentence, Shape, start_of};
+
+use super::{Guardrail, OutputFacts, Severity, Violation};
+use crate::text::{Context, Found, Matcher, Phrases, Scope};
 
 /// Largest position, in bytes, at which a refusal begins.
 const OPENING: usize = 700;

@@ -14,13 +14,12 @@ mod thinking;
 
 use std::collections::BTreeSet;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
-
 pub use error::StructuredError;
 use reader::Part;
 pub use repair::Repair;
 use scan::Found;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
 
 /// A value, with the JSON and the repairs.
 #[derive(Debug, Clone, PartialEq, Eq)]

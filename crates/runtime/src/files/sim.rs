@@ -9,9 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::state::{Inode, State};
-use super::{ChangeToken, Disk, DiskFile, Open};
-
 pub use self::survive::Survives;
+use super::{ChangeToken, Disk, DiskFile, Open};
 
 /// The position of a simulated crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,12 +2,13 @@
 
 use std::io::ErrorKind;
 
+use runstate_runtime::files::replace;
+
 use super::super::error::StoreError;
 use super::Inner;
 use super::lock::{Pauses, lock};
 use super::problem::failed;
 use super::work::Wanted;
-use runstate_runtime::files::replace;
 
 /// The size limit of the file, in bytes.
 const MOST: u64 = 256 * 1024;

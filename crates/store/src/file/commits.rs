@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
+use runstate::decision::Decision;
+use runstate::run::RunStatus;
+use runstate::tool_call::ToolCallStatus;
+use runstate_agent::keys::Scope;
+use runstate_runtime::files::Disk;
 use serde_json::Value;
 
 use super::super::commit::{Commit, EventRow, TraceRow};
@@ -15,11 +20,6 @@ use super::layout::{MOST_BYTES, MOST_READ, Place};
 use super::problem::{damaged, failed, too_large, unsynced};
 use super::rows::{CallLine, MessageLine, event_lines, lines, number, numbers, raw, trace_lines};
 use super::state::State;
-use runstate::decision::Decision;
-use runstate::run::RunStatus;
-use runstate::tool_call::ToolCallStatus;
-use runstate_agent::keys::Scope;
-use runstate_runtime::files::Disk;
 
 /// The limit of fresh lines in a state, in bytes. The lines of one more commit may come on top. The state is written
 /// with each commit; this limit fits six blocks of a disk.

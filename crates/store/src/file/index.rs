@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use runstate_runtime::files::{ChangeToken, Disk};
+
 use super::super::error::StoreError;
 use super::super::query::CorruptEntry;
 use super::layout::{Layout, Place};
 use super::listed::Listed;
 use super::problem::{damaged, failed};
 use super::state::State;
-use runstate_runtime::files::{ChangeToken, Disk};
 
 /// The states of all runs at the last check.
 #[derive(Debug, Default)]

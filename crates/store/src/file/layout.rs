@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use runstate_runtime::files::{Disk, Open, replace};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::super::error::StoreError;
 use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::{damaged, failed};
-use runstate_runtime::files::{Disk, Open, replace};
 
 /// The size limit of a file of a run, in bytes. Each file is read as a whole. A commit that exceeds the limit is
 /// refused.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use runstate::decision::Suspension;
 use serde_json::Value;
 
 use super::super::error::StoreError;
@@ -10,7 +11,6 @@ use super::super::time::Now;
 use super::layout::Place;
 use super::problem::damaged;
 use super::state::{Hold, State};
-use runstate::decision::Suspension;
 
 /// The small part of a run's state that lists use.
 #[derive(Debug)]

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::io::ErrorKind;
 use std::sync::PoisonError;
 
+use runstate_runtime::files::Open;
+
 use super::super::decide::run_of_suspension;
 use super::super::error::StoreError;
 use super::super::query::{Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, RunInfo, RunQuery, Timer};
@@ -15,7 +17,6 @@ use super::listed::Listed;
 use super::lock::try_lock;
 use super::problem::{failed, without_state};
 use super::runs::LOGS;
-use runstate_runtime::files::Open;
 
 impl Inner {
     /// Runs a query on the current states of all runs.

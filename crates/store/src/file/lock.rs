@@ -5,9 +5,10 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use runstate_runtime::files::{Disk, DiskFile, Open};
+
 use super::super::error::StoreError;
 use super::problem::{failed, held_up};
-use runstate_runtime::files::{Disk, DiskFile, Open};
 
 /// The default time to wait for a lock. Its holder does a few writes and syncs meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);

@@ -5,13 +5,13 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use runstate_runtime::files::{Disk, Open, append};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
 use super::layout::MOST_READ;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
-use runstate_runtime::files::{Disk, Open, append};
 
 /// The valid content of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

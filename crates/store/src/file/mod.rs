@@ -23,15 +23,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::error::StoreError;
-use super::news::News;
-use super::time::{Now, Ticking};
 use index::Index;
 use layout::Layout;
 use passed::Passed;
 use runstate_runtime::clock::{Clock, unix_clock};
 use runstate_runtime::files::{Disk, RealDisk};
 use unlinked::Unlinked;
+
+use super::error::StoreError;
+use super::news::News;
+use super::time::{Now, Ticking};
 
 /// A store of runs in a folder: one folder for each run, with files that a person can read.
 ///

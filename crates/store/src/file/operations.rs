@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use runstate::decision::Decision;
+use runstate::run::RunStatus;
 
 use super::super::commit::{Commit, EventRow, TraceRow};
 use super::super::decide::Posted;
@@ -13,8 +15,6 @@ use super::super::query::{Approval, ApprovalQuery, CorruptEntry, RunInfo, RunQue
 use super::super::thread::{Superseded, UserMessage};
 use super::super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
 use super::FileStore;
-use runstate::decision::Decision;
-use runstate::run::RunStatus;
 
 #[async_trait]
 impl RunData for FileStore {

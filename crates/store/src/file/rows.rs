@@ -1,5 +1,7 @@
 //! Rows as lines of JSON.
 
+use runstate::decision::Suspension;
+use runstate::tool_call::CallKey;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,8 +9,6 @@ use serde_json::value::RawValue;
 use super::super::commit::{CallRow, Commit, EventRow, MessageRow, TraceRow, Waits};
 use super::super::error::StoreError;
 use super::super::time::Now;
-use runstate::decision::Suspension;
-use runstate::tool_call::CallKey;
 
 /// JSON on one line.
 pub(super) type Raw = Box<RawValue>;

@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
+use runstate_runtime::files::{Open, replace};
+
 use super::super::NewRun;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease};
@@ -15,7 +17,6 @@ use super::problem::{failed, fits, unsynced, without_state};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
-use runstate_runtime::files::{Open, replace};
 
 /// How often a changing run is read without its lock.
 const LOOKS: usize = 3;

@@ -5,6 +5,10 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
+use runstate::decision::Decision;
+use runstate::run::RunStatus;
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::{Disk, Open, put};
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
@@ -18,10 +22,6 @@ use super::log::Log;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
 use super::rows::{CallLine, Raw};
 use super::runs::LOGS;
-use runstate::decision::Decision;
-use runstate::run::RunStatus;
-use runstate_runtime::clock::Clock;
-use runstate_runtime::files::{Disk, Open, put};
 
 /// The state of a run: the small data that each commit replaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]

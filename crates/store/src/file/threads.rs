@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use runstate::run::RunStatus;
+use runstate_runtime::files::replace;
 use serde::{Deserialize, Serialize};
 
 use super::super::NewRun;
@@ -15,8 +17,6 @@ use super::layout::MOST_READ;
 use super::problem::{damaged, failed, fits, too_large};
 use super::state::State;
 use super::work::Wanted;
-use runstate::run::RunStatus;
-use runstate_runtime::files::replace;
 
 /// The runs of a thread. An id is written before its run is created. An id without a run is skipped.
 #[derive(Debug, Serialize, Deserialize)]

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use runstate::decision::Decision;
+use runstate::run::RunStatus;
+use runstate_agent::keys::Scope;
 use serde_json::Value;
 
 use super::super::NewRun;
@@ -12,9 +15,6 @@ use super::super::load::Parts;
 use super::super::query::{Holder, RunInfo};
 use super::super::thread::{Superseded, ThreadPlace, UserMessage};
 use super::super::time::Now;
-use runstate::decision::Decision;
-use runstate::run::RunStatus;
-use runstate_agent::keys::Scope;
 
 #[derive(Debug)]
 pub(super) struct Kept {

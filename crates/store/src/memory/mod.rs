@@ -7,6 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use kept::{Kept, Posting};
+use runs::Runs;
+use runstate::decision::Decision;
+use runstate_runtime::clock::{Clock, unix_clock};
 
 use super::changes::{self, ChangeCursor, Changes};
 use super::commit::{Commit, EventRow, TraceRow, Waits};
@@ -19,10 +23,6 @@ use super::query::{Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, T
 use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
 use super::{NewRun, PendingSignals, RunData, RunLists, RunQueue};
-use kept::{Kept, Posting};
-use runs::Runs;
-use runstate::decision::Decision;
-use runstate_runtime::clock::{Clock, unix_clock};
 
 /// A store of runs in memory. For tests, and for runs that several tasks of one process drive. It is the reference
 /// for other stores. Each list scans all runs.

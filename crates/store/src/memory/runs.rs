@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use runstate::run::RunStatus;
+
 use super::super::error::StoreError;
 use super::super::thread::ThreadPlace;
 use super::kept::Kept;
-use runstate::run::RunStatus;
 
 #[derive(Debug, Default)]
 pub(super) struct Runs {

@@ -3,6 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::run::RunStatus;
+use runstate::termination::TerminationReason;
+use runstate::trace::Recorder;
+use runstate_agent::event::EventSink;
+use runstate_agent::{
+    ActivationError, Agent, Input, Outcome, RunHandles, RunState, StateError, inbox, run_loop,
+};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
@@ -14,13 +21,6 @@ use super::super::renew::renew_loop;
 use super::super::{PendingSignals, RunQueue};
 use super::signals::SignalPump;
 use super::{Ended, Executor, ExecutorError, Held, JobSpec, Worker};
-use runstate::run::RunStatus;
-use runstate::termination::TerminationReason;
-use runstate::trace::Recorder;
-use runstate_agent::event::EventSink;
-use runstate_agent::{
-    ActivationError, Agent, Input, Outcome, RunHandles, RunState, StateError, inbox, run_loop,
-};
 
 impl Worker {
     /// Drives a claimed run and gives it back. Returns the end and the release of the run. The lease is renewed from

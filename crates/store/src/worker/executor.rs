@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use super::super::error::StoreError;
-use super::super::load::Loaded;
 use runstate::snapshot::Migration;
 use runstate::termination::TerminationReason;
 use runstate_agent::event::EventSink;
 use runstate_agent::{Agent, InferenceRequest, Model, ModelStream};
+
+use super::super::error::StoreError;
+use super::super::load::Loaded;
 
 /// The executor of a worker: it interprets the [`spec`](Loaded::spec) of a run.
 #[async_trait]

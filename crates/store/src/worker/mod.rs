@@ -11,6 +11,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use executor::{Ended, Executor, ExecutorError, JobSpec};
+use rounds::Until;
+use runstate_runtime::clock::{Clock, unix_clock};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -20,10 +23,6 @@ use super::lease::{Claim, Lease};
 use super::query::SET_ASIDE_AFTER;
 use super::renew::LeaseTerm;
 use super::{PendingSignals, RunStore};
-use runstate_runtime::clock::{Clock, unix_clock};
-
-pub use executor::{Ended, Executor, ExecutorError, JobSpec};
-use rounds::Until;
 
 /// Drives runs of a store. A worker claims runs that can continue, gives up calls whose questions have expired, and
 /// takes decisions that any process posts. It parks a run with suspended calls, even if its agent would [wait in

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::convert::Infallible;
 
+use runstate::decision::Decision;
+use runstate_agent::{CancellationToken, DecisionHandle, Incoming};
+
 use super::super::error::StoreError;
 use super::super::{PendingSignals, RunData, UserMessage};
 use super::Worker;
-use runstate::decision::Decision;
-use runstate_agent::{CancellationToken, DecisionHandle, Incoming};
 
 /// Delivers decisions and a requested cancellation to a run, each once.
 #[derive(Debug)]

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::super::times::{clock, of};
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::files::{Disk, DiskFile, Open, SimDisk};
 use runstate_store::{ApprovalFilter, ApprovalQuery, FileStore, NewRun, RunData, RunLists, RunQueue};
 use runstate_store_conformance::Played;
 use serde_json::json;
+
+use super::super::times::{clock, of};
 
 #[derive(Debug, Default)]
 struct Counts {

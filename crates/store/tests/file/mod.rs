@@ -24,6 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(super) use folder::Folder;
 use runstate_agent::async_trait;
 use runstate_runtime::clock::SetClock;
 use runstate_runtime::files::SimDisk;
@@ -31,8 +32,6 @@ use runstate_store::{FileStore, RunStore};
 use runstate_store_conformance::Bench;
 
 use super::times::clock;
-
-pub(super) use folder::Folder;
 
 /// A store whose lock many want: on a slow disk one may have to wait for long.
 fn patient(folder: &Path) -> FileStore {

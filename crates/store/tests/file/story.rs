@@ -1,7 +1,6 @@
 //! A run that is created, driven, parked, decided and driven to its end: what is done with a store, step by step, so that
 //! it can be cut off anywhere and gone on with.
 
-use super::super::times::{of, span};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::turn::{CallRequest, Turn};
 use runstate_agent::StoredRun;
@@ -11,6 +10,8 @@ use runstate_store::{
 };
 use runstate_store_conformance::Played;
 use serde_json::{Value, json};
+
+use super::super::times::{of, span};
 
 const NOW: u64 = 1_000_000;
 

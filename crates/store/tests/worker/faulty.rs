@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::world::Sleeper;
 use runstate::decision::Decision;
 use runstate_agent::async_trait;
 use runstate_store::{
     Claim, Commit, Lease, Loaded, MemoryStore, PendingSignals, Posted, Release, RunData, RunLists, RunQueue,
     RunStore, StoreError, Timer, Wrapper,
 };
+
+use super::world::Sleeper;
 
 /// What becomes of commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,14 +4,13 @@ mod compare;
 mod log;
 mod replay;
 
+pub use compare::{Compare, Difference};
+pub(super) use log::Log;
+pub use replay::{ReplayError, Replayed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::EventKind;
-
-pub use compare::{Compare, Difference};
-pub(super) use log::Log;
-pub use replay::{ReplayError, Replayed};
 
 /// The record of a session: every event and every token, in order.
 ///

@@ -4,13 +4,14 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use runstate::kernel::{Machine, Observer};
+use runstate::stream_session::*;
+
 use super::Recording;
 use crate::dispatch::{Dispatcher, Timeless};
 use crate::event::{Event, EventKind, Identity, Strategy};
 use crate::failure::aborted;
 use crate::{Callbacks, Failure, SessionError, State};
-use runstate::kernel::{Machine, Observer};
-use runstate::stream_session::*;
 
 /// Result of a replay. It equals the session's result if the record is complete.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use runstate::stream_session::{ErrorCode, Recovery, Retries};
+
 use super::{Recourse, RetryPolicy};
 use crate::ErrorKind;
 use crate::event::GaveUp;
-use runstate::stream_session::{ErrorCode, Recovery, Retries};
 
 /// The facts about a failed attempt.
 #[derive(Debug, Clone, Copy)]

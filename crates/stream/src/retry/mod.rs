@@ -5,11 +5,11 @@ mod decide;
 
 use std::time::Duration;
 
-use super::{ErrorKind, Failure};
-
 pub(super) use backoff::Delays;
 pub use backoff::{Backoff, Curve, Jitter};
 pub(super) use decide::{Question, decide};
+
+use super::{ErrorKind, Failure};
 
 /// Policy of a session's retries: their number, the failures that allow them, and their delays.
 ///

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use runstate::stream_session::{Checkpoint, ErrorCode, Open, Output, StreamSession, Streaming};
+
 use super::phase::Phase;
 use super::{Core, Session, millis};
 use crate::checks::Failed;
 use crate::event::EventKind;
 use crate::panics::guarded;
 use crate::{Callbacks, ErrorKind, Failure, Opening, Overlap, TimeoutType};
-use runstate::stream_session::{Checkpoint, ErrorCode, Open, Output, StreamSession, Streaming};
 
 /// A refused checkpoint, with the reason of the refusal.
 pub(super) struct Rejected {

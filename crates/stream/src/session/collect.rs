@@ -2,13 +2,13 @@
 
 use std::any::TypeId;
 
+use runstate_guardrails::structured::Structured;
 use serde::de::DeserializeOwned;
 
 use super::super::CollectError;
 use super::super::fit::Fitting;
 use super::Session;
 use crate::{Callbacks, ErrorKind};
-use runstate_guardrails::structured::Structured;
 
 impl<C: Callbacks> Session<C> {
     /// Drives the session to its end and returns its output as a value.

@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::stream_session::{
+    AttemptFailed, Complete, Errored, Fail, Open, Output, Recovery, StreamError, StreamSession, Streaming,
+};
+
 use super::attempt::Rejected;
 use super::phase::{BackOff, Phase};
 use super::{Session, millis};
@@ -12,9 +16,6 @@ use crate::failure::aborted;
 use crate::panics::guarded;
 use crate::retry::{DelayContext, Question, Recourse, RetryQuestion, decide};
 use crate::{Callbacks, ErrorKind, Failure, FinishReason, OnFinish, SessionError, finish};
-use runstate::stream_session::{
-    AttemptFailed, Complete, Errored, Fail, Open, Output, Recovery, StreamError, StreamSession, Streaming,
-};
 
 /// Rejects the checkpoint of an output that failed a rule.
 fn spoilt_checkpoint(output: &Output, why: &str) -> Option<Rejected> {

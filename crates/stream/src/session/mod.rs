@@ -14,6 +14,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
+use phase::Phase;
+use runstate::stream_session::{
+    AnyStreamSession, Checkpoint, SessionRecord, StreamSession, StreamSessionStatus,
+};
+use runstate_runtime::clock::{Clock, TokioClock};
 
 use super::abort::{AbortHandle, AbortSignal};
 use super::builder::{Config, SessionBuilder};
@@ -30,11 +35,6 @@ use super::{
     Callbacks, Continuation, Opening, Overlap, RetryPolicy, SessionError, SourceError, State, StreamEvent,
     Timeouts,
 };
-use phase::Phase;
-use runstate::stream_session::{
-    AnyStreamSession, Checkpoint, SessionRecord, StreamSession, StreamSessionStatus,
-};
-use runstate_runtime::clock::{Clock, TokioClock};
 
 /// Number of events after which a session yields to other tasks, if its stream never makes it wait.
 const TURN: u32 = 128;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use runstate::stream_session::{
+    AnyStreamSession, FallingBack, Init, Output, Retrying, StreamSession, StreamSessionStatus, Streaming,
+};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::source::{BoxSource, OpenFuture};
 use crate::{SessionError, State};
-use runstate::stream_session::{
-    AnyStreamSession, FallingBack, Init, Output, Retrying, StreamSession, StreamSessionStatus, Streaming,
-};
 
 /// A state of the lifecycle, with the stream or the timer that it needs. `STREAMING` has two phases: a stream
 /// is being opened, or is read.

@@ -3,6 +3,8 @@
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use runstate::stream_session::ErrorCode;
+
 use super::attempt::internal;
 use super::phase::Phase;
 use super::{Session, Step, millis};
@@ -10,7 +12,6 @@ use crate::checks::Failed;
 use crate::event::EventKind;
 use crate::panics::guarded;
 use crate::{Callbacks, ErrorKind, Failure, SourceError, StreamEvent, TimeoutType};
-use runstate::stream_session::ErrorCode;
 
 impl<C: Callbacks> Session<C> {
     pub(super) fn poll_opening(&mut self, cx: &mut Context<'_>) -> Step {

@@ -6,12 +6,13 @@ mod refusal;
 
 use std::sync::LazyLock;
 
-use super::PatternKind;
-use super::builtin::Place;
-use super::shapes::Shape;
 use leak::INSTRUCTION_LEAK;
 use meta::META_COMMENTARY;
 use refusal::REFUSAL;
+
+use super::PatternKind;
+use super::builtin::Place;
+use super::shapes::Shape;
 
 impl PatternKind {
     /// Returns the triggers: phrases without which a sentence is not searched for shapes.

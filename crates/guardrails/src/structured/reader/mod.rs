@@ -10,9 +10,10 @@ mod source;
 
 use std::collections::BTreeSet;
 
-use super::Repair;
 use object::Open;
 use source::Source;
+
+use super::Repair;
 
 /// The deepest nesting, in levels, which is the limit of `serde_json`. Nesting is held in a list, not on the
 /// stack.
