@@ -10,9 +10,9 @@
 //! | [`fewest_walks`] | which minimal set of paths takes every transition? |
 //! | [`EdgeCounter`], [`assert_covers!`], [`coverage_diagram`] | which transitions did the tests take, and which never? |
 //! | [`assert_conforms!`] | is the recorded trace legal? |
-//! | `replies` (feature `agent`) | does an interface for decisions reply according to the reply table? |
-//! | `store` (feature `store`) | does a store of runs satisfy its trait's contract? |
 //! | [`Product`], [`explore`] | can concurrent machines reach a forbidden state, and by which shortest path? |
+//!
+//! `runstate-store-conformance` has the contract of stores, and the table of replies to decisions.
 
 mod assertions;
 mod cover;

@@ -1,8 +1,7 @@
 //! A stream session as the model of agent runs. Its model calls are retried, fall back to other streams, and are
 //! checked against rules.
 //!
-//! The module depends on both drivers. [`agent`](runstate_agent) and [`stream`](runstate_stream) do not depend on each
-//! other.
+//! The crate depends on both drivers. [`runstate_agent`] and [`runstate_stream`] do not depend on each other.
 //!
 //! | session event | result for the run |
 //! |---|---|
@@ -59,17 +58,19 @@ mod void;
 
 use std::fmt;
 
-use answer::Answer;
 use futures_util::stream;
 use runstate_agent::answer::{ModelEvent, Usage};
 use runstate_agent::{InferenceRequest, Model, ModelStream};
 use runstate_stream::{Callbacks, Session, SessionBuilder};
 use serde_json::Value;
+
+use answer::Answer;
+
 pub use void::VoidText;
 
 /// A model whose answers are the outputs of stream sessions, with one session per inference.
 ///
-/// The [module](self) documents the conversion of a session to an answer, with an example. When the run is cancelled,
+/// The [crate](crate) documents the conversion of a session to an answer, with an example. When the run is cancelled,
 /// the session is aborted: it opens no more streams, and emits ABORT_COMPLETED.
 pub struct SessionModel<C: Callbacks = ()> {
     how: How<C>,

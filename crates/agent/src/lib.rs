@@ -33,6 +33,7 @@
 //! # Ok(())
 //! # }
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod answer;
 mod commit;
@@ -52,6 +53,8 @@ pub mod stop;
 mod thread;
 mod tool;
 
+use runstate::kernel::Observer;
+
 pub use async_trait::async_trait;
 pub use commit::{
     CommitError, Delta, FileCommitter, FileError, MemoryCommitter, RunFile, StateCommitter, read_run,
@@ -68,7 +71,6 @@ pub use plugin::{
     Approval, Approvals, EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError,
     Verdict,
 };
-use runstate::kernel::Observer;
 pub use runstate::tool_execution::Effect;
 pub use schema::{SchemaCheck, Unchecked};
 pub use state::{Pending, RunState, StateError, StoredRun};

@@ -36,7 +36,8 @@ impl Governor {
     /// [`Folders::list`](super::Folders::list) returns the runs to expire.
     ///
     /// ```no_run
-    /// # use runstate::{files::RealDisk, governed::{GovernedError, Governor}};
+    /// # use runstate_runtime::files::RealDisk;
+    /// # use runstate_governed::{GovernedError, Governor};
     /// # async fn example(governor: &Governor, folders: &runstate_governed::Folders) -> std::io::Result<()> {
     /// for run in folders.list(&RealDisk)? {
     ///     match governor.expire(&run).await {

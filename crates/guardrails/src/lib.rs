@@ -3,6 +3,21 @@
 //! A [`Guardrail`] sees each token once and keeps the state that it needs. The cost of a token is therefore
 //! independent of its position. The results of the built-in rules do not depend on the division of the text
 //! into tokens. Only the time of a report does: it is the token with the deciding character.
+//!
+//! [`drift`] notices an output that leaves its subject or its form. [`structured`] reads a value from an output.
+//!
+//! ```
+//! use runstate_guardrails::{Json, OutputFacts, Rules, ZeroOutput};
+//!
+//! let mut rules = Rules::new().with(ZeroOutput::new()).with(Json::strict());
+//! let results = rules.complete("{\"answer\": 42}", &OutputFacts::TEXT);
+//! assert!(results.iter().all(|result| result.passed()));
+//!
+//! rules.reset();
+//! let results = rules.complete("{\"answer\": 42", &OutputFacts::TEXT);
+//! assert!(results.iter().any(|result| !result.passed()));
+//! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod custom;
 pub mod drift;

@@ -67,6 +67,7 @@ pub struct RuleResult {
 
 impl RuleResult {
     /// Creates the result of a rule that reports only at the end.
+    #[doc(hidden)]
     pub fn at_end(rule: &str, violations: Vec<Violation>) -> Self {
         RuleResult { rule: rule.to_owned(), violations, said: 0 }
     }

@@ -117,7 +117,7 @@ impl OpenAiModel {
 pub type Opened = Pin<Box<dyn Future<Output = Result<ChatStream, SourceError>> + Send>>;
 
 /// Returns the tokens that a [`StreamEvent::Progress`] of this crate reports, for
-/// `SessionModel::progress` of `runstate-agent-stream`.
+/// `runstate_agent_stream::SessionModel::progress`.
 ///
 /// ```
 /// use serde_json::json;

@@ -34,7 +34,7 @@
 //!
 //! A failed behaviour panics with the actual and the expected result. The suite cannot see whether durable data
 //! survives a power cut. For that, a test counts the syncs of a store, or runs it on a simulated disk
-//! (`SimDisk` of `runstate-runtime`).
+//! (`runstate_runtime::files::SimDisk`).
 
 mod behaviours;
 mod cancels;
@@ -72,12 +72,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-pub use behaviours::BEHAVIOURS;
 use futures_util::FutureExt as _;
-pub use parted::{Part, PartBench, WithoutQueue};
-pub use played::Played;
 use runstate_runtime::clock::SetClock;
 use runstate_store::RunStore;
+
+pub use behaviours::BEHAVIOURS;
+pub use parted::{Part, PartBench, WithoutQueue};
+pub use played::Played;
 pub use taped::Taped;
 
 /// A place with a store.

@@ -42,6 +42,10 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use runstate::decision::Decision;
+
+use news::News;
+
 pub use changes::{ChangeCursor, Changes};
 #[doc(hidden)]
 pub use commit::Place;
@@ -57,12 +61,10 @@ pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use new_run::{NewRun, PendingSignals};
-use news::News;
 pub use query::{
     Approval, ApprovalFilter, ApprovalQuery, CorruptEntry, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer,
 };
 pub use renew::{LeaseTerm, renew_loop};
-use runstate::decision::Decision;
 pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
 pub use unread::Unread;

@@ -71,7 +71,7 @@ impl Parts {
 }
 
 impl Loaded {
-    /// Assembles the first run of a thread from its rows. [`store::load`](super::load) reads a run together with the
+    /// Assembles the first run of a thread from its rows. [`runstate_store::load`](super::load) reads a run together with the
     /// previous ones.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Loaded {
                     "the run {:?} comes behind the run {after:?}, whose messages are needed",
                     parts.info.id
                 ),
-                "read it with `store::load`",
+                "read it with `runstate_store::load`",
             ));
         }
         Loaded::on_thread(parts, Vec::new())

@@ -79,7 +79,7 @@ impl fmt::Display for StopConfigError {
             StopConfigError::NoPatterns { place } => write!(
                 f,
                 "stop condition {place}, content_match: nothing here reads patterns; enable the feature `regex` of \
-                 `runstate`, or give an engine of your own with `StopConditions::with_patterns`"
+                 `runstate-agent`, or give an engine of your own with `StopConditions::with_patterns`"
             ),
         }
     }

@@ -365,7 +365,7 @@ fn patterns_may_be_of_another_language() {
     let without = StopConditions::without_patterns(conditions.specs().cloned().collect()).unwrap_err();
     assert_eq!(
         without.to_string(),
-        "stop condition 1, content_match: nothing here reads patterns; enable the feature `regex` of `runstate`, or give \
+        "stop condition 1, content_match: nothing here reads patterns; enable the feature `regex` of `runstate-agent`, or give \
          an engine of your own with `StopConditions::with_patterns`"
     );
     let rounds = vec![StopConditionSpec::MaxRounds { rounds: 1 }];

@@ -37,7 +37,7 @@ pub enum StructuredError {
         /// The repairs of the JSON.
         repairs: Vec<Repair>,
     },
-    /// The value fits the type, and the condition of `SessionBuilder::accept` refuses it.
+    /// The value fits the type, and a condition of the caller refuses it.
     Refused {
         /// The reason of the condition.
         reason: String,

@@ -13,7 +13,7 @@ use super::{Disk, DiskFile, Open};
 /// # Errors
 /// The errors of the disk. The old content remains; if only the final sync failed, the new content may be visible.
 pub fn replace(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
-    put(disk, path, content)?;
+    write_atomic_unsynced(disk, path, content)?;
     disk.sync_folder(folder(path))
 }
 
@@ -21,7 +21,7 @@ pub fn replace(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// The errors of the disk. The old content remains.
-pub fn put(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn write_atomic_unsynced(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
     let beside = beside(path)?;
     let mut file = disk.open(&beside, Open::Write)?;
     let written = file.write(content).and_then(|()| file.sync());

@@ -32,7 +32,7 @@ use std::io;
 use std::path::Path;
 
 pub use change_token::ChangeToken;
-pub use durable::{append, move_to, put, replace};
+pub use durable::{append, move_to, replace, write_atomic_unsynced};
 pub use real::RealDisk;
 #[cfg(feature = "testing")]
 pub use sim::{Crash, SimDisk, Survives};

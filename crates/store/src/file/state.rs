@@ -8,7 +8,7 @@ use std::time::Duration;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
 use runstate_runtime::clock::Clock;
-use runstate_runtime::files::{Disk, Open, put};
+use runstate_runtime::files::{Disk, Open, write_atomic_unsynced};
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
@@ -230,7 +230,7 @@ impl State {
         let mut json = serde_json::to_vec_pretty(self).map_err(StoreError::failed)?;
         json.push(b'\n');
         fits(&path, json.len() as u64, most)?;
-        put(disk, &path, &json).map_err(failed(&path))?;
+        write_atomic_unsynced(disk, &path, &json).map_err(failed(&path))?;
         disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))
     }
 
