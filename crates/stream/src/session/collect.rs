@@ -20,8 +20,8 @@ impl<C: Callbacks> Session<C> {
     /// [`SessionBuilder::accept`](crate::SessionBuilder::accept) adds a condition on the value.
     ///
     /// ```
-    /// use runstate_guardrails::structured::{CollectError, StructuredError};
-    /// use runstate_stream::{Opening, RetryPolicy, Session, SourceError, StreamEvent};
+    /// use runstate_guardrails::structured::StructuredError;
+    /// use runstate_stream::{CollectError, Opening, RetryPolicy, Session, SourceError, StreamEvent};
     ///
     /// #[derive(Debug, serde::Deserialize)]
     /// struct Trip { to: String }
