@@ -70,7 +70,7 @@ pub use void::VoidText;
 
 /// A model whose answers are the outputs of stream sessions, with one session per inference.
 ///
-/// The [crate](crate) documents the conversion of a session to an answer, with an example. When the run is cancelled,
+/// The [crate documentation](crate) has the conversion of a session to an answer, with an example. When the run is cancelled,
 /// the session is aborted: it opens no more streams, and emits ABORT_COMPLETED.
 pub struct SessionModel<C: Callbacks = ()> {
     how: How<C>,

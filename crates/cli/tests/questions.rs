@@ -71,24 +71,27 @@ fn a_reason_that_makes_another_decision_is_told() {
 fn a_run_that_is_not_there_is_refused_alike_by_every_command() {
     let session = parked(SECOND_LIFE);
     for args in [
-        &["approve", "c", "--run", "pay-2"] as &[&str],
-        &["deny", "pay-2/c/1", "--json"],
-        &["show", "pay-2"],
-        &["send", "pay-2", "go on"],
-        &["export", "pay-2", "--scenario"],
-        &["cancel", "pay-2"],
-        &["watch", "pay-2"],
-        &["resume", "pay-2"],
-        &["approvals", "--run", "pay-2"],
+        &["approve", "c", "--run", "pya-1"] as &[&str],
+        &["deny", "pya-1/c/1", "--json"],
+        &["show", "pya-1"],
+        &["send", "pya-1", "go on"],
+        &["export", "pya-1", "--scenario"],
+        &["cancel", "pya-1"],
+        &["watch", "pya-1"],
+        &["resume", "pya-1"],
+        &["approvals", "--run", "pya-1"],
     ] {
         let said = session.run(&[args, &["--state-dir", "runs"]].concat());
         assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
         assert!(said.stderr.starts_with("error: there is no "), "{}", said.shown());
-        assert!(said.stderr.contains("\"pay-2\""), "{}", said.shown());
+        assert!(said.stderr.contains("\"pya-1\""), "{}", said.shown());
         let help =
             "\n  = help: did you mean \"pay-1\"? `runstate runs --state-dir runs` lists the stored runs\n";
         assert!(said.stderr.ends_with(help), "{}", said.shown());
     }
+    // Another number is another run.
+    let (_, said) = say(&session, &["cancel", "pay-2"]);
+    assert!(!said.contains("did you mean") && said.contains("there is no run \"pay-2\""), "{said}");
     // A name that is not close to any is not guessed at.
     let (_, said) = say(&session, &["show", "refund"]);
     assert!(

@@ -8,7 +8,9 @@ use clap::ValueEnum;
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
 use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
-use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, EventRow, Feed, RunStore, StoreError};
+use runstate_store::{
+    Approval, ApprovalFilter, ApprovalQuery, EventRow, Feed, RunInfo, RunStore, StoreError,
+};
 use serde_json::Value;
 
 use crate::exit::Exit;
@@ -90,8 +92,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             rest.iter().for_each(|row| shown.show(row, out));
         }
         let mut questions = Questions::of(&opened, &args.run);
-        let undecided = match stands {
-            Stands::GoesOn => opened.ask(questions.undecided())?,
+        let undecided = match &stands {
+            Stands::GoesOn(info) => {
+                questions.tell_notes(info);
+                opened.ask(questions.undecided(info))?
+            }
             Stands::Over(_) | Stands::Unread => Vec::new(),
         };
         let is_waiting = !undecided.is_empty();
@@ -110,7 +115,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                     Ok(event) => event,
                     Err(_) => {
                         // A store that cannot be read is reported by the next event.
-                        if let Ok(undecided) = questions.undecided().await {
+                        if let Ok(Stands::GoesOn(info)) = self::stands(&*opened.store, &args.run).await
+                            && let Ok(undecided) = questions.undecided(&info).await
+                        {
+                            questions.tell_notes(&info);
                             questions.tell(&undecided, "; this command continues to watch");
                         }
                         next.await
@@ -158,15 +166,29 @@ impl<'a> Questions<'a> {
         Questions { opened, run, told: HashSet::new() }
     }
 
-    /// The calls without a decision.
-    async fn undecided(&self) -> Result<Vec<Approval>, StoreError> {
+    /// The calls that a decision can still answer: not the expired ones, and none once a cancellation is requested.
+    async fn undecided(&self, info: &RunInfo) -> Result<Vec<Approval>, StoreError> {
+        if info.cancel.is_some() {
+            return Ok(Vec::new());
+        }
         let mut query = ApprovalQuery::new(ApprovalFilter::Run(self.run.to_owned()), MOST_QUESTIONS);
         let mut all = Vec::new();
         loop {
             let page = self.opened.store.approvals(&query).await?;
             let Some(last) = page.last() else { return Ok(all) };
             query = query.after(last);
-            all.extend(page);
+            all.extend(page.into_iter().filter(|one| !one.is_lapsed()));
+        }
+    }
+
+    /// Reports why no worker continues the run, and a requested cancellation.
+    fn tell_notes(&mut self, info: &RunInfo) {
+        let reasons = [info.problem.as_ref(), info.cancel.as_ref()];
+        let key = reasons.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("; ");
+        if !key.is_empty() && self.told.insert(key) {
+            for note in super::runs::notes(info) {
+                complain(&printable(&format!("{}: {note}", self.run)));
+            }
         }
     }
 
@@ -200,7 +222,7 @@ impl<'a> Questions<'a> {
 enum Stands {
     /// The reason for its end.
     Over(Option<String>),
-    GoesOn,
+    GoesOn(Box<RunInfo>),
     /// A part of it is unreadable; its events are readable.
     Unread,
 }
@@ -208,7 +230,7 @@ enum Stands {
 async fn stands(store: &dyn RunStore, run: &str) -> Result<Stands, StoreError> {
     match store.parts(run).await {
         Ok(parts) if parts.info.status == RunStatus::Done => Ok(Stands::Over(parts.info.reason)),
-        Ok(_) => Ok(Stands::GoesOn),
+        Ok(parts) => Ok(Stands::GoesOn(Box::new(parts.info))),
         Err(StoreError::Unusable { .. } | StoreError::TooLarge { .. }) => Ok(Stands::Unread),
         Err(error) => Err(error),
     }
@@ -235,7 +257,7 @@ impl Shown {
                 }
                 Some(reason.unwrap_or_default())
             }
-            Stands::GoesOn => {
+            Stands::GoesOn(_) => {
                 if self.end.is_some() {
                     complain(
                         "warning: the run is not over, and an event says that it is: another program has written it",

@@ -173,7 +173,10 @@ impl Opened {
         let again = &self.again;
         // A store that cannot be read is reported by the command that reads it.
         let runs = beside(self.handle(), self.store.runs(&RunQuery::all(NEWEST))).unwrap_or_default();
-        let near = closest(run, runs.iter().map(|info| info.id.as_str()));
+        // Another number is another run, and no slip.
+        let digits = |id: &str| id.chars().filter(char::is_ascii_digit).collect::<String>();
+        let alike = runs.iter().map(|info| info.id.as_str()).filter(|id| digits(id) == digits(run));
+        let near = closest(run, alike);
         let near = near.map(|near| format!("did you mean {near:?}? ")).unwrap_or_default();
         Failure::new(what)
             .with_help(format!("{near}`runstate runs{again}`{} lists the stored runs", again.note()))

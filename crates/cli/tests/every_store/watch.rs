@@ -28,6 +28,7 @@ in_every_store! {
     a_forged_event_keeps_no_watcher_waiting,
     a_run_that_cannot_be_read_has_its_events,
     a_watcher_is_told_that_the_run_waits_and_how_to_answer,
+    questions_without_an_acceptable_answer_are_not_asked,
 }
 
 fn watching(place: &Place, args: &[&str]) -> Ended {
@@ -262,4 +263,31 @@ fn a_watcher_is_told_that_the_run_waits_and_how_to_answer(new: &dyn Fn() -> Plac
     place.does(&["resume", "watched-1"], 0);
     assert_eq!(watcher.ends(), Some(0));
     assert_eq!(told().matches("answer: ").count(), 1, "{}", told());
+}
+
+/// A run that is to be cancelled takes no decision, and neither does an expired question: a worker ends both.
+fn questions_without_an_acceptable_answer_are_not_asked(new: &dyn Fn() -> Place) {
+    let place = new();
+    let scenario = SCENARIO.split("outside:").next().unwrap();
+    place.session.write("s.yaml", scenario);
+    place.does(&["run", "s.yaml"], 3);
+    place.does(&["cancel", "watched-1", "--reason", "not today"], 0);
+    let said = place.does(&["watch", "watched-1", "--no-wait"], 4);
+    assert_eq!(said.stderr, "watched-1: cancellation: not today\n", "{}", said.shown());
+
+    let expiring = "plugins:\n  - ask: {tool: delete_file, ticket: {expires_after_ms: 3000}}\n";
+    place.detached(&scenario.replace("approve: [delete_file]\n", expiring));
+    place.work();
+    place.does(&["watch", "watched-2", "--no-wait"], 3);
+    let has_expired =
+        || place.say(&["approvals", "--json"]).stdout.replace(' ', "").contains("\"has_lapsed\":true");
+    crate::stores::wait_until("the question has expired", has_expired);
+    let said = place.does(&["watch", "watched-2", "--no-wait"], 4);
+    assert_eq!(said.stderr, "", "{}", said.shown());
+
+    // The number names another run.
+    let said = place.does(&["watch", "watched-3", "--no-wait"], 2);
+    assert!(!said.stderr.contains("did you mean"), "{}", said.shown());
+    let said = place.does(&["watch", "wathced-2", "--no-wait"], 2);
+    assert!(said.stderr.contains("did you mean \"watched-2\"?"), "{}", said.shown());
 }
