@@ -109,14 +109,14 @@ fn camel_case(event: &str) -> String {
 }
 
 #[test]
-fn every_illegal_cell_of_tool_call_is_a_missing_method() {
+fn every_illegal_event_of_tool_call_is_a_missing_method() {
     let (illegal, said) = Matrix::of::<AnyToolCall>().check();
     assert_eq!(illegal, 7 * 6 - 13);
     assert_pinned("matrix/tool_call", &said);
 }
 
 #[test]
-fn every_illegal_cell_of_run_is_a_missing_method() {
+fn every_illegal_event_of_run_is_a_missing_method() {
     let (illegal, said) = Matrix::of::<AnyRun>().check();
     assert_eq!(illegal, 3 * 3 - 4);
     assert_pinned("matrix/run", &said);

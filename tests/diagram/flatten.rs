@@ -126,7 +126,7 @@ fn a_composite_state_that_only_frames_others_is_none() {
 }
 
 #[test]
-fn what_one_state_at_a_time_cannot_say_is_refused_with_its_line() {
+fn diagram_without_a_flat_graph_is_refused_with_its_line() {
     let refusals = [
         "A --> B\nstate f <<fork>>",
         "state j [[join]]",

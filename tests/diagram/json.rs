@@ -14,7 +14,7 @@ fn a_graph_survives_json() {
 }
 
 #[test]
-fn what_is_drawn_survives_json() {
+fn drawn_arrows_and_composites_survive_json() {
     let source = "stateDiagram-v2\n[*] --> A\nA --> c : go\nstate c <<choice>>\nc --> P : [yes]\nc --> A\nstate P {\n[*] --> B\n}\nP --> A : back";
     let graph = StateGraph::from_diagram(&parse(source).unwrap(), "job").unwrap();
     assert_eq!(graph.drawn.as_ref().unwrap().edges, [vec![0, 1], vec![0, 2], vec![3]]);

@@ -47,7 +47,7 @@ fn every_trap_has_its_warning() {
 }
 
 #[test]
-fn what_is_no_trap_has_no_warning() {
+fn unambiguous_diagram_has_no_warning() {
     let fine = "[*] --> A\nA --> B : go: now, at 10:30 %% behind\nB --> A : #quot;x#quot;\nstate c <<choice>>\n\
                 state A_B {\n  direction LR\n  X --> Y\n  --\n  Z\n}\nstate d\nd --> A\nA_B --> X\n\
                 note right of A : text\nclass A,B hot\nB --> [*]";

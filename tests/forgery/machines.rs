@@ -78,7 +78,7 @@ fn snapshot_of_a_handmade_machine_with_a_foreign_graph_fails() {
 }
 
 #[test]
-fn nor_is_it_added_to_a_bundle() {
+fn handmade_machine_is_not_added_to_a_bundle() {
     let graphs = [AnyToolCall::GRAPH];
     let lie = Bundle::write(&graphs, true, &(), |machines| machines.add("pay_1", &Liar(new_call())));
     assert!(lie.unwrap_err().to_string().ends_with(UNPROVEN));
@@ -91,7 +91,7 @@ fn nor_is_it_added_to_a_bundle() {
 }
 
 #[test]
-fn nor_does_it_come_back_as_a_machine_of_that_lifecycle() {
+fn snapshot_does_not_restore_into_a_handmade_machine() {
     let stored = Snapshot::of(&AnyToolCall::new(new_call())).unwrap();
     for stored in [&stored, &Snapshot::from_json(stored.to_json().as_bytes()).unwrap()] {
         let error = stored.restore::<Liar>().unwrap_err();
@@ -130,7 +130,7 @@ fn in_memory_snapshot_restores_only_into_its_own_lifecycle() {
 }
 
 #[test]
-fn neither_does_a_bundle_make_one_lifecycle_of_two() {
+fn bundle_refuses_a_lifecycle_with_the_same_name() {
     let door = twin::AnyDoor::new(twin::House::new(7));
     let error =
         Bundle::write(&[AnyDoor::GRAPH], true, &(), |machines| machines.add("door", &door)).unwrap_err();

@@ -77,7 +77,7 @@ fn a_receipt_of_one_flow_is_no_receipt_of_another() {
 }
 
 #[test]
-fn what_came_back_from_storage_owes_its_commit_anew() {
+fn restored_flow_refuses_a_receipt_from_before() {
     let flow = commit_user();
     let before = receipt(flow.due());
     let AnyRunFlow::CommitUser(back) = Snapshot::of(&flow).unwrap().restore().unwrap() else {

@@ -145,7 +145,7 @@ fn guard_panic_on_the_second_check_loses_the_machine() {
 }
 
 #[test]
-fn without_a_panic_it_goes_on() {
+fn slot_keeps_its_machine_without_a_panic() {
     let mut slot = slot(Place::Nowhere);
     assert_eq!(light(&mut slot), None);
     assert_eq!(slot.into_inner().status(), FuseStatus::Burning);

@@ -144,7 +144,7 @@ proptest! {
 
     /// The witness reads less than Mermaid does, but what it reads means the same there.
     #[test]
-    fn what_the_witness_accepts_is_read_so_by_the_parser(
+    fn parser_reads_each_diagram_that_the_witness_accepts(
         edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0..3usize, 0..PIECES.len()), 1..3),
     ) {
         let mut text: Vec<char> = DOOR.chars().collect();

@@ -166,7 +166,7 @@ fn an_escalation_needs_no_deadline() {
 }
 
 #[test]
-fn nobody_cannot_decide() {
+fn blank_actor_cannot_decide() {
     let back = awaiting().approve(Approve::new(" ", T + 2)).unwrap_err();
     assert_eq!(back.error, ApprovalError::Nobody);
     let back = back.machine.reject(Reject::by("", "no", T + 2)).unwrap_err();

@@ -61,7 +61,7 @@ fn the_timeline_row_by_row() {
 /// At t0 the document shows a run that is Running by itself, since its round has begun; the function, which knows the
 /// calls alone, finds nothing that executes or waits.
 #[test]
-fn the_named_exception_t0() {
+fn derived_status_at_t0_is_done_before_any_call() {
     let (time, calls, shown) = TIMELINE[0];
     assert_eq!((time, shown), ("t0", RunStatus::Running));
     assert_eq!(derive_run_status(calls), RunStatus::Done);
@@ -82,7 +82,7 @@ fn the_tally_follows_the_timeline() {
 }
 
 #[test]
-fn no_calls_are_done() {
+fn run_without_calls_is_derived_as_done() {
     assert_eq!(derive_run_status([]), RunStatus::Done);
     assert_eq!(StatusTally::default().run_status(), RunStatus::Done);
 }
@@ -122,7 +122,7 @@ fn derived(calls: &[ToolCallStatus]) -> RunStatus {
 
 proptest! {
     #[test]
-    fn the_order_of_calls_is_nothing(calls in calls(), shuffled in any::<Index>(), turned in any::<bool>()) {
+    fn derived_status_ignores_the_order_of_calls(calls in calls(), shuffled in any::<Index>(), turned in any::<bool>()) {
         let mut other = calls.clone();
         if !other.is_empty() {
             let at = shuffled.index(other.len());

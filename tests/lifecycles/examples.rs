@@ -17,20 +17,20 @@ fn run(example: &str) -> String {
 }
 
 #[test]
-fn a_driver_of_ones_own() {
+fn example_own_driver_prints_its_snapshot() {
     let said = run("own_driver");
     assert!(said.ends_with("-- held against the diagrams: Conforms\n"), "{said}");
     super::assert_stored("example_own_driver", &said);
 }
 
 #[test]
-fn calls_alone_in_a_foreign_loop() {
+fn example_calls_only_prints_its_snapshot() {
     super::assert_stored("example_calls_only", &run("calls_only"));
 }
 
 /// Nothing of a driver of ours is in them, and no runtime: what they use is there with the feature `lifecycles`.
 #[test]
-fn they_know_no_driver() {
+fn lifecycle_examples_use_no_driver_or_runtime() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let of_driver = std::fs::read_dir(folder.join("own_driver")).unwrap().map(|entry| entry.unwrap().path());
     let sources: Vec<_> = of_driver.chain([folder.join("calls_only.rs")]).collect();

@@ -241,7 +241,7 @@ mod tools {
     use super::*;
 
     #[test]
-    fn run_one_after_the_other() {
+    fn tools_run_one_after_the_other() {
         let mut run = executing();
         assert_eq!(run.complete_tool(T), Err(GovernedRunError::NoToolUnderWay));
         assert_eq!(run.retry_tool(T), Err(GovernedRunError::NoToolUnderWay));
@@ -259,7 +259,7 @@ mod tools {
     }
 
     #[test]
-    fn are_tried_three_times() {
+    fn tools_are_tried_at_most_three_times() {
         let mut run = executing();
         run.start_tool(T).unwrap();
         assert_eq!((run.retry_tool(T), run.retry_tool(T)), (Ok(2), Ok(3)));
@@ -272,7 +272,7 @@ mod tools {
     }
 
     #[test]
-    fn must_be_completed_before_the_run_is_verified() {
+    fn run_with_remaining_tools_cannot_be_verified() {
         let back = half_way().verify(Verify::new(T)).unwrap_err();
         let GovernedRunError::ToolsRemain(remain) = &back.error else { panic!("{}", back.error) };
         assert_eq!(remain.remaining(), ["browse", "report"]);
@@ -283,7 +283,7 @@ mod tools {
     }
 
     #[test]
-    fn are_not_begun_when_the_time_is_over_but_noted_when_completed() {
+    fn expired_run_starts_no_tool_but_records_a_completed_one() {
         let late = T + 30 * MINUTE;
         let expired =
             GovernedRunError::Expired { state: GovernedRunStatus::Executing, deadline: late, at: late };
@@ -300,7 +300,7 @@ mod time {
     use super::*;
 
     #[test]
-    fn limits_are_those_of_the_document() {
+    fn time_limits_are_those_of_document_001() {
         let rows = [
             ("INIT", Some((60, "HALTED_UNSAFE"))),
             ("PLANNING", Some((5 * 60, "HALTED_UNSAFE"))),
@@ -322,7 +322,7 @@ mod time {
     }
 
     #[test]
-    fn limits_are_those_of_our_document() {
+    fn time_limits_are_those_of_the_lifecycle_document() {
         let document = include_str!("../../docs/lifecycles/governed-run.md");
         for status in GovernedRunStatus::ALL {
             let Some(limit) = status.time_limit() else { continue };
@@ -338,7 +338,7 @@ mod time {
     }
 
     #[test]
-    fn is_over_when_the_limit_is_reached() {
+    fn state_expires_when_its_time_limit_is_reached() {
         for &status in GovernedRunStatus::ALL {
             let run = at(status);
             assert_eq!(run.entered_at(), T, "{status}");
@@ -357,7 +357,7 @@ mod time {
     }
 
     #[test]
-    fn that_is_over_leaves_the_one_way_that_the_timeout_leads() {
+    fn expired_state_allows_only_its_timeout_transition() {
         for &status in GovernedRunStatus::ALL {
             let Some(limit) = status.time_limit() else { continue };
             let late = T + limit.ms;
@@ -380,7 +380,7 @@ mod time {
 
     /// The table may be configured for a run; the run's guards, deadlines and storage follow.
     #[test]
-    fn limits_may_be_the_runs_own() {
+    fn run_may_have_time_limits_of_its_own() {
         let states = GovernedRunStatus::ALL.iter().copied().filter(|state| !state.is_terminal());
         let limits = states
             .clone()
@@ -442,7 +442,7 @@ mod time {
     }
 
     #[test]
-    fn that_is_not_over_is_no_reason_to_halt() {
+    fn unexpired_time_limit_does_not_halt_the_run() {
         for &status in GovernedRunStatus::ALL {
             let Some(limit) = status.time_limit() else { continue };
             if limit.leads_to != GovernedRunStatus::HaltedUnsafe {
@@ -455,7 +455,7 @@ mod time {
     }
 
     #[test]
-    fn set_back_does_not_make_a_state_end_before_it_began() {
+    fn clock_rollback_ends_no_state_before_its_entry() {
         let run = init().plan(Plan::new(T - 5)).unwrap();
         assert_eq!(run.entered_at(), T);
         let visit = run.record().history()[0];
@@ -463,7 +463,7 @@ mod time {
     }
 
     #[test]
-    fn is_kept_for_every_state_that_was_left() {
+    fn history_keeps_the_times_of_every_exited_state() {
         let run = init().plan(Plan::new(T + 1)).unwrap().execute(Execute::new(["inspect"], T + 5)).unwrap();
         let run = run.await_approval(AwaitApproval::new(approval(), T + 7)).unwrap();
         let run = run.approve(Approve::new(approval(), T + 9)).unwrap();
@@ -483,7 +483,7 @@ mod a_halt {
     use super::*;
 
     #[test]
-    fn has_a_reason_of_its_state() {
+    fn each_state_accepts_only_its_halt_reasons() {
         let reasons = [
             (HaltReason::Timeout, "INIT PLANNING EXECUTING AWAITING_APPROVAL"),
             (HaltReason::CriticalRisk { risk: "drops a table".into() }, "PLANNING"),
@@ -512,7 +512,7 @@ mod a_halt {
     }
 
     #[test]
-    fn in_init_is_for_a_timeout_alone() {
+    fn init_halts_only_for_a_timeout() {
         let risk = HaltReason::CriticalRisk { risk: "drops a table".into() };
         let back = init().halt(Halt::new(risk.clone(), T + DAY)).unwrap_err();
         let state = GovernedRunStatus::Init;
@@ -532,7 +532,7 @@ mod a_rollback {
     }
 
     #[test]
-    fn has_the_cause_of_the_state_that_it_leaves() {
+    fn rollback_has_the_cause_of_the_state_it_leaves() {
         let late = T + DAY;
         let rows = [
             (
@@ -565,7 +565,7 @@ mod a_rollback {
     }
 
     #[test]
-    fn that_fails_halts_the_run_early_and_is_told_late() {
+    fn incomplete_rollback_is_refused_before_verifying() {
         let errors = vec!["no backup".to_owned()];
         let failed = |state| GovernedRunError::RollbackIncomplete { state, errors: vec!["no backup".into()] };
         let back = half_way().roll_back(incomplete(T)).unwrap_err();
@@ -586,7 +586,7 @@ mod an_approval {
     use super::*;
 
     #[test]
-    fn must_be_the_one_that_the_run_waits_for() {
+    fn approval_must_be_the_pending_one() {
         let other: ApprovalId = "APPROVAL-2".parse().unwrap();
         let back = awaiting().approve(Approve::new(other.clone(), T)).unwrap_err();
         assert_eq!(back.error, GovernedRunError::OtherApproval { got: other, expected: approval() });
@@ -610,14 +610,14 @@ mod an_answer {
     }
 
     #[test]
-    fn yes_moves_both() {
+    fn approval_moves_run_and_question() {
         let yes = approval::Approve::new("ada", T + DAY - 1);
         let (run, approval) = awaiting().approved_with(asked(), &yes).unwrap();
         assert_eq!((run.entered_at(), approval.state().decision().by()), (T + DAY - 1, "ada"));
     }
 
     #[test]
-    fn no_rolls_the_run_back_and_aborts_the_approval() {
+    fn rejection_rolls_the_run_back_and_aborts_the_approval() {
         let (run, approval) =
             awaiting().rejected_with(asked(), "ada", "too risky", &Rollback::Complete, T + 1).unwrap();
         let RejectedRun::RolledBack(run) = run else { panic!("{run:?}") };
@@ -629,7 +629,7 @@ mod an_answer {
     }
 
     #[test]
-    fn no_halts_the_run_whose_rollback_fails() {
+    fn rejection_with_a_failed_rollback_halts_the_run() {
         let incomplete = Rollback::Incomplete { errors: vec!["no backup".into()] };
         let (run, approval) =
             awaiting().rejected_with(asked(), "ada", "too risky", &incomplete, T + 1).unwrap();
@@ -640,14 +640,14 @@ mod an_answer {
     }
 
     #[test]
-    fn none_in_time_halts_the_run() {
+    fn unanswered_approval_halts_the_run() {
         let (run, approval) = awaiting().timed_out_with(asked(), T + DAY).unwrap();
         assert_eq!(run.state().reason(), &HaltReason::Timeout);
         assert_eq!(approval.state().rejection().cause(), &approval::RejectionCause::Timeout);
     }
 
     #[test]
-    fn passed_on_halts_the_run() {
+    fn escalated_approval_halts_the_run() {
         let (run, approval) = awaiting().escalated_with(asked(), "asks the board", T + 1).unwrap();
         assert_eq!(run.state().reason(), &HaltReason::Escalation { why: "asks the board".into() });
         let cause = approval::RejectionCause::Escalation { why: "asks the board".into() };
@@ -655,7 +655,7 @@ mod an_answer {
     }
 
     #[test]
-    fn that_one_of_them_refuses_moves_neither() {
+    fn refused_answer_moves_neither_run_nor_approval() {
         let incomplete = Rollback::Incomplete { errors: vec![] };
         let late = T + DAY;
         let yes = |by, at| approval::Approve::new(by, at);
@@ -693,7 +693,7 @@ mod an_answer {
     }
 
     #[test]
-    fn to_another_question_or_run_moves_nothing() {
+    fn answer_to_another_question_or_run_moves_nothing() {
         let other = asked_as("APPROVAL-2", "RUN-PROJECT-20260131-120000");
         let back = awaiting().timed_out_with(other, T + DAY).unwrap_err();
         let expected = approval();
@@ -714,7 +714,7 @@ mod an_audit {
     }
 
     #[test]
-    fn fails_closed() {
+    fn audit_without_every_pass_fails() {
         let verdict = |who: &str, opinion| Verdict::new(who, opinion, "because");
         let fine = |who: &str| verdict(who, Opinion::Pass);
         let against = |verdict: Verdict| Objection::Against { verdict };
@@ -736,7 +736,7 @@ mod an_audit {
     }
 
     #[test]
-    fn by_others_is_no_pass_of_this_run() {
+    fn audit_by_other_reviewers_does_not_complete_the_run() {
         for others in [&["security"][..], &["security", "a friend"], &["security", "quality", "a friend"]] {
             let names: Vec<String> = others.iter().map(|&name| name.into()).collect();
             let verdicts = others.iter().map(|&name| Verdict::new(name, Opinion::Pass, "fine")).collect();
@@ -749,7 +749,7 @@ mod an_audit {
     }
 
     #[test]
-    fn needs_reviewers_with_names() {
+    fn audit_needs_distinct_reviewers_with_names() {
         assert_eq!(Reviewers::new(Vec::<String>::new()), Err(ReviewersError::None));
         assert_eq!(Reviewers::new(["a", " "]), Err(ReviewersError::Blank));
         assert_eq!(Reviewers::new(["a", "b", "a"]), Err(ReviewersError::Twice { reviewer: "a".into() }));
@@ -760,7 +760,7 @@ mod a_run_id {
     use super::*;
 
     #[test]
-    fn is_one_of_a_real_second() {
+    fn run_id_names_an_existing_second() {
         let good = [
             "RUN-PROJECT-20260131-120000",
             "RUN-A-20240229-235959",
@@ -805,7 +805,7 @@ mod a_run_id {
     }
 
     #[test]
-    fn says_when_it_was_made() {
+    fn run_id_contains_its_time_of_creation() {
         let rows = [
             (0, "RUN-P-19700101-000000"),
             (T, "RUN-P-20260131-120000"),
@@ -826,7 +826,7 @@ mod a_run_id {
     }
 
     #[test]
-    fn that_is_taken_takes_the_next_second() {
+    fn taken_run_id_advances_by_one_second() {
         let rows = [
             ("RUN-P-20260131-120000", "RUN-P-20260131-120001"),
             ("RUN-P-20260131-235959", "RUN-P-20260201-000000"),
@@ -842,7 +842,7 @@ mod a_run_id {
     }
 
     #[test]
-    fn follows_day_by_day() {
+    fn run_id_after_a_last_second_is_of_the_next_day() {
         // Up to 2105: past the leap year 2000 and past 2100, which is none.
         let mut id = RunId::new("P", 0).unwrap();
         for day in 1..(366 * 135) {

@@ -27,7 +27,7 @@ fn yes(by: &str, at: u64) -> approval::Approve {
 }
 
 #[test]
-fn yes_executes_the_plan_and_uses_the_approval_up() {
+fn approved_plan_executes_and_its_approval_is_used() {
     let (run, asked) = planning().approved_with(asked(), &yes("ada", T + LIMIT - 1), ["build"]).unwrap();
     assert_eq!(run.state().progress().planned(), ["build"]);
     assert_eq!(run.record().approvals_granted(), [asked.record().id().clone()]);
@@ -36,7 +36,7 @@ fn yes_executes_the_plan_and_uses_the_approval_up() {
 }
 
 #[test]
-fn no_leaves_the_run_to_plan_anew() {
+fn rejected_plan_leaves_the_run_in_planning() {
     let (run, asked) = planning().rejected_with(asked(), "ada", "too much", T + 1).unwrap();
     let cause = approval::RejectionCause::Person { by: "ada".into(), reason: "too much".into() };
     assert_eq!(asked.state().rejection().cause(), &cause);
@@ -45,7 +45,7 @@ fn no_leaves_the_run_to_plan_anew() {
 }
 
 #[test]
-fn none_in_time_halts_the_run() {
+fn unanswered_approval_halts_the_run() {
     let (run, asked) = planning().timed_out_with(asked(), T + LIMIT).unwrap();
     assert_eq!(run.state().reason(), &HaltReason::Timeout);
     assert_eq!(asked.state().rejection().cause(), &approval::RejectionCause::Timeout);
@@ -53,7 +53,7 @@ fn none_in_time_halts_the_run() {
 
 /// PLANNING has no escalation in the document: a plan that a person does not want to decide about is a critical risk.
 #[test]
-fn passed_on_halts_the_run() {
+fn escalated_approval_halts_the_run() {
     let (run, asked) = planning().escalated_with(asked(), "asks the board", T + 1).unwrap();
     let risk = "the decision about it was passed on: asks the board".to_owned();
     assert_eq!(run.state().reason(), &HaltReason::CriticalRisk { risk });
@@ -62,7 +62,7 @@ fn passed_on_halts_the_run() {
 }
 
 #[test]
-fn what_one_of_them_refuses_moves_neither() {
+fn refused_plan_answer_moves_neither_run_nor_approval() {
     let late = T + LIMIT;
     let (state, nobody) = (GovernedRunStatus::Planning, AnswerError::Approval(ApprovalError::Nobody));
     let too_late = AnswerError::Refused(GovernedRunError::Expired { state, deadline: late, at: late });

@@ -125,7 +125,7 @@ fn the_transactions_keep_their_order_up_to_the_signature() {
 }
 
 #[test]
-fn what_is_sent_owns_its_hashes_and_who_approved() {
+fn submitted_run_owns_its_hashes_and_approver() {
     let run = submitted();
     assert_eq!(
         (run.state().tx_hashes(), run.state().approved_by()),

@@ -258,7 +258,7 @@ fn an_answer_leads_where_its_label_says() {
 }
 
 #[test]
-fn a_suspension_lapses_at_its_very_time() {
+fn suspension_expires_exactly_at_its_time() {
     let suspension = suspension().expiring_at(10);
     assert_eq!([9, 10, 11].map(|now| suspension.is_expired(now)), [false, true, true]);
     assert!(!self::suspension().is_expired(u64::MAX), "one without a time never lapses");

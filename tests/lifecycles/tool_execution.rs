@@ -108,7 +108,7 @@ fn once_only_tool_waits_for_proof_of_its_start() {
 
 /// A tool that may run twice needs no proof, and takes one; what is supplied executes nothing.
 #[test]
-fn what_may_run_twice_needs_no_proof() {
+fn repeatable_tool_needs_no_proof_of_its_start() {
     let gate = || {
         let record = ExecutionRecord::new("call_1", "read_file").with_effect(Effect::Repeatable);
         ToolExecution::new(record.assuming(flow_id()))

@@ -89,7 +89,7 @@ for_each_lifecycle!(proves);
 
 /// The counts of all lifecycles in one place: a number that changes is a decision that somebody made.
 #[test]
-fn counts() {
+fn counts_of_all_lifecycles_are_pinned() {
     fn row<D: Documented>(_: D) -> [usize; 6] {
         let (graph, events) = (D::Machine::GRAPH, <<D as Subject>::Machine as Machine>::Event::NAMES.len());
         let (states, edges) = (graph.states.len(), graph.edges.len());

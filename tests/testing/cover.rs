@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_cover_has_fewer_walks_or_fewer_steps(
+    fn minimal_cover_has_the_fewest_paths_and_steps(
         pairs in proptest::collection::vec((0..6_usize, 0..6_usize), 1..=8),
         terminal in proptest::collection::vec(prop::bool::weighted(0.8), 6),
     ) {
@@ -132,7 +132,7 @@ proptest! {
 }
 
 #[test]
-fn seven_walks_cover_a_tool_call() {
+fn seven_paths_cover_a_tool_call() {
     let walks = fewest_walks(AnyToolCall::GRAPH);
     assert_is_cover(AnyToolCall::GRAPH, &walks);
     assert_eq!((walks.len(), steps(&walks)), least_by_search(AnyToolCall::GRAPH));
@@ -143,14 +143,14 @@ fn seven_walks_cover_a_tool_call() {
 }
 
 #[test]
-fn a_graph_without_an_end_is_covered_by_one_walk() {
+fn graph_without_an_end_is_covered_by_one_path() {
     let walks = fewest_walks(graph(&[(0, 1), (1, 0), (1, 2), (2, 1)], &[false; 6]));
     assert_eq!(walks.len(), 1);
     assert_eq!(walks[0].len(), 4);
 }
 
 #[test]
-fn a_graph_without_edges_needs_no_walk() {
+fn graph_without_edges_needs_no_path() {
     assert!(fewest_walks(graph(&[], &[true; 6])).is_empty());
     assert_is_cover(AnyDoor::GRAPH, &fewest_walks(AnyDoor::GRAPH));
 }

@@ -24,7 +24,7 @@ fn count(which: impl Iterator<Item = usize>) -> EdgeCounter {
 }
 
 #[test]
-fn the_fewest_walks_cover_a_tool_call_and_no_six_of_them_do() {
+fn minimal_cover_of_a_tool_call_has_no_spare_path() {
     assert_covers!(count(0..7).coverage(), AnyToolCall::GRAPH);
     for left_out in 0..7 {
         let coverage = count((0..7).filter(|i| *i != left_out)).coverage();
@@ -35,7 +35,7 @@ fn the_fewest_walks_cover_a_tool_call_and_no_six_of_them_do() {
 }
 
 #[test]
-fn counts_as_text_and_as_a_diagram() {
+fn edge_counts_are_shown_as_text_and_as_a_diagram() {
     let counter = count([0, 1].into_iter());
     snapshot("counts", &counter.to_string());
     snapshot("counts_as_mermaid", &coverage_diagram(&counter.coverage(), AnyToolCall::GRAPH));
@@ -117,7 +117,7 @@ fn a_recorded_trace_covers_what_a_counter_counts() {
 }
 
 #[test]
-fn a_trace_that_conforms_and_one_that_does_not() {
+fn assert_conforms_accepts_and_refuses_traces() {
     let recorder = Recorder::new("r1");
     let door = AnyDoor::new(Frame::observed(recorder.observer("front")));
     let door = door.apply(Close.into()).unwrap().apply(Lock { key: 1 }.into()).unwrap();

@@ -86,7 +86,7 @@ impl Subject for Players {
 }
 
 #[test]
-fn what_the_shortest_ways_do_not_show_random_walks_do() {
+fn random_paths_reach_edges_that_shortest_paths_miss() {
     let matrix = exhaustive(&Players);
     matrix.check(AnyLottery::GRAPH).unwrap();
     assert_eq!(matrix.taken().len(), 3);
@@ -105,7 +105,7 @@ fn what_the_shortest_ways_do_not_show_random_walks_do() {
 }
 
 #[test]
-fn a_legal_walk_turns_another_way_where_a_guard_refuses() {
+fn legal_path_avoids_an_edge_that_its_guard_refuses() {
     let mut runner = TestRunner::deterministic();
     let mut wins = 0;
     for _ in 0..100 {
@@ -122,14 +122,14 @@ fn a_legal_walk_turns_another_way_where_a_guard_refuses() {
 }
 
 #[test]
-fn the_shortest_legal_string_that_wins_has_three_tickets() {
+fn shortest_winning_sequence_has_three_tickets() {
     let won = words(&Players, 6).find(|word| word.is_complete()).unwrap();
     let events: Vec<_> = won.events().collect();
     assert_eq!(events, ["buy", "lose", "buy", "lose", "buy", "win"]);
 }
 
 #[test]
-fn a_walk_that_its_guard_does_not_allow_is_an_error() {
+fn path_refused_by_a_guard_is_an_error() {
     // The graph knows nothing of guards: it holds two tickets for enough.
     let walks = fewest_walks(AnyLottery::GRAPH);
     assert_eq!(walks.len(), 1);

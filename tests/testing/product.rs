@@ -41,7 +41,7 @@ fn without_a_rule_all_combinations_are_reached() {
 
 /// The same product over plain tuples, for the search that knows no graphs.
 #[test]
-fn both_searches_find_the_same() {
+fn composition_search_agrees_with_a_plain_search() {
     let calls = 3;
     let successors = |state: [u8; 4]| {
         let mut steps = Vec::new();
@@ -101,6 +101,6 @@ fn a_start_outside_the_space_is_refused() {
 }
 
 #[test]
-fn no_machine_has_one_state() {
+fn composition_of_no_machines_has_one_state() {
     assert_eq!(Product::new().explore(|_, _, _| true, |_| true).unwrap().states, 1);
 }

@@ -35,12 +35,12 @@ fn simplest<S: Subject>(
 
 proptest! {
     #[test]
-    fn each_step_of_a_legal_walk_is_taken(walk in legal_walks(Calls, 30)) {
+    fn each_step_of_a_legal_path_is_taken(walk in legal_walks(Calls, 30)) {
         walk.drive(|_, step| assert!(step.is_taken(), "{step}"));
     }
 
     #[test]
-    fn a_mixed_walk_moves_along_the_graph_alone(walk in mixed_walks(Calls, 30)) {
+    fn mixed_path_moves_only_along_the_graph(walk in mixed_walks(Calls, 30)) {
         walk.drive(|call, step| {
             let edge = AnyToolCall::GRAPH.edge(step.from, step.event);
             let to = edge.map(|edge| edge.to);
@@ -51,7 +51,7 @@ proptest! {
 }
 
 #[test]
-fn mixed_walks_have_legal_refused_and_guarded_steps() {
+fn mixed_paths_have_legal_refused_and_guarded_steps() {
     let (mut taken, mut no_edge, mut by_guard) = (0, 0, 0);
     let mut runner = runner(1);
     for _ in 0..100 {
@@ -66,7 +66,7 @@ fn mixed_walks_have_legal_refused_and_guarded_steps() {
 }
 
 #[test]
-fn one_seed_gives_one_walk() {
+fn mixed_paths_of_one_seed_are_equal() {
     let text = |seed| {
         let mut runner = runner(seed);
         let trees = (0..20).map(|_| mixed_walks(Doors, 20).new_tree(&mut runner).unwrap());
@@ -77,7 +77,7 @@ fn one_seed_gives_one_walk() {
 }
 
 #[test]
-fn all_edges_are_soon_seen() {
+fn legal_paths_soon_cover_all_edges() {
     // proptest-state-machine needs 99 such cases at the median.
     let mut needed: Vec<usize> = (0..51)
         .map(|seed| {
@@ -99,7 +99,7 @@ fn all_edges_are_soon_seen() {
 }
 
 #[test]
-fn a_failing_walk_shrinks_to_the_shortest() {
+fn failing_path_shrinks_to_the_shortest() {
     // Wrong: a door is never removed once it was locked. The shortest way there has five steps, and the keys fit.
     for seed in 1..10 {
         let walk = simplest(legal_walks(Doors, 40), seed, |walk| {
@@ -118,7 +118,7 @@ fn a_failing_walk_shrinks_to_the_shortest() {
 }
 
 #[test]
-fn a_failing_walk_shrinks_to_the_simplest_payload() {
+fn failing_path_shrinks_to_the_simplest_payload() {
     // Wrong: doors are locked with keys below 100.
     for seed in 1..10 {
         let walk = simplest(legal_walks(Doors, 40), seed, |walk| {
@@ -137,7 +137,7 @@ fn a_failing_walk_shrinks_to_the_simplest_payload() {
 }
 
 #[test]
-fn a_failing_mixed_walk_shrinks_too() {
+fn failing_mixed_path_shrinks_to_the_shortest() {
     // Wrong: a locked door refuses nothing.
     for seed in 1..10 {
         let walk = simplest(mixed_walks(Doors, 40), seed, |walk| {
@@ -163,7 +163,7 @@ fn an_edge_that_apply_refuses_is_named() {
 
 #[test]
 #[should_panic(expected = ", and the machine that came back is another")]
-fn driving_a_walk_sees_a_refusal_that_changes_the_machine() {
+fn driving_a_path_detects_a_refusal_with_a_change() {
     let mut runner = runner(1);
     for _ in 0..100 {
         mixed_walks(Liars(Lie::RefusalChangesMachine), 20)

@@ -44,7 +44,7 @@ mod by_hand {
 }
 
 #[test]
-fn the_legal_strings_of_a_tool_call_are_the_documented_ones() {
+fn legal_sequences_of_a_tool_call_are_documented() {
     let (mut all, mut legal) = (0, 0);
     for word in words(&Calls, 5) {
         let events: Vec<_> = word.events().collect();
@@ -57,7 +57,7 @@ fn the_legal_strings_of_a_tool_call_are_the_documented_ones() {
 }
 
 #[test]
-fn strings_come_shortest_first_and_each_once() {
+fn event_sequences_come_once_and_shortest_first() {
     let texts: Vec<String> =
         words(&Doors, 2).map(|word| word.events().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(texts.len(), 1 + 5 + 25);
@@ -70,7 +70,7 @@ fn strings_come_shortest_first_and_each_once() {
 }
 
 #[test]
-fn a_string_goes_on_after_a_refusal() {
+fn event_sequence_continues_after_a_refusal() {
     let word = words(&Doors, 2).find(|word| word.events().eq(["reopen", "close"])).unwrap();
     assert_eq!(word.to_string(), "Open refuses 'reopen'; Open --> Shut : close; ends in Shut");
     assert!(!word.is_legal() && word.steps()[1].is_taken());

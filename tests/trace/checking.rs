@@ -18,7 +18,7 @@ fn broken(events: &[Event<'_>]) -> (u64, ViolationKind) {
 }
 
 #[test]
-fn what_the_kernel_recorded_conforms() {
+fn trace_recorded_by_the_kernel_conforms() {
     let report = verdict(&journey());
     assert_eq!(report.verdict, Verdict::Conforms);
     assert_eq!((report.events, report.instances, report.violations), (9, 2, 0));
@@ -44,7 +44,7 @@ fn an_empty_trace_conforms() {
 }
 
 #[test]
-fn an_illegal_edge() {
+fn illegal_edge_is_a_violation() {
     let found = broken(&[
         event(1, "a", "create", None, "Packed"),
         event(2, "a", "deliver", Some("Packed"), "Delivered"),
@@ -53,7 +53,7 @@ fn an_illegal_edge() {
 }
 
 #[test]
-fn an_unknown_state_on_either_side() {
+fn unknown_state_on_either_side_is_a_violation() {
     let unknown = |state: &str| ViolationKind::UnknownState { state: state.into(), closest: None };
     let packed = ViolationKind::UnknownState { state: "packed".into(), closest: Some("Packed".into()) };
     let created = event(1, "a", "create", None, "Packed");
@@ -66,18 +66,18 @@ fn an_unknown_state_on_either_side() {
 }
 
 #[test]
-fn a_first_event_that_is_no_creation() {
+fn first_event_other_than_creation_is_a_violation() {
     let found = broken(&[event(1, "a", "send", Some("Packed"), "Sent")]);
     assert_eq!(found, (1, ViolationKind::NoCreation));
 }
 
 #[test]
-fn a_creation_in_a_state_that_is_not_initial() {
+fn creation_in_a_non_initial_state_is_a_violation() {
     assert_eq!(broken(&[event(1, "a", "create", None, "Sent")]), (1, ViolationKind::NotInitial));
 }
 
 #[test]
-fn a_creation_by_another_name() {
+fn creation_by_another_event_name_is_a_violation() {
     assert_eq!(
         broken(&[event(1, "a", "born", None, "Packed")]),
         (1, ViolationKind::WrongEvent { closest: None })
@@ -85,7 +85,7 @@ fn a_creation_by_another_name() {
 }
 
 #[test]
-fn an_event_that_leaves_a_state_the_instance_is_not_in() {
+fn event_from_another_state_than_the_last_is_a_violation() {
     let mut events = journey();
     events.remove(4);
     let found = broken(&events);
@@ -93,7 +93,7 @@ fn an_event_that_leaves_a_state_the_instance_is_not_in() {
 }
 
 #[test]
-fn an_event_after_the_end() {
+fn event_after_a_terminal_state_is_a_violation() {
     let ended = ViolationKind::AfterTerminal { state: "Delivered".into(), line: 9 };
     let mut events = journey();
     events.push(event(10, "a", "send", Some("Delivered"), "Sent"));
@@ -103,7 +103,7 @@ fn an_event_after_the_end() {
 }
 
 #[test]
-fn a_second_creation_of_a_live_instance() {
+fn second_creation_of_a_live_instance_is_a_violation() {
     let found = broken(&[
         event(1, "a", "create", None, "Packed"),
         event(2, "a", "send", Some("Packed"), "Sent"),
@@ -124,7 +124,7 @@ fn an_instance_that_has_ended_may_live_again() {
 }
 
 #[test]
-fn a_number_that_does_not_grow() {
+fn sequence_number_that_does_not_grow_is_a_violation() {
     let mut events = journey();
     events[3].seq = 3;
     assert_eq!(broken(&events), (4, ViolationKind::SeqNotIncreasing { last: 3, line: 3 }));
@@ -153,7 +153,7 @@ fn each_run_has_its_own_instances_and_numbers() {
 }
 
 #[test]
-fn an_unknown_lifecycle() {
+fn unknown_lifecycle_is_a_violation() {
     let mut events = journey();
     events[2].lifecycle = "letter".into();
     assert_eq!(broken(&events), (3, ViolationKind::UnknownLifecycle { closest: None }));
@@ -172,7 +172,7 @@ fn other_lifecycles_are_passed_over_when_one_is_asked_for() {
 }
 
 #[test]
-fn a_wrong_event_name() {
+fn wrong_event_name_is_a_violation() {
     let found =
         broken(&[event(1, "a", "create", None, "Packed"), event(2, "a", "throw", Some("Packed"), "Sent")]);
     assert_eq!(found, (2, ViolationKind::WrongEvent { closest: None }));

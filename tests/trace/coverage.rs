@@ -40,7 +40,7 @@ fn edges_are_counted() {
 }
 
 #[test]
-fn what_was_never_taken_is_named() {
+fn untaken_edges_are_named() {
     let coverage = covered(&straight("a"));
     insta::assert_snapshot!(coverage, @r"
     parcel: 2 of 5 edges taken (40.0 %), 1 instance

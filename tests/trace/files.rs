@@ -57,14 +57,14 @@ fn a_cut_trace_never_conforms() {
 }
 
 #[test]
-fn a_cut_trace_says_so() {
+fn cut_trace_is_reported_as_cut() {
     let text = jsonl(&journey());
     let report = checked(&text[..text.len() - 30]);
     super::snapshots().bind(|| insta::assert_snapshot!("trace__cut", report.summary()));
 }
 
 #[test]
-fn the_first_violation_stays_the_first() {
+fn report_keeps_the_first_of_several_violations() {
     let mut events = journey();
     events[1].to = "Sent".into();
     let report = checked(&(jsonl(&events) + "rubbish"));
@@ -73,7 +73,7 @@ fn the_first_violation_stays_the_first() {
 }
 
 #[test]
-fn what_never_was_a_trace_is_an_error() {
+fn file_that_is_no_trace_is_an_error() {
     for text in ["", "\n\n", "rubbish\n", "{}\n", "\u{0}"] {
         let error = check_jsonl(JsonlReader::new(text.as_bytes()), &book()).unwrap_err();
         assert!(error.line() >= 1, "{error}");

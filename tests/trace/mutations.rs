@@ -147,14 +147,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn legal_walks_never_violate(events in walks()) {
+    fn legal_paths_never_violate(events in walks()) {
         let report = check(&events, &book());
         prop_assert_eq!(report.verdict, replay(&events));
         prop_assert_ne!(report.verdict, Verdict::Violates, "{}", report);
     }
 
     #[test]
-    fn a_mutated_walk_is_judged_as_by_a_naive_replay(
+    fn mutated_path_is_judged_as_by_a_naive_replay(
         mut events in walks(),
         several in prop::collection::vec(mutations(), 1..4),
         renumber: bool,

@@ -173,7 +173,7 @@ fn one_may_take_while_others_record() {
 }
 
 #[test]
-fn who_takes_events_may_go_on_recording() {
+fn drain_callback_may_record_further_events() {
     let recorder = Recorder::new("r1");
     let mut sent = Some(Parcel::new(Label::observed(recorder.observer("p1"))).send(Send));
     recorder.drain(|_| {
@@ -201,7 +201,7 @@ impl io::Write for Disk {
 }
 
 #[test]
-fn what_could_not_be_written_stays() {
+fn unwritten_events_stay_in_the_recorder() {
     let recorder = Recorder::new("r1");
     let _parcel = Parcel::new(Label::observed(recorder.observer("p1"))).send(Send).deliver(Deliver);
     let line = recorder.events()[0].to_json().len();

@@ -14,7 +14,7 @@ fn broken() -> Report {
 }
 
 #[test]
-fn the_text_form() {
+fn trace_text_form_matches_its_snapshot() {
     let mut other = journey();
     other.rotate_left(1);
     for event in &mut other {
@@ -170,7 +170,7 @@ fn a_timeline_without_rows_is_its_head() {
 }
 
 #[test]
-fn mermaid_of_the_rules_alone() {
+fn mermaid_of_rules_without_a_trace_shows_the_graph() {
     let book = book();
     let diagram = to_mermaid(book.rules("parcel").unwrap(), None);
     insta::assert_snapshot!(diagram, @r"
@@ -205,7 +205,7 @@ fn mermaid_shows_the_violation_whatever_its_names() {
 }
 
 #[test]
-fn a_report_as_json() {
+fn report_as_json_matches_its_snapshot() {
     let json = serde_json::to_string_pretty(&broken()).unwrap();
     snapshots().bind(|| insta::assert_snapshot!("trace__report_json", json));
     let sound = serde_json::to_value(check(&journey(), &book())).unwrap();
@@ -214,7 +214,7 @@ fn a_report_as_json() {
 }
 
 #[test]
-fn reports_as_junit() {
+fn reports_as_junit_match_their_snapshot() {
     let mut junit = Junit::new().complete();
     junit.trace("good.jsonl", &check(&journey(), &book()));
     junit.trace("bad & <worse>.jsonl", &broken());

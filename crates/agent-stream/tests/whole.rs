@@ -87,7 +87,7 @@ async fn a_checkpoints_text_stands_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_failed_attempts_used_was_paid_for_too() {
+async fn usage_of_failed_attempts_is_counted() {
     let world = World::new();
     let used = |read| Step::Progress(json!({"read": read, "wrote": 1}));
     let attempts = vec![

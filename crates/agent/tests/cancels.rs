@@ -252,7 +252,7 @@ async fn a_round_that_is_cancelled_executes_nothing_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_cancelled_before_it_begins_asks_nobody() {
+async fn run_cancelled_before_its_start_asks_no_question() {
     let mut world = World::with(vec![bits(&turn(&[("a", "read")]))]);
     world.token.cancel();
     let mut state = world.state();

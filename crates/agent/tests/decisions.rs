@@ -15,7 +15,7 @@ fn on(id: &str, call: &str, suspension: Option<&str>) -> Incoming {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
+async fn unmatched_decisions_change_nothing_and_get_their_reply() {
     let mut world = World::new(&[&[("a", "write"), ("b", "write_twice"), ("c", "read"), ("d", "write")]]);
     let mut state = world.state();
     world.start(&mut state).await;

@@ -29,7 +29,7 @@ async fn decide(world: &mut World, state: &mut runstate_agent::RunState, id: &st
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nests_as_deep_as_it_may_is_stored_and_read_again() {
+async fn value_of_maximum_depth_survives_storage() {
     let mut world = world("ask_arguments", nested(MOST));
     let mut state = world.state();
     world.start(&mut state).await;

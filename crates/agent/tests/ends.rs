@@ -185,7 +185,7 @@ async fn message_in_the_last_step_is_refused_when_the_run_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_to_a_run_that_waits_in_place_is_taken() {
+async fn message_to_a_run_waiting_in_place_is_accepted() {
     let mut world = waits_for_a();
     world.when_suspended = WhenSuspended::WaitInPlace;
     let written = write_at(&world, 50);

@@ -39,7 +39,7 @@ async fn a_decision_that_is_the_result_stands_in_for_the_tool() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_is_passed_on_replaces_the_arguments() {
+async fn decision_passed_to_the_tool_replaces_its_arguments() {
     let world = asked("ask_arguments").await;
     assert_eq!(world.done(), ["r1/call_1/1", "r1/call_1/2"]);
     assert_eq!(world.script.seen()[1][2], "call_1: true");

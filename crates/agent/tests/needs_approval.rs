@@ -127,7 +127,7 @@ async fn an_answer_to_another_question_approves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_approved_tool_asks_itself_needs_no_second_approval() {
+async fn question_of_an_approved_tool_needs_no_second_approval() {
     let mut world = World::new(&[&[("a", "ask_twice")]]);
     world.plugins.push(Arc::new(Approvals::new().tool("ask_twice", Approval::always())));
     let mut state = world.state();
@@ -184,7 +184,7 @@ async fn approval_by_the_most_people_wins_if_several_match_a_tool() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_lapses_and_its_call_is_cancelled() {
+async fn expired_question_cancels_its_call() {
     let approval = Approval::always().lapsing_after(Duration::from_millis(500));
     let mut world = with_pay(approval, &[&[("a", 1)]]);
     let mut state = world.state();

@@ -37,7 +37,7 @@ async fn dies_behind_the_answer(world: &mut World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_step_withheld_is_withheld_after_a_crash() {
+async fn withheld_tool_stays_withheld_after_a_crash() {
     let mut world = world(&[1], &[&[("w", "note"), ("r", "read")]]);
     // The third commit is that of the round: gates and tools alike are forgotten.
     dies_behind_the_answer(&mut world).await;
@@ -50,7 +50,7 @@ async fn what_a_step_withheld_is_withheld_after_a_crash() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_step_withheld_is_withheld_after_its_loop_was_dropped() {
+async fn withheld_tool_stays_withheld_after_a_dropped_loop() {
     let mut world = world(&[1], &[&[("w", "note"), ("r", "read")]]);
     for polls in 0.. {
         let mut state = world.state();

@@ -292,7 +292,7 @@ async fn a_gate_that_blocks_the_run_lets_nothing_execute() {
 const COUNT: Key<u32> = Key::run("count").persistent();
 
 #[tokio::test(start_paused = true)]
-async fn what_a_plugin_keeps_the_next_one_sees() {
+async fn value_set_by_a_plugin_is_visible_to_the_next() {
     let count = |name| {
         Acts::new(name).act(|_, cx| {
             let count = cx.get(&COUNT)?.unwrap_or(0);

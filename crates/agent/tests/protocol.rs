@@ -426,7 +426,7 @@ async fn a_decision_waits_for_the_next_activation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_decided_and_why_is_stored_and_told() {
+async fn actor_and_reason_of_a_decision_are_stored_and_emitted() {
     let mut world = world(&[("a", "write")]);
     let mut state = world.state();
     world.start(&mut state).await;

@@ -299,7 +299,7 @@ async fn a_run_does_not_wait_for_what_cannot_come() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_suspension_that_lapses_ends_its_wait_at_that_time() {
+async fn expiring_suspension_ends_its_wait_at_that_time() {
     for (mode, in_place) in [(ExecutionMode::Sequential, true), (ExecutionMode::Concurrent, false)] {
         // In place, or while another call executes.
         let calls = [CallRequest::new("a", "lapsing", json!({})), timed("b", "slow", 3_000)];
@@ -335,7 +335,7 @@ async fn user_message_to_a_run_waiting_in_place_supersedes_its_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_writes_to_a_run_that_does_not_wait_is_refused() {
+async fn message_to_a_run_that_does_not_wait_is_refused() {
     let mut world = World::of([asks([timed("a", "slow", 100)])]);
     let handle = world.handle.clone();
     let writer = tokio::spawn(async move {

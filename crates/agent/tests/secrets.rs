@@ -16,7 +16,7 @@ use super::streams::lines;
 use super::tools::{repeatable, tool};
 
 #[tokio::test(start_paused = true)]
-async fn what_is_secret_reaches_no_event_and_no_list() {
+async fn redacted_values_reach_no_event_and_no_list() {
     for stream in [false, true] {
         let secret = |id: &str, tool: &str| CallRequest::new(id, tool, json!({ "for": "SECRET 1" }));
         let mut world = World::of([asks([
@@ -57,7 +57,7 @@ async fn what_is_secret_reaches_no_event_and_no_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_ends_a_run_is_told_without_what_is_secret() {
+async fn termination_reason_in_events_is_redacted() {
     let says = |phase, reason: fn() -> Result<FinalReason, PluginError>| {
         let ends = Acts::new("ends").act(move |now, cx| {
             if now == phase {

@@ -78,7 +78,7 @@ async fn conditions_given_as_a_plugin_stop_as_those_of_the_builder_do() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_those_that_stop_a_run_the_first_gives_the_reason() {
+async fn first_plugin_that_stops_a_run_gives_the_reason() {
     let rounds = || Arc::new(StopConditions::new(vec![Spec::MaxRounds { rounds: 2 }]).unwrap());
     let mine =
         || Arc::new(Stops { window: 0, why: |step| (step.counters().rounds() >= 2).then(|| "2".to_owned()) });

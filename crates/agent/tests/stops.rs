@@ -27,13 +27,13 @@ fn reads(steps: u32) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn most_rounds() {
+async fn run_stops_at_the_maximum_of_rounds() {
     let ended = stopped(reads(5), vec![Spec::MaxRounds { rounds: 3 }]).await;
     assert_eq!(ended, ("stopped:max_rounds:3 of 3 rounds".into(), 3));
 }
 
 #[tokio::test(start_paused = true)]
-async fn most_time() {
+async fn run_stops_at_the_timeout() {
     let world = || World::of((0..5).map(|_| asks([timed("a", "slow", 400)])));
     let ended = stopped(world(), vec![Spec::Timeout { seconds: 1 }]).await;
     assert_eq!(ended, ("stopped:timeout:1.200 of 1 seconds".into(), 3));
@@ -41,7 +41,7 @@ async fn most_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn most_tokens() {
+async fn run_stops_at_the_token_budget() {
     let mut answer = bits(&turn(&[("a", "read")]));
     answer.insert(0, Bit::Usage(40));
     let world = World::with(vec![answer; 5]);
@@ -50,7 +50,7 @@ async fn most_tokens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn most_errors_in_a_row() {
+async fn run_stops_at_consecutive_errors() {
     let limit = || vec![Spec::ConsecutiveErrors { max: 3 }];
     // One that succeeds between them makes no row.
     let world =
@@ -96,7 +96,7 @@ async fn a_text_that_ends_the_run_wins_over_the_natural_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_go_in_a_circle() {
+async fn run_stops_at_a_repeated_call() {
     let call = |id: &str, n: u32| asks([CallRequest::new(id, "read", json!({ "n": n }))]);
     let world = || World::of([call("a", 1), call("b", 2), call("c", 1), call("d", 3)]);
     let ended = stopped(world(), vec![Spec::LoopDetection { window: 3 }]).await;
@@ -120,7 +120,7 @@ async fn the_first_in_configured_order_gives_the_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_counted_is_counted_on_in_another_process() {
+async fn stop_counters_continue_in_another_process() {
     let same = json!({ "for": "a" });
     for (spec, code) in [
         (Spec::MaxRounds { rounds: 2 }, "max_rounds"),

@@ -55,7 +55,7 @@ fn world(calls: &[(&str, &str, i32)]) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_keeps_shows_once_its_round_is_over() {
+async fn values_of_a_call_are_visible_after_its_round() {
     for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
         for tool in ["keep", "keep_once"] {
             let mut world = world(&[("a", tool, 7), ("b", tool, 7)]);
@@ -127,7 +127,7 @@ async fn only_what_is_persistent_survives_the_process() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_changed_is_told_and_what_did_not_is_not() {
+async fn state_snapshot_event_lists_only_changed_keys() {
     let mut world = world(&[("a", "keep", 7)]);
     let mut state = world.state();
     world.start(&mut state).await;
@@ -172,7 +172,7 @@ async fn a_replay_that_changes_state_is_told_before_its_commit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_kept_for_the_thread_outlives_the_run() {
+async fn thread_values_outlive_the_run() {
     let mut world = World::new(&[&[("a", "remember")]]);
     world.tools.push(tool(&world.ledger, repeatable("remember"), |cx| {
         Box::pin(async move {

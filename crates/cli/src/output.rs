@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_shown() {
+    fn invisible_characters_are_escaped_in_output() {
         assert_eq!(printable("a\tb\nc\u{1b}[2J"), "a b c·[2J");
         assert_eq!(printable("exe\u{202e}txt\u{200b}\u{2028}."), "exe\\u{202e}txt\\u{200b}\\u{2028}.");
         assert_eq!(printable("grüße, 世界 🦀"), "grüße, 世界 🦀");

@@ -28,7 +28,7 @@ fn the_verdict_is_the_exit_code() {
 }
 
 #[test]
-fn what_was_found_is_shown() {
+fn check_shows_its_findings_as_text_and_junit() {
     let session = traces();
     let mut shown = String::new();
     for args in [
@@ -55,7 +55,7 @@ fn what_was_found_is_shown() {
 }
 
 #[test]
-fn programs_read_json() {
+fn check_reports_traces_and_coverage_as_json() {
     let session = traces();
     let said = session.run(&["check", "good.jsonl", "bad.jsonl", "absent.jsonl", "--format", "json"]);
     let json: Value = serde_json::from_str(&said.stdout).unwrap();
@@ -139,7 +139,7 @@ fn any_trace_is_held_against_any_diagram() {
 }
 
 #[test]
-fn what_is_no_trace_is_bad_input() {
+fn malformed_trace_is_bad_input() {
     let session = Session::new();
     let mut shown = String::new();
     for (case, content) in bad() {

@@ -40,7 +40,7 @@ fn executions(session: &Session) -> i64 {
 }
 
 #[test]
-fn what_lapsed_lapses_without_a_process_and_cannot_be_approved() {
+fn expired_call_cannot_be_approved_and_is_cancelled() {
     let session = parked(&SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 3600000, "));
     // As if the hour had gone by.
     let store = stores::open(&session, RUNS);

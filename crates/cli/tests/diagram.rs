@@ -105,7 +105,7 @@ fn a_diagram_of_a_file_is_read_by_heading_or_number() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_its_place() {
+fn unreadable_diagram_is_refused_with_its_location() {
     let session = Session::new();
     session
         .write("shop.md", SHOP)

@@ -93,7 +93,7 @@ fn graphs_in_json_are_compared_too() {
 }
 
 #[test]
-fn of_traces_the_first_difference_is_shown() {
+fn diff_shows_the_first_difference_of_two_traces() {
     let session = Session::new();
     let renamed =
         good().replace("\"r\"", "\"other\"").replace("\"a\"", "\"b\"").replace("\"at_ms\":", "\"at_ms\":7");
@@ -115,7 +115,7 @@ fn of_traces_the_first_difference_is_shown() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_bad_input() {
+fn incomparable_inputs_of_diff_are_bad_input() {
     let session = Session::new();
     session.write("good.jsonl", good()).write("old.mmd", OLD);
     session

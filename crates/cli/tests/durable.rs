@@ -62,7 +62,7 @@ fn the_folder_of_a_run_is_durable_before_the_run_is() {
 }
 
 #[test]
-fn what_a_tool_writes_is_durable_before_its_success_is() {
+fn tool_writes_are_durable_before_the_tool_result_is() {
     let session = Session::new();
     let scenario = "\
 name: s

@@ -70,7 +70,7 @@ fn put_files(format: &Path, session: &Session, here: impl Fn(String) -> String) 
     }
 }
 
-fn what_every_version_has_parked_goes_on(kind: Kind) {
+fn runs_parked_by_every_version_resume(kind: Kind) {
     for format in formats() {
         let Some(place) = restored(&format, kind) else { return };
         let say = |args: &[&str], code| place.does(args, code).shown();
@@ -102,19 +102,19 @@ fn what_every_version_has_parked_goes_on(kind: Kind) {
 }
 
 #[test]
-fn what_every_version_has_parked_in_sqlite_goes_on() {
-    what_every_version_has_parked_goes_on(Kind::Sqlite);
+fn runs_parked_by_every_version_resume_in_sqlite() {
+    runs_parked_by_every_version_resume(Kind::Sqlite);
 }
 
 #[test]
-fn what_every_version_has_parked_in_files_goes_on() {
-    what_every_version_has_parked_goes_on(Kind::Files);
+fn runs_parked_by_every_version_resume_in_files() {
+    runs_parked_by_every_version_resume(Kind::Files);
 }
 
 #[cfg(unix)]
 #[test]
-fn what_every_version_has_parked_in_postgres_goes_on() {
-    what_every_version_has_parked_goes_on(Kind::Postgres);
+fn runs_parked_by_every_version_resume_in_postgres() {
+    runs_parked_by_every_version_resume(Kind::Postgres);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_change_that_strands_parked_runs_is_told() {
 
 /// A run of a version from which nothing leads here: it stays as it is, and what to do is said.
 #[test]
-fn what_has_no_migration_is_refused_with_what_to_do() {
+fn snapshot_without_a_migration_is_refused_with_a_remedy() {
     let newest = formats().pop().unwrap();
     let mut shown = String::new();
     for (version, table, run) in [(0, "runs", "parked-1"), (9, "runs", "parked-1"), (0, "calls", "doubt-1")] {

@@ -292,7 +292,7 @@ fn time_that_runs_backwards_fails_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_mermaid_draws_otherwise_is_told() {
+fn check_warns_of_a_label_that_mermaid_draws_differently() {
     let session = shop();
     session.write("order.mmd", ORDER.replace("ship order", "ship order; in stock"));
     let said = session.run(&["check", "order.jsonl", "--diagram", "order.mmd"]);
@@ -333,7 +333,7 @@ fn bought() -> Session {
 }
 
 #[test]
-fn what_is_drawn_with_composite_states_is_held_as_it_is_drawn() {
+fn composite_states_are_checked_as_they_are_drawn() {
     let session = bought();
     let check = ["check", "shop.jsonl", "--diagram", "shop.mmd", "--coverage"];
     let said = session.run(&[&check[..], &["--require-edge", "Payment:Cancelled"]].concat());

@@ -6,7 +6,7 @@ use crate::stores;
 const SECRET: &str = "abababababababababababababababababababababababababababababababab";
 
 #[test]
-fn what_is_no_keyring_is_told_with_its_line() {
+fn invalid_keyring_is_refused_with_its_line() {
     let session = Session::new();
     for (text, why) in [
         (String::new(), "line 1: there is no key"),

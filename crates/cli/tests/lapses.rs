@@ -91,7 +91,7 @@ fn lapsed_with(more: u32) -> Session {
 
 /// Also when there are more than are given up together.
 #[test]
-fn all_that_lapsed_are_given_up() {
+fn expire_cancels_every_expired_call() {
     let session = lapsed_with(2_049);
     for said in ["cancelled 2050 expired calls", "cancelled 0 expired calls"] {
         let expired = session.run(&["expire", "--state-dir", "runs"]);
@@ -105,7 +105,7 @@ fn all_that_lapsed_are_given_up() {
 
 /// Lists are for seeing what is there, also when nothing can be written.
 #[test]
-fn runs_are_listed_though_what_lapsed_cannot_be_given_up() {
+fn runs_are_listed_though_an_expired_call_cannot_be_cancelled() {
     let session = lapsed();
     let store = stores::open(&session, RUNS);
     store.execute_batch("BEGIN IMMEDIATE").unwrap();

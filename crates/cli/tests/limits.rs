@@ -179,7 +179,7 @@ fn file_tools_have_limits() {
 }
 
 #[test]
-fn what_is_read_whole_is_refused_above_its_limit_with_its_size() {
+fn file_above_its_size_limit_is_refused_with_its_size() {
     let session = Session::new();
     session.write("s.yaml", SCENARIO);
     assert_eq!(session.run(&["test", "s.yaml", "--accept"]).code, Some(0));

@@ -149,7 +149,7 @@ fn a_link_in_the_place_of_the_numbers_and_locks_is_refused() {
 }
 
 #[test]
-fn what_is_stored_is_for_its_user_alone_in_a_folder_of_others() {
+fn stored_files_are_private_in_a_world_writable_folder() {
     for store in ["sqlite:there/runs.db", "file:there/store"] {
         let session = Session::new();
         session.write("s.yaml", FILES.replace("message:", "folder: template\nmessage:"));

@@ -32,7 +32,7 @@ fn of_ada(server: &Shared, user: &str) -> String {
 }
 
 #[test]
-fn who_knows_the_password_is_let_in_and_it_is_not_told() {
+fn postgres_password_connects_and_is_never_shown() {
     let Some(server) = server::shared() else { return };
     let session = Session::new();
     session.write(

@@ -186,7 +186,7 @@ const OTHERS: [&str; 12] = [
 
 /// [`Program`] has no other way to an output, so that a test would have to make a command of its own.
 #[test]
-fn no_test_reads_an_output_that_is_not_looked_at() {
+fn every_test_reads_outputs_through_the_checked_program() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")];
     let mut count = 0;
     while let Some(folder) = folders.pop() {
@@ -235,7 +235,7 @@ mod looked_at {
     }
 
     #[test]
-    fn in_whichever_way_it_is_read() {
+    fn unsafe_output_is_found_however_it_is_read() {
         for (script, fault) in [
             ("printf '\\033[2J'", "a raw control character"),
             ("printf '\\302\\233' >&2", "a raw control character"),

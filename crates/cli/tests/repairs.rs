@@ -17,7 +17,7 @@ outside:
 ";
 
 #[test]
-fn what_is_cut_off_a_log_is_told() {
+fn bytes_cut_off_a_log_are_reported() {
     for goes_on in [&["resume", "cut-1"] as &[&str], &["worker", "--once"]] {
         let session = Session::new();
         session.write("s.yaml", SCENARIO);

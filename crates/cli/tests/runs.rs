@@ -109,7 +109,7 @@ fn a_run_is_shown_in_all_formats_of_a_trace() {
 }
 
 #[test]
-fn what_came_of_a_run_and_of_its_calls_is_shown() {
+fn show_prints_the_outcome_of_a_run_and_its_calls() {
     let session = Session::new();
     session.write(
         "ends.yaml",

@@ -12,7 +12,7 @@ fn snapshot() -> serde_json::Value {
 }
 
 #[test]
-fn a_changed_snapshot_is_sealed_wherever_it_stands() {
+fn seal_updates_the_checksum_of_every_changed_snapshot() {
     let session = Session::new();
     let mut changed = snapshot();
     changed["record"]["tool"] = "write_file".into();
@@ -32,7 +32,7 @@ fn a_changed_snapshot_is_sealed_wherever_it_stands() {
 }
 
 #[test]
-fn standard_input_is_sealed_to_standard_output() {
+fn seal_reads_standard_input_and_writes_standard_output() {
     let session = Session::new();
     let mut changed = snapshot();
     changed["record"]["tool"] = "write_file".into();
@@ -42,7 +42,7 @@ fn standard_input_is_sealed_to_standard_output() {
 }
 
 #[test]
-fn what_cannot_be_read_back_is_not_sealed() {
+fn seal_refuses_a_snapshot_that_does_not_restore() {
     let session = Session::new();
     let whole = snapshot().to_string();
     let with = |field: &str, value: serde_json::Value| {
@@ -81,7 +81,7 @@ fn what_cannot_be_read_back_is_not_sealed() {
 }
 
 #[test]
-fn a_lifecycle_of_someone_else_is_sealed_unread() {
+fn seal_does_not_restore_a_foreign_lifecycle() {
     let session = Session::new();
     let mut foreign = snapshot();
     foreign["lifecycle"] = "door".into();

@@ -199,7 +199,7 @@ fn line_in_words(line: &str) -> String {
 }
 
 #[test]
-fn what_is_said_of_times_does_not_depend_on_the_time() {
+fn relative_times_are_masked_alike_at_any_age() {
     let line = |changed: &str| {
         format!("pay-1  Waiting      1  1               {changed:<11}-\nended {changed}: well")
     };

@@ -107,7 +107,7 @@ fn json_keeps_every_event() {
 }
 
 #[test]
-fn what_is_no_trace_is_bad_input() {
+fn malformed_trace_is_bad_input() {
     let session = Session::new();
     for (case, content) in bad() {
         // One of them is 17 MB long, and is read in the same way for each.

@@ -129,7 +129,7 @@ fn commands_that_read_leave_an_empty_file_as_it_is() {
 }
 
 #[test]
-fn of_a_run_that_is_not_there_nothing_waits_and_that_is_said() {
+fn approvals_of_a_missing_run_are_refused() {
     let session = parked();
     let refused = say(&session, &["approvals", "--run", "nope"], 2);
     assert!(refused.contains(r#"there is no run "nope""#), "{refused}");

@@ -49,7 +49,7 @@ fn every_stream_flow_and_decision_has_a_scenario() {
 }
 
 #[test]
-fn what_is_accepted_is_expected_from_then_on() {
+fn accepted_trace_is_expected_by_later_tests() {
     let session = Session::new();
     fs::create_dir(session.path("s")).unwrap();
     session.write("s/greeting.yaml", GREETING);
@@ -217,7 +217,7 @@ fn a_run_of_many_calls_shows_its_last_transitions() {
 }
 
 #[test]
-fn what_is_accepted_moves_nothing_on_a_terminal() {
+fn accepted_trace_has_no_raw_control_characters() {
     let session = Session::new();
     session
         .write("suite/odd.yaml", "name: odd\nmessage: \"a\\u202ec\"\nmodel:\n  - text: \"d\\e[2J\\u200b\"\n");

@@ -588,7 +588,7 @@ fn a_suite_below_the_folder_of_an_address_tells_no_password() {
 }
 
 #[test]
-fn what_is_no_text_to_a_terminal_is_escaped_everywhere() {
+fn control_characters_are_escaped_by_every_command() {
     let session = Session::new();
     session.write(
         "s.yaml",

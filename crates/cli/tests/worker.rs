@@ -23,7 +23,7 @@ fn detached(session: &Session, scenario: &str) {
 }
 
 #[test]
-fn what_cannot_be_driven_says_why_and_is_tried_again() {
+fn undrivable_run_shows_its_problem_and_is_retried() {
     let session = Session::new();
     detached(&session, SLOW);
     {

@@ -7,7 +7,7 @@ use super::limits::run;
 use super::world::{Script, World, folders};
 
 #[tokio::test(start_paused = true)]
-async fn leave_their_state_and_a_report() {
+async fn abandoned_run_leaves_its_state_and_a_report() {
     let world = World::new(Script::default());
     world.governor().start("PROJECT").await.unwrap();
     let (governor, path) = (world.governor(), folders().state(&run()));

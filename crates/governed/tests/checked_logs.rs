@@ -49,7 +49,7 @@ fn scripts() -> Vec<Script> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_ours_and_of_others_are_understood_alike() {
+async fn logs_of_both_formats_are_checked_alike() {
     for script in scripts() {
         let ours = log_of(script).await;
         let theirs = in_other_words(&ours);
@@ -69,7 +69,7 @@ async fn of_ours_and_of_others_are_understood_alike() {
 
 /// A line taken out, and the one that no longer follows is named; wherever it is, in both forms.
 #[tokio::test(start_paused = true)]
-async fn that_lack_a_line_are_found_out_where_it_lacks() {
+async fn log_without_a_line_is_faulted_at_that_line() {
     for script in scripts() {
         let ours = log_of(script).await;
         let lines: Vec<&str> = ours.lines().collect();
@@ -111,7 +111,7 @@ fn is_legal(from: &str, to: &str) -> bool {
 
 /// Every pair of states, told of as a step: those of the document's list pass, the others are named.
 #[test]
-fn allow_the_steps_of_the_document_and_no_others() {
+fn checked_log_allows_only_the_documented_steps() {
     let to = |state: &str| -> Vec<&str> {
         match state {
             "INIT" => vec![],
@@ -139,7 +139,7 @@ fn allow_the_steps_of_the_document_and_no_others() {
 }
 
 #[test]
-fn that_are_hostile_are_named_line_by_line() {
+fn faults_of_hostile_logs_are_reported_by_line() {
     let at = |second: u32| format!("2026-01-31T12:00:0{second}Z");
     let theirs = |state: &str, second: u32| {
         format!("{}\n", json!({"run_id": RUN, "state": state, "entered_at": at(second)}))
@@ -191,7 +191,7 @@ fn that_are_hostile_are_named_line_by_line() {
 
 /// Empty lines, a byte order mark, carriage returns, no line feed at the end: none of that is a fault.
 #[test]
-fn may_look_as_other_programs_write_them() {
+fn log_may_have_bom_crlf_and_empty_lines() {
     let log = "\u{feff}{\"state\":\"INIT\"}\r\n\r\n{\"state\":\"INIT\",\"tool\":\"build\"}\n{\"state\":\"PLANNING\"}";
     let report = checked(log);
     assert_eq!((report.lines, report.steps, report.faults), (4, 2, vec![]));
@@ -202,7 +202,7 @@ fn may_look_as_other_programs_write_them() {
 
 /// Document 001 asks for no line of the making: a run begins in INIT.
 #[test]
-fn may_begin_with_the_first_step() {
+fn log_may_begin_without_a_line_for_init() {
     for log in [
         json!({"run_id": RUN, "previous_state": "INIT", "current_state": "PLANNING"}),
         json!({"run_id": RUN, "state": "PLANNING"}),
@@ -218,7 +218,7 @@ fn may_begin_with_the_first_step() {
 
 /// Several runs in one file, as in a ledger, each for itself.
 #[test]
-fn of_several_runs_are_held_apart() {
+fn runs_of_one_log_are_checked_separately() {
     let line = |run: u32, state: &str| {
         format!("{}\n", json!({"run_id": format!("RUN-A-20260131-12000{run}"), "state": state}))
     };
@@ -240,7 +240,7 @@ fn a_line_of_a_log_has_1_mib_and_no_more() {
 
 /// A line of 100 MB is passed over, and the next one is read; faults are listed up to a number.
 #[test]
-fn of_any_size_are_read_in_little_memory() {
+fn logs_of_any_size_are_checked_in_bounded_memory() {
     use std::io::{BufReader, Read};
     let long = std::io::repeat(b'x').take(100_000_000);
     let log = b"{\"state\":\"INIT\"}\n".chain(long).chain(&b"\n{\"state\":\"PLANNING\"}\n"[..]);
@@ -331,7 +331,7 @@ fn a_state_that_there_is_not_is_a_fault_however_it_is_written() {
 
 /// A state and its log tell of the same steps, or the first that differs is named.
 #[test]
-fn are_held_against_the_state() {
+fn log_that_differs_from_its_state_file_is_faulted() {
     let line = |state: &str| format!("{}\n", json!({"run_id": RUN, "state": state}));
     let state = |states: &[&str]| {
         let at = "2026-01-31T12:00:00Z";

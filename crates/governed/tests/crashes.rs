@@ -63,7 +63,7 @@ use GovernedRunStatus::{Completed, HaltedUnsafe, RolledBack};
 
 /// Through all states that lead to COMPLETE, with two approvals. A crash during a call leaves it in doubt.
 #[tokio::test(start_paused = true)]
-async fn of_a_run_that_completes() {
+async fn completing_run_survives_a_crash_at_every_write() {
     let tools = vec![Tool::new("build", [Reply::Risky(Risk::High)]), Tool::new("deploy", [Reply::Pass])];
     let reached = crash_everywhere(Script { tools, ..Script::default() }).await;
     assert_eq!(reached, ends(&[Completed, HaltedUnsafe]));
@@ -71,7 +71,7 @@ async fn of_a_run_that_completes() {
 
 /// Without effects nothing is ever in doubt.
 #[tokio::test(start_paused = true)]
-async fn of_a_run_whose_tools_only_read() {
+async fn read_only_run_survives_a_crash_at_every_write() {
     let tools = vec![
         Tool::new("build", [Reply::Fail, Reply::Pass]).read_only(),
         Tool::new("deploy", [Reply::Ask("look closer"), Reply::Pass]).read_only(),
@@ -81,7 +81,7 @@ async fn of_a_run_whose_tools_only_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_run_that_is_rejected_and_rolled_back() {
+async fn rejected_run_survives_a_crash_at_every_write() {
     let tools = vec![Tool::new("deploy", [Reply::Pass])];
     let reached =
         crash_everywhere(Script { tools, answers: vec![Answer::Reject], ..Script::default() }).await;
@@ -89,7 +89,7 @@ async fn of_a_run_that_is_rejected_and_rolled_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_run_that_nobody_answers_or_that_is_passed_on() {
+async fn unanswered_or_escalated_run_halts_after_any_crash() {
     for answer in [Answer::Never, Answer::Escalate] {
         let tools = vec![Tool::new("deploy", [Reply::Pass])];
         let reached = crash_everywhere(Script { tools, answers: vec![answer], ..Script::default() }).await;
@@ -98,7 +98,7 @@ async fn of_a_run_that_nobody_answers_or_that_is_passed_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_runs_that_are_rolled_back_from_every_state() {
+async fn rollback_from_every_state_survives_any_crash() {
     let tools = || vec![Tool::new("build", [Reply::Pass]).read_only()];
     let scripts = [
         Script { tools: vec![Tool::new("build", [Reply::Fail]).read_only()], ..Script::default() },

@@ -268,7 +268,7 @@ impl DiskFile for CountingFile {
 
 /// However many lines others wrote, before the run and while it waits: each command reads the same few.
 #[tokio::test(start_paused = true)]
-async fn what_is_read_does_not_grow_with_the_ledger() {
+async fn bytes_read_do_not_grow_with_the_ledger() {
     let script = Script { tools: vec![Tool::new("deploy", [Reply::Pass])], ..Script::default() };
     let world = World::new(script);
     let read = Arc::new(AtomicU64::new(0));

@@ -26,7 +26,7 @@ async fn halted(world: &World) -> S {
 }
 
 #[tokio::test(start_paused = true)]
-async fn name_the_person_and_the_reason() {
+async fn halted_run_names_the_person_and_the_reason() {
     for state in [S::Planning, S::Executing, S::AwaitingApproval, S::Verifying, S::Auditing] {
         let (script, leads_to) = stuck(state);
         let world = World::new(script);
@@ -42,7 +42,7 @@ async fn name_the_person_and_the_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn say_that_a_rollback_was_broken_off() {
+async fn halted_run_reports_an_interrupted_rollback() {
     let slow = || vec![Reply::After(60_000, Box::new(Reply::Pass)), Reply::Pass];
     let build = vec![Tool::new("build", [Reply::Fail])];
     for (script, cause) in [
@@ -74,7 +74,7 @@ async fn say_that_a_rollback_was_broken_off() {
 
 /// The rollback of a halt is finished after a crash, at any time, and the person is still the cause.
 #[tokio::test(start_paused = true)]
-async fn outlive_a_crash_of_their_rollback() {
+async fn halt_survives_a_crash_during_its_rollback() {
     for state in [S::Verifying, S::Auditing] {
         let (script, _) = stuck(state);
         let slow = vec![Reply::After(60_000, Box::new(Reply::Pass)), Reply::Pass];

@@ -54,7 +54,7 @@ fn changed_approval(run: &str, was: &str, is: &str) -> Vec<u8> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn states_that_cannot_be() {
+async fn impossible_state_files_are_refused() {
     let visit =
         |state: &str| json!({"state": state, "entered_at": "2026-01-31T12:00:05Z", "exited_at": null});
     let files: Vec<(&str, Vec<u8>)> = vec![
@@ -132,7 +132,7 @@ async fn states_that_cannot_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_of_100_megabytes() {
+async fn state_file_of_100_megabytes_is_refused() {
     let mut file = EXAMPLE.as_bytes()[..EXAMPLE.len() - 1].to_vec();
     file.extend(b", \"padding\": \"");
     file.resize(100_000_000, b'x');
@@ -143,7 +143,7 @@ async fn a_state_of_100_megabytes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_that_nests_deep() {
+async fn deeply_nested_state_file_is_refused() {
     let mut file = EXAMPLE.as_bytes()[..EXAMPLE.len() - 1].to_vec();
     file.extend(b", \"deep\": ");
     file.extend(vec![b'['; 1_000_000]);
@@ -154,7 +154,7 @@ async fn a_state_that_nests_deep() {
 /// A log that is ahead of the state, tells of something else, or is no log is set aside and told anew; of the ledger every line
 /// stays, and what it does not tell of is told behind them.
 #[tokio::test(start_paused = true)]
-async fn logs_and_ledgers_that_contradict_the_state() {
+async fn contradicting_logs_are_rebuilt_and_ledgers_completed() {
     let mut said = String::new();
     let log = |world: &World| world.file(folders().log(&RUN.parse().unwrap()));
     for (name, change) in [

@@ -20,7 +20,7 @@ async fn of_three_runs() -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn names_the_first_line_that_was_changed() {
+async fn ledger_check_names_the_first_changed_line() {
     let ledger = of_three_runs().await;
     let lines: Vec<&str> = ledger.lines().collect();
     let sound = verify_ledger(ledger.as_bytes(), None).unwrap();
@@ -55,7 +55,7 @@ async fn names_the_first_line_that_was_changed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn says_what_is_wrong_with_a_line() {
+async fn ledger_check_reports_the_fault_of_a_line() {
     let ledger = of_three_runs().await;
     let first = ledger.lines().next().unwrap();
     let cases = [
@@ -78,7 +78,7 @@ async fn says_what_is_wrong_with_a_line() {
 
 /// Without a chain lines are as they are; a chain that was begun is never broken.
 #[tokio::test(start_paused = true)]
-async fn goes_on_with_the_chain_that_it_has() {
+async fn ledger_keeps_a_chain_once_begun() {
     let mut world = World::new(Script { tools: vec![], ..Script::default() });
     let mut counts = Vec::new();
     for chained in [false, true, false] {
@@ -107,7 +107,7 @@ async fn a_torn_line_of_another_run_is_cut_by_the_next_writer() {
 
 /// On the machine's disk, many at once: no torn line, no lost one, no broken link, no id twice.
 #[test]
-fn is_written_by_many_threads_at_once() {
+fn ledger_is_written_by_many_threads_at_once() {
     let folder = std::env::temp_dir().join(format!("runstate-ledger-{}", std::process::id()));
     let handles: Vec<_> = (0..8)
         .map(|_| {

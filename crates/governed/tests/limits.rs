@@ -46,7 +46,7 @@ pub(super) async fn stop_in(world: &World, state: GovernedRunStatus) {
 
 /// The sweeper, and whoever looks, take a run that is stuck where its timeout leads: not one millisecond early.
 #[tokio::test(start_paused = true)]
-async fn are_to_the_millisecond() {
+async fn time_limits_are_exact_to_the_millisecond() {
     for (state, limit) in LIMITED {
         for (ms, is_over) in [(limit - 1, false), (limit, true), (limit + 1, true)] {
             for by_sweeper in [true, false] {
@@ -78,7 +78,7 @@ async fn are_to_the_millisecond() {
 
 /// INIT is left at once by this driver; a run that was made and never driven expires there.
 #[tokio::test(start_paused = true)]
-async fn of_init_are_to_the_millisecond() {
+async fn time_limit_of_init_is_exact_to_the_millisecond() {
     for (ms, is_over) in [(59_999, false), (60_000, true), (60_001, true)] {
         let world = World::new(Script { tools: vec![], ..Script::default() });
         let run = world.governor().create("PROJECT").unwrap();
@@ -91,7 +91,7 @@ async fn of_init_are_to_the_millisecond() {
 
 /// While a part works, nobody has to look: the driver stops it itself, at the very end.
 #[tokio::test(start_paused = true)]
-async fn end_the_work_of_a_part() {
+async fn time_limit_interrupts_a_working_part() {
     for (state, limit) in
         LIMITED.into_iter().filter(|(state, _)| *state != GovernedRunStatus::AwaitingApproval)
     {
@@ -106,7 +106,7 @@ async fn end_the_work_of_a_part() {
 
 /// A part that is done when the limit comes is done; one that takes a millisecond less is not even late.
 #[tokio::test(start_paused = true)]
-async fn are_not_reached_by_work_that_ends_before() {
+async fn work_ending_before_its_time_limit_counts() {
     for (over, expected) in [(1, GovernedRunStatus::Completed), (0, GovernedRunStatus::HaltedUnsafe)] {
         let takes = 30 * 60_000 - over;
         let tools = vec![Tool::new("build", [Reply::After(takes, Box::new(Reply::Pass))])];
@@ -120,7 +120,7 @@ async fn are_not_reached_by_work_that_ends_before() {
 
 /// A late decision is refused as expired, and the run has gone where its timeout leads (B3).
 #[tokio::test(start_paused = true)]
-async fn beat_a_late_decision() {
+async fn decision_after_the_time_limit_is_expired() {
     for (ms, is_late) in [(-1_i64, false), (0, true), (1, true)] {
         for decision in ["approve", "reject", "escalate"] {
             let (script, _) = stuck(GovernedRunStatus::AwaitingApproval);
@@ -153,7 +153,7 @@ async fn beat_a_late_decision() {
 
 /// They may be configured; a run keeps its own.
 #[tokio::test(start_paused = true)]
-async fn are_those_that_the_run_was_made_with() {
+async fn run_keeps_the_time_limits_of_its_creation() {
     let (script, _) = stuck(GovernedRunStatus::AwaitingApproval);
     let mut world = World::new(script);
     world.rules.limits = TimeLimits::default().with(GovernedRunStatus::AwaitingApproval, 2_000).unwrap();
@@ -169,7 +169,7 @@ async fn are_those_that_the_run_was_made_with() {
 
 /// Entering a state again starts its clock anew.
 #[tokio::test(start_paused = true)]
-async fn begin_anew_when_a_state_is_entered_again() {
+async fn time_limit_restarts_when_a_state_is_reentered() {
     let tools = vec![
         Tool::new("build", [Reply::After(29 * 60_000, Box::new(Reply::Pass))]),
         Tool::new("deploy", [Reply::After(29 * 60_000, Box::new(Reply::Pass))]),

@@ -24,7 +24,7 @@ fn recording(world: &World, trace: &[Event<'static>]) -> (Governor, Recorder) {
 
 /// Whatever becomes of it: the trace conforms, and tells of the run what its log does.
 #[tokio::test(start_paused = true)]
-async fn are_told_as_their_files_tell_it() {
+async fn trace_of_a_governed_run_matches_its_log() {
     let scripts = [
         Script { plan_asks: true, ..Script::default() },
         Script { answers: vec![Answer::Reject], ..Script::default() },

@@ -161,7 +161,7 @@ async fn an_approval_counts_for_the_action_that_was_shown() {
 
 /// One run, one driver: whoever comes second is told so, and changes nothing.
 #[tokio::test(start_paused = true)]
-async fn a_run_in_hand_is_left_alone() {
+async fn held_governed_run_is_left_alone() {
     let slow = vec![Tool::new("build", [Reply::After(60_000, Box::new(Reply::Pass))])];
     let world = World::new(Script { tools: slow, ..Script::default() });
     let (first, second) = (world.governor(), world.governor());

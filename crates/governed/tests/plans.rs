@@ -40,7 +40,7 @@ fn record(world: &World) -> (String, ApprovalStatus) {
 
 /// From the question to the end: seen by whoever looks, unchanged by a restart, answered by another process.
 #[tokio::test(start_paused = true)]
-async fn is_asked_about_and_answered_like_any_other_approval() {
+async fn plan_of_high_risk_executes_after_an_approval() {
     let world = World::new(Script { plan_risk: Some(Risk::High), ..script() });
     let waiting = world.governor().start("PROJECT").await.unwrap();
     assert_eq!(waiting.status, GovernedRunStatus::Planning);
@@ -96,7 +96,7 @@ impl Planner for Obliging {
 
 /// A no leaves the run in PLANNING, which has no way out but a critical risk: another plan is made, with the objection.
 #[tokio::test(start_paused = true)]
-async fn that_is_rejected_is_made_anew() {
+async fn rejected_plan_is_replaced_by_a_new_plan() {
     let world = World::new(Script { plan_asks: true, ..Script::default() });
     let governor = || world.governor_of(Parts { planner: Box::new(Obliging), ..world.parts() });
     let first = asked(&governor().start("PROJECT").await.unwrap());
@@ -115,7 +115,7 @@ async fn that_is_rejected_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_is_passed_on_halts_the_run() {
+async fn escalated_plan_halts_the_run() {
     let world = World::new(script());
     let pending = asked(&world.governor().start("PROJECT").await.unwrap());
     let nobody = world.governor().escalate(&run(), &pending.id, " ", "").await.unwrap_err();
@@ -132,7 +132,7 @@ async fn that_is_passed_on_halts_the_run() {
 
 /// At the limit of PLANNING less one, at it, and one more; by each decision, and by nobody.
 #[tokio::test(start_paused = true)]
-async fn that_nobody_answers_in_time_halts_the_run() {
+async fn unanswered_plan_halts_the_run_at_its_time_limit() {
     for (ms, is_late) in [(PLANNING_MS - 1, false), (PLANNING_MS, true), (PLANNING_MS + 1, true)] {
         for decision in ["approve", "reject", "escalate", "sweep"] {
             let world = World::new(script());
@@ -168,7 +168,7 @@ async fn that_nobody_answers_in_time_halts_the_run() {
 
 /// A rule may approve of some plans and leave others to a person.
 #[tokio::test(start_paused = true)]
-async fn is_shown_to_a_rule_first() {
+async fn plan_is_decided_by_a_rule_before_a_person() {
     struct SmallOnes;
     #[async_trait]
     impl PlanApproval for SmallOnes {
@@ -190,7 +190,7 @@ async fn is_shown_to_a_rule_first() {
 
 /// What another tool waits for in PLANNING is not known to be about any plan: nobody can answer it, and it expires.
 #[tokio::test(start_paused = true)]
-async fn of_another_tool_can_only_expire() {
+async fn foreign_question_in_planning_can_only_expire() {
     let file = json!({
         "run_id": RUN, "project_id": "PROJECT", "current_state": "PLANNING", "previous_state": "INIT",
         "state_history": [
@@ -214,7 +214,7 @@ async fn of_another_tool_can_only_expire() {
 
 /// A crash at every write, with a plan that is asked about: approved, rejected and made anew, passed on, never answered.
 #[tokio::test(start_paused = true)]
-async fn survives_a_crash_at_every_write() {
+async fn plan_question_survives_a_crash_at_every_write() {
     for (answers, end) in [
         (vec![Answer::Approve], "COMPLETE"),
         (vec![Answer::Reject, Answer::Approve], "COMPLETE"),
@@ -229,7 +229,7 @@ async fn survives_a_crash_at_every_write() {
 
 /// What `runstate` says of the question is held against the file.
 #[tokio::test(start_paused = true)]
-async fn whose_question_was_doctored_is_refused() {
+async fn tampered_plan_question_is_refused() {
     let world = World::new(script());
     world.governor().start("PROJECT").await.unwrap();
     let sound = state(&world);

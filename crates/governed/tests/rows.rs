@@ -186,7 +186,7 @@ async fn b9_the_files_are_written_in_their_order() {
 
 /// B10: a crash while a tool is called.
 #[tokio::test(start_paused = true)]
-async fn b10_a_call_that_a_crash_cut_short() {
+async fn b10_interrupted_call_is_in_doubt_unless_read_only() {
     for read_only in [false, true] {
         let tool = Tool::new("build", [after(MINUTE, Reply::Pass), Reply::Pass]);
         let script = tools([if read_only { tool.read_only() } else { tool }]);
@@ -211,7 +211,7 @@ async fn b10_a_call_that_a_crash_cut_short() {
 
 /// B10: planning, verifying and auditing begin anew; a run that waits goes on waiting.
 #[tokio::test(start_paused = true)]
-async fn b10_what_has_no_effects_begins_anew() {
+async fn b10_interrupted_work_without_effects_is_repeated() {
     let slow = || vec![after(MINUTE, Reply::Pass), Reply::Pass];
     let scripts = [
         Script { plans: slow(), ..tools([]) },
@@ -311,7 +311,7 @@ async fn b12_gates_in_neither_list_or_in_both_are_shut() {
 
 /// B13: an approval whose run halted before it was used stays APPROVED.
 #[tokio::test(start_paused = true)]
-async fn b13_an_approval_that_was_not_used() {
+async fn b13_unused_approval_stays_approved() {
     let mut world = World::new(Script::default());
     let waiting = world.governor().start("PROJECT").await.unwrap();
     let Some(Waits::Approval(pending)) = waiting.waits else { panic!() };
@@ -319,7 +319,7 @@ async fn b13_an_approval_that_was_not_used() {
     world.sweep_after(30 * MINUTE).await;
     assert_eq!(world.governor().status(&waiting.run).unwrap().state, GovernedRunStatus::HaltedUnsafe);
     judge(&world, &waiting.run).await;
-    assert_told("b13_an_approval_that_was_not_used", &told_of(&world, &waiting.run));
+    assert_told("b13_unused_approval_stays_approved", &told_of(&world, &waiting.run));
 }
 
 /// B14: progress is written, and is no transition.
@@ -350,7 +350,7 @@ async fn b14_progress_moves_the_time_of_the_last_change() {
 
 /// The report names what was planned, done, approved by whom, verified, audited, and how long it took.
 #[tokio::test(start_paused = true)]
-async fn the_final_report_of_a_run_that_went_well() {
+async fn final_report_of_a_completed_run_matches_its_snapshot() {
     let mut world = World::new(tools([
         Tool::new("build", [after(1_500, Reply::Fail), after(90_000, Reply::Pass)]),
         Tool::new("deploy", [Reply::Risky(Risk::High)]),
@@ -360,7 +360,7 @@ async fn the_final_report_of_a_run_that_went_well() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_final_report_of_a_run_that_did_not() {
+async fn final_report_of_a_rolled_back_run_matches_its_snapshot() {
     let script = Script { verify: vec![Reply::Fail], rollback: vec![Reply::Fail], ..Script::default() };
     let mut world = World::new(script);
     let (run, _) = world.live().await;

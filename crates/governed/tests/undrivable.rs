@@ -22,7 +22,7 @@ fn faults(state: &Value) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn are_refused_with_what_does_not_fit() {
+async fn undrivable_state_is_refused_with_its_faults() {
     let world = waiting().await;
     let run: RunId = RUN.parse().unwrap();
     let sound: Value = serde_json::from_str(&world.file(folders().state(&run))).unwrap();

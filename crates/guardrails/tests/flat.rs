@@ -73,7 +73,7 @@ fn early_and_late(mut check: impl FnMut(&str), token: impl Fn(usize) -> String) 
 
 #[test]
 #[ignore = "measures; by hand: cargo test --release -p runstate-guardrails --test lib flat -- --ignored --nocapture"]
-fn what_a_token_costs() {
+fn per_token_cost_of_each_rule_is_measured() {
     let json = |at: usize| match at {
         2_000 => "[1".to_owned(),
         _ => [", {\"key\": ", "\"some text\"", ", \"n\\u00e9\":", " 12.5}"][at % 4].to_owned(),

@@ -29,7 +29,7 @@ proptest! {
     #![proptest_config(cases(1_500))]
 
     #[test]
-    fn it_speaks_at_the_token_after_which_the_whole_text_matches(
+    fn forbidden_pattern_is_reported_at_its_completing_token(
         tokens in cut(text_of(PARTS, 16)), expression in prop::sample::select(BOUNDED)
     ) {
         let regex = Regex::new(expression).unwrap();

@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(cases(1_500))]
 
     #[test]
-    fn strict_speaks_at_the_token_where_no_json_goes_on(tokens in cut(prop_oneof![text_of(PARTS, 16), nearly_json()])) {
+    fn strict_json_rule_reports_at_the_first_wrong_token(tokens in cut(prop_oneof![text_of(PARTS, 16), nearly_json()])) {
         let mut rule = Json::strict();
         speaks_with(&mut rule, &tokens, wrong_syntax);
         let text = tokens.concat();
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn balanced_speaks_at_the_token_of_the_wrong_bracket(tokens in cut(prop_oneof![text_of(PARTS, 16), nearly_json()])) {
+    fn balanced_json_rule_reports_at_the_wrong_bracket(tokens in cut(prop_oneof![text_of(PARTS, 16), nearly_json()])) {
         let mut rule = Json::balanced();
         speaks_with(&mut rule, &tokens, wrong_bracket);
         // What is JSON is balanced, unless it is a lone string: quotes in prose begin none.
@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_open_at_the_end_is_told_with_its_place() {
+fn unclosed_bracket_at_the_end_is_reported_with_its_place() {
     for (text, place) in
         [("[1, {\"a\": 2}", 0), ("[1, {\"a\": ", 4), ("{\"a\": \"x]}", 6), ("so [", 3), ("[\"\\\"", 1)]
     {

@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(cases(2_000))]
 
     #[test]
-    fn it_speaks_at_the_token_of_the_wrong_end(tokens in cut(text_of(PARTS, 14))) {
+    fn latex_mismatch_is_reported_at_its_token(tokens in cut(text_of(PARTS, 14))) {
         let mut rule = Latex::new();
         speaks_with(&mut rule, &tokens, |text| read(text).0);
         let (wrong, open) = read(&tokens.concat());

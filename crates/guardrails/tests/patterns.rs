@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(cases(2_000))]
 
     #[test]
-    fn it_speaks_at_the_token_after_which_a_phrase_stands(tokens in cut(text_of(PARTS, 14))) {
+    fn phrase_is_reported_at_its_completing_token(tokens in cut(text_of(PARTS, 14))) {
         let mut rule = rule();
         speaks_with(&mut rule, &tokens, |text| first(text, false));
         prop_assert_eq!(at_end(&mut rule, &tokens), Vec::from_iter(first(&tokens.concat(), true)));
@@ -199,7 +199,7 @@ proptest! {
 }
 
 #[test]
-fn what_makes_no_difference_to_a_reader_makes_none() {
+fn patterns_ignore_case_white_space_and_apostrophe_style() {
     for text in [
         "As  an\n\tAI.",
         "AS\u{A0}AN\u{2003} \u{200B}ai.",
@@ -260,7 +260,7 @@ fn readmes_are_left_alone() {
 }
 
 #[test]
-fn ordinary_sentences_have_none() {
+fn ordinary_sentences_violate_no_pattern() {
     for text in [
         "She works as an AI researcher and I cannot help but admire it.",
         "The refusal came late; he must decline the verb first.",

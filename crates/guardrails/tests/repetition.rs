@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(cases(600))]
 
     #[test]
-    fn it_speaks_at_the_word_that_closes_the_circle(tokens in cut(circling())) {
+    fn repetition_is_reported_at_its_completing_word(tokens in cut(circling())) {
         let mut rule = Repetition::new();
         speaks_with(&mut rule, &tokens, |text| {
             let ended: Vec<_> = words(text).into_iter().filter(|word| word.known.is_some()).collect();

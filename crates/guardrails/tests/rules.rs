@@ -45,7 +45,7 @@ fn rules_speak_in_their_order_and_each_has_a_result() {
 }
 
 #[test]
-fn what_is_only_reported_passes() {
+fn rule_with_only_warnings_passes() {
     let told = Custom::new("told").at_end(|_, _| vec![Violation::warning("told", "so-so")]);
     let failed = Custom::new("failed").at_end(|_, _| {
         vec![Violation::warning("failed", "so-so"), Violation::error("failed", "no").unrecoverable()]

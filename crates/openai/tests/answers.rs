@@ -27,7 +27,7 @@ async fn tokens_come_as_they_were_sent() {
 }
 
 #[tokio::test]
-async fn what_servers_leave_out_is_not_missed() {
+async fn answer_without_optional_fields_is_read() {
     // No index, no id, no choices, null where something might be; comments, CRLF, no space after the colon; a field that nobody knows.
     let stream = ": hello\r\n\r\ndata:{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\r\n\r\n\
                   event: message\r\nid: 7\r\nretry: 10\r\nx: y\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\r\n\r\n: ping\r\n\
@@ -45,7 +45,7 @@ async fn what_servers_leave_out_is_not_missed() {
 }
 
 #[tokio::test]
-async fn what_is_said_about_an_answer_is_progress() {
+async fn usage_of_an_answer_is_a_progress_event() {
     let usage = "data: {\"choices\":[],\"usage\":{\"total_tokens\":3}}\n\n";
     let thought = chunk("{\"delta\":{\"reasoning_content\":null,\"reasoning\":\"hm\"}}");
     let script =

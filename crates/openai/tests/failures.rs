@@ -113,7 +113,7 @@ async fn the_reason_of_a_refusal_is_told_wherever_it_stands() {
 
 /// An encoding that was not asked for is no cut of the connection: trying again does not help.
 #[tokio::test]
-async fn an_encoding_is_named() {
+async fn unrequested_content_encoding_is_named_in_the_failure() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\u{1f}abc";
     let failure = of(vec![send(head)]).await.1.unwrap();
     assert_eq!(failure.kind(), ErrorKind::Fatal);
@@ -221,7 +221,7 @@ async fn a_cut_connection_is_a_failure_of_the_network() {
 }
 
 #[tokio::test]
-async fn what_a_model_must_not_give_is_the_models_fault() {
+async fn invalid_model_output_is_a_model_error() {
     let call = |function: &str| {
         chunk(&format!(
             "{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"id\":\"c\",\"function\":{function}}}]}}}}"

@@ -25,7 +25,7 @@ fn with_reason(piece: &str, reason: &str) -> String {
 
 /// Some give a reason with each chunk, or before the last calls.
 #[tokio::test]
-async fn what_follows_the_first_reason_belongs_to_the_answer() {
+async fn output_after_the_first_finish_reason_is_kept() {
     let script = with_reason(&text("one "), "stop") + &with_reason(&text("two"), "stop") + DONE;
     assert_eq!(answer(of(vec![events_head(), send(script)]).await), tokens(&["one ", "two"]));
     let call = |index: usize| {

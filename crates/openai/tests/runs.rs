@@ -101,7 +101,7 @@ async fn bad_arguments_and_duplicate_ids_fail_calls_not_the_run() {
 }
 
 #[tokio::test]
-async fn what_goes_on_from_a_checkpoint_is_asked_with_it() {
+async fn continuation_request_contains_the_checkpoint() {
     let server = Server::start(vec![
         vec![events_head(), send(text("It rains ")), Act::Cut],
         vec![events_head(), send(text("in Oslo.")), send(finish("stop"))],
@@ -308,7 +308,7 @@ async fn kept_fields_are_neither_empty_nor_doubled_nor_endless() {
 }
 
 #[tokio::test]
-async fn of_a_session_the_data_of_the_attempt_that_passed_counts() {
+async fn provider_data_of_the_successful_attempt_is_sent_back() {
     let lost = r#"{"delta":{"content":"well","reasoning_details":[{"data":"of an attempt that failed"}]}}"#;
     let mut scripts = vec![vec![events_head(), send(crate::server::chunk(lost)), Act::Cut]];
     scripts.extend(signed());

@@ -82,7 +82,7 @@ async fn a_server_that_is_trusted_answers() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_is_refused() {
+async fn untrusted_certificate_is_refused() {
     let server = Https::start("127.0.0.1", 1).await;
     let (events, error) = ask(&OpenAi::new(&server.base).unwrap()).await;
     let error = error.unwrap();
@@ -104,7 +104,7 @@ async fn a_certificate_for_another_name_is_refused() {
 }
 
 #[tokio::test]
-async fn a_session_does_not_ask_again_whom_it_does_not_trust() {
+async fn session_does_not_retry_an_untrusted_server() {
     let server = Https::start("127.0.0.1", 3).await;
     let client = OpenAi::new(&server.base).unwrap();
     let open = move |_: Opening| {
@@ -130,7 +130,7 @@ async fn a_server_that_speaks_no_tls_is_a_failure_of_the_network() {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused() {
+fn invalid_certificate_is_refused() {
     let client = OpenAi::new("https://127.0.0.1:1/v1").unwrap();
     let not_one = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for (pem, said) in

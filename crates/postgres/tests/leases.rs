@@ -13,7 +13,7 @@ use crate::runs::{More, commits, drive, waiting};
 const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn who_was_paused_beyond_its_lease_is_fenced() {
+async fn holder_paused_beyond_its_lease_is_fenced() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let (paused, other) = (place.store().await, place.store().await);
@@ -52,7 +52,7 @@ async fn a_run_that_is_locked_holds_up_no_claim_of_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_who_commit_at_once_the_one_with_the_last_lease_does() {
+async fn concurrent_commits_accept_only_the_latest_lease() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let stores = [Arc::new(place.store().await), Arc::new(place.store().await)];

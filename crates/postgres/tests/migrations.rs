@@ -15,7 +15,7 @@ use runstate_store_conformance::Played;
 use crate::cluster::{self, Place, soon};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_that_start_at_once_one_makes_the_tables() {
+async fn concurrent_starts_create_the_tables_once() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let starts = (0..12).map(|number| {

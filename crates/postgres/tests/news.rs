@@ -72,7 +72,7 @@ fn named(place: &Place, url: &str) -> PostgresOptions {
 }
 
 #[tokio::test]
-async fn what_another_process_does_is_told_at_once() {
+async fn change_by_another_connection_wakes_waiters_at_once() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store = listener(&place, named(&place, &place.url)).await;
@@ -92,7 +92,7 @@ async fn what_another_process_does_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn news_between_two_waits_are_not_missed() {
+async fn change_between_two_waits_is_not_missed() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store = listener(&place, named(&place, &place.url)).await;
@@ -106,7 +106,7 @@ async fn news_between_two_waits_are_not_missed() {
 }
 
 #[tokio::test]
-async fn where_no_connection_listens_news_are_looked_for() {
+async fn store_polls_for_changes_while_no_connection_listens() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let proxy = Proxy::before(server.port()).await;
@@ -139,7 +139,7 @@ async fn where_no_connection_listens_news_are_looked_for() {
 }
 
 #[tokio::test]
-async fn who_listens_ends_with_its_store() {
+async fn listening_connection_closes_with_its_store() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     let store = listener(&place, named(&place, &place.url)).await;

@@ -22,7 +22,7 @@ async fn scans(client: &Client) -> (i64, i64) {
 }
 
 #[tokio::test]
-async fn nothing_is_looked_for_in_all_rows() {
+async fn postgres_queries_scan_no_whole_table() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     place.client().await.batch_execute("CREATE DATABASE plans").await.unwrap();

@@ -39,7 +39,7 @@ fn failing(schema: &str, times: u32) -> String {
 }
 
 #[tokio::test]
-async fn what_another_transaction_undid_is_tried_again() {
+async fn commit_is_retried_after_a_serialization_failure() {
     let Some(server) = cluster::shared() else { return };
     for (times, is_made) in [(3, true), (1_000, false)] {
         let place = Place::on(server);
@@ -177,7 +177,7 @@ async fn a_connection_that_takes_no_more_writes_is_given_up() {
 }
 
 #[tokio::test]
-async fn who_is_not_let_in_is_told_why() {
+async fn refused_connection_reports_the_reason() {
     let Some(server) = cluster::shared() else { return };
     for (url, why) in [
         (server.url("nowhere"), "database \"nowhere\" does not exist"),

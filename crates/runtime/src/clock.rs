@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_time_hears_soon_of_a_clock_that_jumped() {
+    fn sleeper_notices_a_clock_jump_soon() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.unwrap().block_on(async {
             let began = Instant::now();

@@ -26,7 +26,7 @@ fn but(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn faults_have_their_places() {
+fn scenario_faults_are_reported_with_line_and_column() {
     Scenario::parse(GOOD).unwrap();
     for (refused, expected) in [
         (but("name: good", "name: Good"), "line 1, column 7: expected a name of"),
@@ -100,7 +100,7 @@ fn faults_have_their_places() {
 }
 
 #[test]
-fn what_is_made_is_checked_as_what_is_read() {
+fn constructed_scenario_is_checked_like_a_parsed_one() {
     let mut scenario = Scenario::parse(GOOD).unwrap();
     scenario.check().unwrap();
     scenario.limits.max_rounds = 0;

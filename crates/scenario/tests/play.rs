@@ -31,7 +31,7 @@ fn hours_take_no_time_and_are_the_same_each_time() {
 }
 
 #[test]
-fn real_time_takes_its_time() {
+fn play_in_real_time_lasts_as_long_as_its_tools() {
     let text = SLOW.replace("3600000", "30");
     let mut options = Options::default();
     options.real_time = true;
@@ -42,7 +42,7 @@ fn real_time_takes_its_time() {
 
 /// A play that would last for ever is given up after a time of its own.
 #[test]
-fn what_never_ends_is_told() {
+fn endless_play_is_an_error() {
     let mut options = Options::default();
     options.limit_ms = u64::try_from(Duration::from_secs(3600).as_millis()).unwrap();
     let text = SLOW.replace("takes_ms: 3600000, gives: {success: done}", "gives: nothing");
@@ -81,7 +81,7 @@ fn a_crash_leaves_what_was_committed_and_what_tools_did() {
 }
 
 #[test]
-fn what_comes_in_the_instant_of_a_crash_comes_to_who_is_gone() {
+fn decision_at_the_instant_of_a_crash_is_sent_again() {
     let decided = "name: x\nmessage: y\nmode: concurrent\napprove: [t]\n\
         tools: {t: {}, slow: {does: [{takes_ms: 5}]}}\nmodel: [{calls: [{id: a, tool: t}, {id: b, tool: slow}]}, {text: z}]\n\
         outside:\n  - {when: {before_commit: 4}, do: crash}\n  \
@@ -93,7 +93,7 @@ fn what_comes_in_the_instant_of_a_crash_comes_to_who_is_gone() {
 }
 
 #[test]
-fn who_insists_on_a_cancellation_cancels_the_next_process_too() {
+fn insistent_cancellation_cancels_the_next_process_too() {
     let text = SLOW.replace("slow: {does", "slow: {effect: repeatable, does");
     let cancelled = |insists: &str| {
         let played = played(&format!(
@@ -140,7 +140,7 @@ fn redactor_hides_call_values_from_event_listeners_only() {
 }
 
 #[test]
-fn what_comes_after_the_end_is_not_taken() {
+fn decision_after_the_end_of_a_run_is_unknown() {
     let late = "name: x\nmessage: y\nmodel: [{text: z}]\n\
         outside: [{when: {event: {type: run_finished}}, do: {decide: [{id: d, call: a, action: approve}]}}]\n";
     let replied = played(late).sent[0].replied.clone().unwrap();
@@ -169,7 +169,7 @@ model:
 
 /// A scenario that is green although nothing of what it says came about tests nothing.
 #[test]
-fn what_never_came_about_is_told_with_its_place() {
+fn scenario_steps_that_never_occur_are_reported() {
     let cases = [
         ("decisions: [{call: a, action: approve}]", vec![]),
         (
@@ -221,7 +221,7 @@ fn what_never_came_about_is_told_with_its_place() {
 
 /// Of each request there is what the one before had not: so what is kept grows with what was said.
 #[test]
-fn what_the_model_was_asked_is_kept_once() {
+fn played_requests_store_each_message_once() {
     let mut text = "name: long\nmessage: go\ntools: {t: {}}\nmodel:\n".to_owned();
     for step in 0..20 {
         text.push_str(&format!("  - calls: [{{id: c{step}, tool: t}}]\n"));

@@ -63,7 +63,7 @@ fn a_process_that_takes_over_is_answered_too() {
 
 /// The tool asked, and the process died before that was durable: it asks again, as it did the first time.
 #[test]
-fn what_a_call_asked_behind_the_last_commit_was_never_asked() {
+fn uncommitted_question_is_asked_again_after_a_crash() {
     let played = played(
         "
 name: forgotten
@@ -98,7 +98,7 @@ outside: [{when: {before_commit: 3}, do: crash}]
 
 /// The second thing that a person has to say comes before what a person says to a question that was asked behind the first.
 #[test]
-fn what_was_answered_before_a_question_comes_before_its_reply() {
+fn earlier_reply_does_not_answer_a_later_question() {
     let played = played(
         "
 name: order

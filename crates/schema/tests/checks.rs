@@ -23,7 +23,7 @@ fn several_mistakes_are_told_with_their_places() {
 }
 
 #[test]
-fn what_is_told_has_an_end() {
+fn schema_error_message_is_bounded() {
     let schema = json!({ "items": { "type": "string" } });
     let many: Vec<u32> = (0..1_000).collect();
     let error = check(&schema, &json!(many)).unwrap_err();

@@ -231,7 +231,7 @@ fn a_pattern_goes_back_so_often_and_no_more() {
 }
 
 #[test]
-fn what_is_compiled_has_a_limit() {
+fn number_of_compiled_subschemas_is_limited() {
     let fields = |count| (0..count).map(|name| (format!("k{name}"), json!(true))).collect::<Map<_, _>>();
     // The inner schema is compiled ten times, since `unevaluatedProperties` applies each `allOf` once more.
     let schema = |more: usize| {

@@ -124,7 +124,7 @@ async fn question_expires_by_duration_or_after_a_reboot_by_date() {
 }
 
 #[tokio::test]
-async fn what_only_reads_enters_no_boot() {
+async fn reading_records_no_boot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let store = open(&path, "b1", 900_000, 0);

@@ -42,7 +42,7 @@ async fn reference(commits: &[Commit]) -> String {
 }
 
 #[tokio::test]
-async fn what_finds_no_room_is_refused_and_can_be_made_again() {
+async fn write_to_a_full_store_is_refused_and_can_be_retried() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let options = Options::default().largest(900 << 10);

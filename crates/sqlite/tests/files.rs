@@ -203,7 +203,7 @@ async fn a_page_that_is_overwritten_is_damage() {
 }
 
 #[tokio::test]
-async fn a_row_that_somebody_changed_is_named() {
+async fn edited_row_is_named_in_the_error() {
     for (sql, place) in [
         ("UPDATE messages SET json = 'x' WHERE seq = 3", "messages.3"),
         ("UPDATE calls SET snapshot = '{}' WHERE id = 'call_1_0'", "__tool_call_states.call_1_0"),

@@ -31,7 +31,7 @@ async fn wakes(waits: &Arc<dyn RunStore>, brings: impl Future<Output = ()>) {
 }
 
 #[tokio::test]
-async fn what_comes_in_wakes_who_waits_here() {
+async fn change_by_the_same_handle_wakes_waiters() {
     let folder = tempfile::tempdir().unwrap();
     // Nobody looks at the file: the thread that writes says it.
     let store = open(&folder.path().join("runs.db"), NEVER);
@@ -42,7 +42,7 @@ async fn what_comes_in_wakes_who_waits_here() {
 }
 
 #[tokio::test]
-async fn what_comes_in_elsewhere_wakes_who_waits_here() {
+async fn change_by_another_handle_wakes_waiters() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let here = open(&path, Duration::from_millis(5));
@@ -53,7 +53,7 @@ async fn what_comes_in_elsewhere_wakes_who_waits_here() {
 }
 
 #[tokio::test]
-async fn what_came_before_is_news_still() {
+async fn change_before_the_wait_ends_the_wait() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("runs.db"), NEVER);
     create(&store, "r1").await;
@@ -61,7 +61,7 @@ async fn what_came_before_is_news_still() {
 }
 
 #[tokio::test]
-async fn commits_and_claims_are_no_news() {
+async fn commits_and_claims_wake_no_waiter() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let (here, elsewhere) = (open(&path, Duration::from_millis(5)), open(&path, NEVER));

@@ -12,7 +12,7 @@ const ODD: [&str; 8] =
     ["", "%", "a\0b", "a'b\"c", "'; DROP TABLE runs; --", "../r", "\u{10FFFF}\u{301}", " "];
 
 #[tokio::test]
-async fn odd_names_are_names() {
+async fn run_ids_may_have_odd_characters() {
     let folder = tempfile::tempdir().unwrap();
     let stores: [Arc<dyn RunStore>; 2] = [
         Arc::new(SqliteStore::open(folder.path().join("runs 'and' %.db")).unwrap()),

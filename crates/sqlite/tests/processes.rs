@@ -11,7 +11,7 @@ use crate::child::{CLIENTS, RUNS, go, open, start, told};
 use crate::drive::{Plot, commits, create, drive, waiting};
 
 #[tokio::test]
-async fn who_wakes_after_its_lease_commits_nothing() {
+async fn holder_of_an_expired_lease_commits_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let store = open(&path);
@@ -77,7 +77,7 @@ async fn a_run_that_two_want_by_name_is_given_to_one() {
 }
 
 #[tokio::test]
-async fn of_decisions_that_contradict_each_other_one_is_accepted() {
+async fn one_of_contradicting_decisions_is_accepted() {
     const CALLS: u32 = 10;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");

@@ -59,21 +59,21 @@ behaviours! {
             a_run_is_created_once,
             a_new_run_has_nothing_but_what_it_was_created_with,
             a_spec_comes_back_as_it_was,
-            of_many_that_create_one_run_one_does;
+            concurrent_creations_of_a_run_create_it_once;
         commits:
             commits_follow_each_other_by_number,
-            a_commit_says_what_lists_say,
+            commit_and_lists_have_the_same_run_info,
             a_commit_that_is_given_again_is_there_once,
             a_commit_that_is_given_again_may_hold_more,
             a_commit_that_was_not_made_may_be_given_as_again,
             a_commit_of_another_lease_is_not_given_again,
             an_earlier_commit_is_not_given_again,
-            a_run_without_its_lease_over_is_committed_by_who_has_it;
+            holder_of_an_unclaimed_run_commits_after_its_lease;
         refusals:
             a_refused_commit_leaves_all_as_it_was,
             a_fenced_commit_leaves_all_as_it_was,
             a_commit_with_another_decision_than_the_first_is_refused,
-            a_commit_with_a_decision_that_nobody_posted_takes_it;
+            commit_may_take_a_decision_that_was_not_posted;
         loads:
             a_run_comes_back_after_each_commit,
             messages_come_back_in_order,
@@ -90,7 +90,7 @@ behaviours! {
             a_message_takes_the_place_of_decisions,
             a_commit_given_again_keeps_the_message,
             a_message_is_for_a_run_that_waits,
-            of_many_that_follow_one_run_one_does;
+            concurrent_successors_of_a_run_create_one;
         traces:
             a_trace_is_read_in_pages,
             a_trace_conforms,
@@ -105,8 +105,8 @@ behaviours! {
             another_decision_is_a_conflict,
             a_decision_id_is_for_one_suspension,
             a_decision_on_a_suspension_of_another_call_is_not_accepted,
-            decisions_are_mail_in_their_order,
-            a_commit_takes_decisions_out_of_the_mail,
+            pending_decisions_keep_their_order,
+            commit_removes_taken_decisions_from_pending_signals,
             decisions_come_back_as_they_were;
         cancels:
             a_wish_to_cancel_is_noted_once,
@@ -120,10 +120,10 @@ behaviours! {
             json_may_hold_any_character,
             long_values_come_back_whole;
         owners:
-            who_was_paused_goes_on_when_nobody_took_the_run,
-            an_older_commit_is_not_given_again_by_who_was_fenced;
+            paused_holder_continues_an_unclaimed_run,
+            fenced_holder_cannot_repeat_an_older_commit;
         crowds:
-            of_two_that_commit_one_number_one_does;
+            concurrent_commits_of_one_number_commit_once;
         reopened:
             an_operation_that_was_dropped_was_made_whole_or_not_at_all;
         drives:
@@ -132,7 +132,7 @@ behaviours! {
     Lists {
         threads:
             a_thread_is_removed_from_its_end,
-            questions_behind_a_message_do_not_lapse;
+            questions_superseded_by_a_message_do_not_expire;
         posts:
             a_decision_on_what_does_not_wait_is_not_accepted;
         moments:
@@ -146,19 +146,19 @@ behaviours! {
             an_actor_that_cannot_be_told_apart_is_refused,
             a_result_that_does_not_fit_is_refused,
             each_row_of_the_table_is_the_reply,
-            who_decides_is_told_what_became_of_it,
+            decider_gets_the_reply_to_the_decision,
             a_decision_is_found_by_call_or_suspension,
             an_id_that_the_model_gave_again_names_no_question,
-            of_two_calls_with_one_id_that_wait_none_is_meant_by_it,
+            shared_id_of_two_waiting_calls_is_ambiguous,
             a_decision_that_came_too_late_is_expired,
-            what_was_decided_and_taken_is_remembered;
+            taken_decision_still_gives_its_replies;
         timers:
-            suspensions_lapse_in_order,
-            suspensions_lapse_at_their_very_time,
-            what_was_decided_first_stays_decided,
-            a_suspension_lapses_whatever_ids_decisions_had;
+            suspensions_expire_in_order,
+            suspensions_expire_exactly_at_their_time,
+            decision_before_the_expiry_stays,
+            suspension_expires_whatever_ids_decisions_had;
         lists:
-            approvals_say_what_is_asked,
+            approval_has_the_call_and_the_question,
             runs_are_listed_newest_first_in_pages,
             runs_are_listed_by_status,
             runs_are_listed_by_their_last_change,
@@ -176,16 +176,16 @@ behaviours! {
             odd_ids_are_kept_apart,
             names_from_a_model_may_hold_any_character;
         crowds:
-            of_many_decisions_on_a_call_one_is_accepted;
+            one_of_many_decisions_on_a_call_is_accepted;
     }
     Queue {
         claims:
             a_run_is_claimed_by_name_whatever_its_status,
-            fences_grow_with_each_lease,
-            a_run_in_hand_is_not_claimed,
+            fencing_tokens_grow_with_each_lease,
+            held_run_is_not_claimed,
             a_lease_is_over_at_its_very_end,
-            what_has_waited_longest_is_claimed_first,
-            a_run_that_is_put_off_is_claimed_in_time_or_by_name,
+            longest_waiting_run_is_claimed_first,
+            deferred_run_is_claimed_after_its_delay_or_by_name,
             a_waiting_run_is_claimed_once_a_decision_is_there,
             a_waiting_run_is_claimed_once_it_is_to_be_cancelled,
             a_run_that_is_over_is_claimed_by_name_alone,
@@ -196,40 +196,40 @@ behaviours! {
             a_lease_is_renewed,
             a_lease_renewed_for_no_time_is_over,
             a_lease_without_a_term_has_no_end,
-            a_lease_that_is_over_and_that_nobody_took_is_renewed,
+            expired_lease_of_an_unclaimed_run_is_renewed,
             a_lease_that_was_taken_is_not_renewed,
             a_run_is_given_back_with_its_problem,
             claims_that_were_lost_are_counted,
-            fences_grow_when_runs_were_given_back;
+            fencing_tokens_grow_after_a_release;
         threads:
             a_run_with_a_message_is_claimed;
         events:
             changes_name_committed_runs_once,
             a_commit_wakes_each_reader_of_changes;
         timers:
-            a_suspension_that_was_decided_does_not_lapse,
-            what_lapsed_first_stays_lapsed;
+            decided_suspension_does_not_expire,
+            expired_question_stays_expired;
         cancels:
             a_cancelled_run_is_claimed_until_it_is_over;
         removes:
             a_run_is_removed_with_all_that_belongs_to_it,
-            a_run_in_hand_is_not_removed,
+            held_run_is_not_removed,
             the_id_of_a_removed_run_is_not_given_again;
         unknown:
-            news_are_waited_for_no_longer_than_patience,
-            news_are_told_to_each_who_waits,
-            what_was_refused_is_no_news,
+            wait_for_changes_ends_after_its_timeout,
+            change_wakes_every_waiter,
+            refused_input_wakes_no_waiter,
             unknown_runs_have_no_lease;
         texts:
             odd_texts_come_back_as_they_were;
         owners:
-            who_was_paused_is_fenced_when_another_took_the_run,
+            paused_holder_is_fenced_after_another_claim,
             two_handles_see_each_others_commits;
         crowds:
-            of_many_that_claim_each_run_is_claimed_once,
+            concurrent_claims_claim_each_run_once,
             commits_and_decisions_do_not_undo_each_other;
         reopened:
-            what_was_acknowledged_is_there_when_it_is_opened_anew;
+            acknowledged_data_is_there_after_reopening;
         drives:
             a_run_is_driven_parked_decided_and_finished,
             a_run_ends_cancelled;

@@ -24,7 +24,7 @@ pub(super) async fn a_run_is_claimed_by_name_whatever_its_status(bench: &dyn Ben
     }
 }
 
-pub(super) async fn fences_grow_with_each_lease(bench: &dyn Bench) {
+pub(super) async fn fencing_tokens_grow_with_each_lease(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     for fence in 1..=5 {
@@ -36,7 +36,7 @@ pub(super) async fn fences_grow_with_each_lease(bench: &dyn Bench) {
     }
 }
 
-pub(super) async fn a_run_in_hand_is_not_claimed(bench: &dyn Bench) {
+pub(super) async fn held_run_is_not_claimed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lease = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim r1");
@@ -73,7 +73,7 @@ pub(super) async fn a_lease_is_over_at_its_very_end(bench: &dyn Bench) {
     }
 }
 
-pub(super) async fn what_has_waited_longest_is_claimed_first(bench: &dyn Bench) {
+pub(super) async fn longest_waiting_run_is_claimed_first(bench: &dyn Bench) {
     let store = bench.store().await;
     for (run, at) in [("c", 30), ("a", 20), ("d", 10), ("b", 40)] {
         store.create(&NewRun::new(run, json!(0), NOW + at)).await.must(format_args!("create {run:?}"));
@@ -91,7 +91,7 @@ pub(super) async fn what_has_waited_longest_is_claimed_first(bench: &dyn Bench) 
     assert_eq!(order, ["a", "c", "b", "d"], "by the time of their last change, the oldest first");
 }
 
-pub(super) async fn a_run_that_is_put_off_is_claimed_in_time_or_by_name(bench: &dyn Bench) {
+pub(super) async fn deferred_run_is_claimed_after_its_delay_or_by_name(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;

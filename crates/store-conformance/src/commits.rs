@@ -44,7 +44,7 @@ pub(super) async fn commits_follow_each_other_by_number(bench: &dyn Bench) {
     refused!("commit 0", refused, StoreError::Version { got: 0, expected: 3, .. });
 }
 
-pub(super) async fn a_commit_says_what_lists_say(bench: &dyn Bench) {
+pub(super) async fn commit_and_lists_have_the_same_run_info(bench: &dyn Bench) {
     let store = bench.store().await;
     let played = Played::new("r1", &[one("a", "say", json!(1)), questions(3)]).await;
     create(&*store, "r1").await;
@@ -160,7 +160,7 @@ pub(super) async fn an_earlier_commit_is_not_given_again(bench: &dyn Bench) {
     assert_eq!(everything(&*store, "r1").await, before, "after all of them");
 }
 
-pub(super) async fn a_run_without_its_lease_over_is_committed_by_who_has_it(bench: &dyn Bench) {
+pub(super) async fn holder_of_an_unclaimed_run_commits_after_its_lease(bench: &dyn Bench) {
     let store = bench.store().await;
     let played = Played::new("r1", &[]).await;
     let lease = put(&*store, &played).await;

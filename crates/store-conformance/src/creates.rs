@@ -54,7 +54,7 @@ pub(super) async fn a_spec_comes_back_as_it_was(bench: &dyn Bench) {
     }
 }
 
-pub(super) async fn of_many_that_create_one_run_one_does(bench: &dyn Bench) {
+pub(super) async fn concurrent_creations_of_a_run_create_it_once(bench: &dyn Bench) {
     let mut tasks = JoinSet::new();
     for number in 0..16 {
         let store = bench.store().await;

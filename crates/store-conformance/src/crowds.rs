@@ -31,7 +31,7 @@ pub(super) async fn all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {
     all
 }
 
-pub(super) async fn of_many_that_claim_each_run_is_claimed_once(bench: &dyn Bench) {
+pub(super) async fn concurrent_claims_claim_each_run_once(bench: &dyn Bench) {
     let store = bench.store().await;
     for number in 0..50 {
         create(&*store, &format!("r{number}")).await;
@@ -56,7 +56,7 @@ pub(super) async fn of_many_that_claim_each_run_is_claimed_once(bench: &dyn Benc
     assert_eq!(claimed, expected, "16 claim 50 runs: each is claimed once, and none is left");
 }
 
-pub(super) async fn of_many_decisions_on_a_call_one_is_accepted(bench: &dyn Bench) {
+pub(super) async fn one_of_many_decisions_on_a_call_is_accepted(bench: &dyn Bench) {
     const CLIENTS: usize = 16;
     const RUNS: usize = 20;
     let store = bench.store().await;
@@ -116,7 +116,7 @@ pub(super) async fn of_many_decisions_on_a_call_one_is_accepted(bench: &dyn Benc
     assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait");
 }
 
-pub(super) async fn of_two_that_commit_one_number_one_does(bench: &dyn Bench) {
+pub(super) async fn concurrent_commits_of_one_number_commit_once(bench: &dyn Bench) {
     let store = bench.store().await;
     let script: Vec<_> = (0..6).map(|step| one("a", "say", json!(step))).collect();
     let played = Arc::new(Played::new("r1", &script).await);

@@ -27,7 +27,7 @@ fn conflict(accepted: &Decision) -> Reply {
     Reply::Conflict(Box::new(accepted.clone()))
 }
 
-pub(super) async fn who_decides_is_told_what_became_of_it(bench: &dyn Bench) {
+pub(super) async fn decider_gets_the_reply_to_the_decision(bench: &dyn Bench) {
     let store = bench.store().await;
     put_waiting(&*store, "r1", 2).await;
     let mut first = on("r1", "c0", "d0");
@@ -150,7 +150,7 @@ pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dy
     release(&*store, &lease).await;
 }
 
-pub(super) async fn of_two_calls_with_one_id_that_wait_none_is_meant_by_it(bench: &dyn Bench) {
+pub(super) async fn shared_id_of_two_waiting_calls_is_ambiguous(bench: &dyn Bench) {
     let store = bench.store().await;
     let script = [
         turn([("same".to_owned(), "ask", json!(1)), ("a".to_owned(), "say", json!(1))]),
@@ -368,7 +368,7 @@ pub(super) async fn a_result_that_does_not_fit_is_refused(bench: &dyn Bench) {
     assert_eq!(mail(&*store, "r1").await.decisions[0].result, json!("seven"), "the result that is kept");
 }
 
-pub(super) async fn what_was_decided_and_taken_is_remembered(bench: &dyn Bench) {
+pub(super) async fn taken_decision_still_gives_its_replies(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = Played::new("r1", &[questions(2)]).await;
     let lease = put(&*store, &played).await;

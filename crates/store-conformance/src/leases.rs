@@ -24,7 +24,7 @@ pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     store.claim(&of(bench, "r1", "bob", NOW + 50, LONG)).await.must("claim at its new end");
 }
 
-pub(super) async fn a_lease_that_is_over_and_that_nobody_took_is_renewed(bench: &dyn Bench) {
+pub(super) async fn expired_lease_of_an_unclaimed_run_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lease = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
@@ -210,7 +210,7 @@ pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
     store.release(&Lease::new("gone", 1), &Release::clean()).await.must("release a run that is not there");
 }
 
-pub(super) async fn fences_grow_when_runs_were_given_back(bench: &dyn Bench) {
+pub(super) async fn fencing_tokens_grow_after_a_release(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     for fence in 1..=4 {

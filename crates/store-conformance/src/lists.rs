@@ -158,7 +158,7 @@ pub(super) async fn approvals_are_listed_by_run_call_and_suspension(bench: &dyn 
     }
 }
 
-pub(super) async fn approvals_say_what_is_asked(bench: &dyn Bench) {
+pub(super) async fn approval_has_the_call_and_the_question(bench: &dyn Bench) {
     let store = bench.store().await;
     let arguments = json!({ "path": "a/b", "n": 0.1, "schema": { "type": "string" }, "expires": NOW + 5 });
     let script = [turn([("c0".to_owned(), "ask", arguments.clone())])];

@@ -14,7 +14,7 @@ async fn played() -> Played {
     Played::new("r1", &[one("a", "say", json!(1)), one("b", "say", json!(2))]).await
 }
 
-pub(super) async fn who_was_paused_is_fenced_when_another_took_the_run(bench: &dyn Bench) {
+pub(super) async fn paused_holder_is_fenced_after_another_claim(bench: &dyn Bench) {
     let (ann, bob) = (handle(bench).await, handle(bench).await);
     let played = played().await;
     create(&*ann, "r1").await;
@@ -39,7 +39,7 @@ pub(super) async fn who_was_paused_is_fenced_when_another_took_the_run(bench: &d
     }
 }
 
-pub(super) async fn who_was_paused_goes_on_when_nobody_took_the_run(bench: &dyn Bench) {
+pub(super) async fn paused_holder_continues_an_unclaimed_run(bench: &dyn Bench) {
     let (ann, bob) = (handle(bench).await, handle(bench).await);
     let played = played().await;
     create(&*bob, "r1").await;
@@ -50,7 +50,7 @@ pub(super) async fn who_was_paused_goes_on_when_nobody_took_the_run(bench: &dyn 
     assert_stored(&*bob, played.state(), "that bob reads").await;
 }
 
-pub(super) async fn an_older_commit_is_not_given_again_by_who_was_fenced(bench: &dyn Bench) {
+pub(super) async fn fenced_holder_cannot_repeat_an_older_commit(bench: &dyn Bench) {
     let (ann, bob) = (handle(bench).await, handle(bench).await);
     let played = played().await;
     create(&*ann, "r1").await;

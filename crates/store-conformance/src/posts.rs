@@ -128,7 +128,7 @@ pub(super) async fn a_decision_on_a_suspension_of_another_call_is_not_accepted(b
     }
 }
 
-pub(super) async fn decisions_are_mail_in_their_order(bench: &dyn Bench) {
+pub(super) async fn pending_decisions_keep_their_order(bench: &dyn Bench) {
     let store = bench.store().await;
     put_waiting(&*store, "r1", 12).await;
     let mut posted = Vec::new();
@@ -142,7 +142,7 @@ pub(super) async fn decisions_are_mail_in_their_order(bench: &dyn Bench) {
     }
 }
 
-pub(super) async fn a_commit_takes_decisions_out_of_the_mail(bench: &dyn Bench) {
+pub(super) async fn commit_removes_taken_decisions_from_pending_signals(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = Played::new("r1", &[questions(3)]).await;
     let lease = put(&*store, &played).await;

@@ -93,7 +93,7 @@ pub(super) async fn a_commit_with_another_decision_than_the_first_is_refused(ben
     assert_eq!(mail(&*store, "r1").await.decisions, [first], "the first decision is there to be taken");
 }
 
-pub(super) async fn a_commit_with_a_decision_that_nobody_posted_takes_it(bench: &dyn Bench) {
+pub(super) async fn commit_may_take_a_decision_that_was_not_posted(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = put_waiting(&*store, "r1", 2).await;
     let taken = yes(&*store, "r1", "c0", "d1").await;

@@ -38,7 +38,7 @@ pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Ben
     drop(other);
 }
 
-pub(super) async fn a_run_in_hand_is_not_removed(bench: &dyn Bench) {
+pub(super) async fn held_run_is_not_removed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let claim = of(bench, "r1", "ann", NOW, NOW + 10);

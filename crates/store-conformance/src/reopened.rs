@@ -13,7 +13,7 @@ use super::puts::{
 };
 use super::world::{NOW, one, questions};
 
-pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {
+pub(super) async fn acknowledged_data_is_there_after_reopening(bench: &dyn Bench) {
     // Each operation uses a handle that is dropped after it. Another handle reads the result.
     let mut played = Played::new("r1", &[one("a", "note", json!({ "run": 1 })), questions(2)]).await;
     let new = NewRun::new("r1", json!({ "a": 1 }), NOW).titled("tidy up");

@@ -206,7 +206,7 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Duplicate, "the same message, later");
 }
 
-pub(super) async fn questions_behind_a_message_do_not_lapse(bench: &dyn Bench) {
+pub(super) async fn questions_superseded_by_a_message_do_not_expire(bench: &dyn Bench) {
     let store = bench.store().await;
     let script = [super::world::turn([("c0".to_owned(), "ask", json!({ "expires": NOW + 10 }))])];
     super::puts::put(&*store, &Played::new("r1", &script).await).await;
@@ -273,7 +273,7 @@ pub(super) async fn a_message_is_for_a_run_that_waits(bench: &dyn Bench) {
     }
 }
 
-pub(super) async fn of_many_that_follow_one_run_one_does(bench: &dyn Bench) {
+pub(super) async fn concurrent_successors_of_a_run_create_one(bench: &dyn Bench) {
     let store = bench.store().await;
     put_done(&*store, "r1").await;
     let mut tasks = JoinSet::new();

@@ -29,7 +29,7 @@ fn places(timers: &[Timer]) -> Vec<(&str, &str)> {
     timers.iter().map(|timer| (&*timer.run, &*timer.call)).collect()
 }
 
-pub(super) async fn suspensions_lapse_in_order(bench: &dyn Bench) {
+pub(super) async fn suspensions_expire_in_order(bench: &dyn Bench) {
     let store = bench.store().await;
     put_lapsing(&*store, "r1", &[50, 10, 90]).await;
     put_lapsing(&*store, "r2", &[20, 60]).await;
@@ -47,7 +47,7 @@ pub(super) async fn suspensions_lapse_in_order(bench: &dyn Bench) {
     assert_eq!(due(bench, &*store, 55, ALL).await, all[..3], "what has lapsed by then");
 }
 
-pub(super) async fn suspensions_lapse_at_their_very_time(bench: &dyn Bench) {
+pub(super) async fn suspensions_expire_exactly_at_their_time(bench: &dyn Bench) {
     let store = bench.store().await;
     put_lapsing(&*store, "r1", &[10]).await;
     assert_eq!(due(bench, &*store, 9, ALL).await, [], "a millisecond before");
@@ -55,7 +55,7 @@ pub(super) async fn suspensions_lapse_at_their_very_time(bench: &dyn Bench) {
     assert_eq!(places(&due(bench, &*store, u64::MAX / 4, ALL).await), [("r1", "c0")], "ages later");
 }
 
-pub(super) async fn a_suspension_that_was_decided_does_not_lapse(bench: &dyn Bench) {
+pub(super) async fn decided_suspension_does_not_expire(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = put_lapsing(&*store, "r1", &[10, 20]).await;
     let first = yes(&*store, "r1", "c0", "d0").await;
@@ -68,7 +68,7 @@ pub(super) async fn a_suspension_that_was_decided_does_not_lapse(bench: &dyn Ben
     assert_eq!(places(&due(bench, &*store, 50, ALL).await), [("r1", "c1")], "once the decision was taken");
 }
 
-pub(super) async fn what_lapsed_first_stays_lapsed(bench: &dyn Bench) {
+pub(super) async fn expired_question_stays_expired(bench: &dyn Bench) {
     let store = bench.store().await;
     let mut played = put_lapsing(&*store, "r1", &[10]).await;
     let waits = approval(&*store, "r1", "c0").await;
@@ -95,7 +95,7 @@ pub(super) async fn what_lapsed_first_stays_lapsed(bench: &dyn Bench) {
     assert_eq!(told.must("decide"), Reply::Expired, "who decides once that was taken");
 }
 
-pub(super) async fn what_was_decided_first_stays_decided(bench: &dyn Bench) {
+pub(super) async fn decision_before_the_expiry_stays(bench: &dyn Bench) {
     let store = bench.store().await;
     put_lapsing(&*store, "r1", &[10]).await;
     let timer = due(bench, &*store, 10, ALL).await.remove(0);
@@ -105,7 +105,7 @@ pub(super) async fn what_was_decided_first_stays_decided(bench: &dyn Bench) {
     assert_eq!(mail(&*store, "r1").await.decisions, [first], "what counts");
 }
 
-pub(super) async fn a_suspension_lapses_whatever_ids_decisions_had(bench: &dyn Bench) {
+pub(super) async fn suspension_expires_whatever_ids_decisions_had(bench: &dyn Bench) {
     let store = bench.store().await;
     put_lapsing(&*store, "r1", &[10, 20]).await;
     let due = due(bench, &*store, 10, ALL).await;

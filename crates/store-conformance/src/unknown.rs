@@ -56,7 +56,7 @@ pub(super) async fn unknown_runs_have_no_lease(bench: &dyn Bench) {
     }
 }
 
-pub(super) async fn news_are_waited_for_no_longer_than_patience(bench: &dyn Bench) {
+pub(super) async fn wait_for_changes_ends_after_its_timeout(bench: &dyn Bench) {
     let store = bench.store().await;
     let long = Duration::from_secs(60);
     let news = tokio::time::timeout(long, store.changed_since(0, Duration::from_millis(30))).await;
@@ -64,7 +64,7 @@ pub(super) async fn news_are_waited_for_no_longer_than_patience(bench: &dyn Benc
 }
 
 /// A store without notifications passes as well: it returns no other cursor.
-pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
+pub(super) async fn change_wakes_every_waiter(bench: &dyn Bench) {
     const PATIENCE: Duration = Duration::from_secs(5);
     let store = bench.store().await;
     create(&*store, "r0").await;
@@ -92,7 +92,7 @@ pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
 
 /// A worker that retries on each notification would never rest. Earlier input may be notified late, so one quiet
 /// attempt out of several is enough.
-pub(super) async fn what_was_refused_is_no_news(bench: &dyn Bench) {
+pub(super) async fn refused_input_wakes_no_waiter(bench: &dyn Bench) {
     const TIMES: usize = 5;
     const QUIET: Duration = Duration::from_millis(250);
     let store = bench.store().await;

@@ -23,7 +23,7 @@ impl Wrapper for Forgets {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn ids_that_are_forgotten_are_seen() {
+async fn conformance_check_finds_forgotten_ids() {
     let failed =
         check_all(|| async { OneHandle::new(|clock| Forgets(MemoryStore::with_clock(clock))) }).await;
     let names: Vec<_> = failed.iter().map(|(name, _)| &**name).collect();

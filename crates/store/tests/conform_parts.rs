@@ -67,15 +67,15 @@ const WITHOUT: [&[&str]; 2] = [
         "a_decision_in_the_name_of_the_runtime_is_refused",
         "an_actor_that_cannot_be_told_apart_is_refused",
         "a_result_that_does_not_fit_is_refused",
-        "approvals_say_what_is_asked",
+        "approval_has_the_call_and_the_question",
     ],
     &[
         "an_older_lease_gives_nothing_back",
         "changes_name_committed_runs_once",
         "a_commit_wakes_each_reader_of_changes",
-        "news_are_waited_for_no_longer_than_patience",
-        "news_are_told_to_each_who_waits",
-        "what_was_refused_is_no_news",
+        "wait_for_changes_ends_after_its_timeout",
+        "change_wakes_every_waiter",
+        "refused_input_wakes_no_waiter",
     ],
 ];
 

@@ -54,7 +54,7 @@ impl Wrapper for Rivalled {
 }
 
 #[tokio::test]
-async fn who_finds_that_another_gave_them_up_looks_for_more() {
+async fn expiry_continues_past_calls_expired_by_another() {
     let store: &dyn RunStore = &Rivalled(MemoryStore::with_clock(clock()));
     park(store, "r1", 25, 70).await;
     at(70);
@@ -144,7 +144,7 @@ async fn inexpirable_calls_do_not_reduce_the_expiries_of_others() {
 }
 
 #[tokio::test]
-async fn of_none_nothing_is_given_up() {
+async fn expiry_with_a_limit_of_zero_expires_nothing() {
     let store = MemoryStore::with_clock(clock());
     park(&store, "r1", 2, 70).await;
     at(70);

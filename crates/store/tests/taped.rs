@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::times::{at, clock, of};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_does_what_every_store_does() {
+async fn recording_store_conforms_to_the_store_contract() {
     assert_eq!(check_all(|| async { OneHandle::new(Taped::with_clock) }).await, []);
 }
 
@@ -23,7 +23,7 @@ async fn asking(run: &str) -> Played {
 }
 
 #[tokio::test]
-async fn what_it_kept_makes_the_same_run_in_another_store() {
+async fn recorded_commits_make_the_same_run_in_another_store() {
     let (taped, other) = (Taped::with_clock(clock()), MemoryStore::with_clock(clock()));
     for run in ["r1", "r2"] {
         let (lease, played) = (begun(&taped, run).await, asking(run).await);

@@ -39,7 +39,7 @@ fn failures(whole: &Whole) -> Vec<String> {
 
 /// Repairs are told with the value, so that a caller may refuse it.
 #[tokio::test(start_paused = true)]
-async fn repairs_may_be_refused() {
+async fn repaired_value_can_be_refused_by_the_caller() {
     let unrepaired = |trip: &Structured<Trip>| if trip.repairs.is_empty() { Ok(()) } else { Err("repaired") };
     let attempts = vec![tokens("{'to': 'Oslo', 'days': 2,}"), tokens(GOOD)];
     let whole = drive(session(attempts).accept(unrepaired)).await;
@@ -53,7 +53,7 @@ async fn repairs_may_be_refused() {
 
 /// So is each other value that the output has.
 #[tokio::test(start_paused = true)]
-async fn several_values_may_be_refused() {
+async fn several_values_can_be_refused_by_the_caller() {
     let several =
         "An example: {\"to\": \"Bergen\", \"days\": 1}\n\nThe answer: {\"to\": \"Oslo\", \"days\": 2}";
     let whole = drive(session(vec![tokens(several), tokens(GOOD)]).accept(Structured::<Trip>::only)).await;
@@ -63,7 +63,7 @@ async fn several_values_may_be_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_fits_at_a_later_try() {
+async fn value_that_fits_at_a_later_attempt_is_returned() {
     let attempts = vec![
         tokens("I would go to Oslo."),
         tokens("{\"to\": \"Oslo\", \"via\": 1}"),
@@ -147,7 +147,7 @@ async fn a_fallback_is_asked_when_the_budget_is_spent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_fit_is_not_gone_on_from() {
+async fn continuation_drops_an_output_that_does_not_fit() {
     let attempts = vec![tokens("{\"to\": \"Oslo\", \"days\": 0}"), tokens(GOOD)];
     let seen = Seen::default();
     let whole = drive(trip(on(&seen, attempts)).continuation(every(1))).await;

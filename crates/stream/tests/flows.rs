@@ -14,7 +14,7 @@ use super::sessions::{every, no, on, policy, session};
 use super::told::{assert_shown, drive, drive_with};
 
 #[tokio::test(start_paused = true)]
-async fn normal() {
+async fn successful_session_matches_its_snapshot() {
     let script = then(tokens("Hello big world"), &[Step::Wait(5), Step::Tool("search"), Step::Complete]);
     let whole = drive(session(vec![script]).meta(json!({"user": 7}))).await;
     assert_eq!(whole.events[0].meta(), &json!({"user": 7}));
@@ -23,7 +23,7 @@ async fn normal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry() {
+async fn retried_session_matches_its_snapshot() {
     let script = vec![
         then(tokens("Hello wor"), &[Step::Throw(ErrorKind::Network)]),
         then(tokens("Hello "), &[Step::Report(ErrorKind::RateLimit)]),
@@ -33,7 +33,7 @@ async fn retry() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fallback() {
+async fn session_with_fallbacks_matches_its_snapshot() {
     let seen = Seen::default();
     let session = on(&seen, vec![vec![Step::RefuseToOpen(ErrorKind::ServerError)]])
         .fallback(scripted(&seen, vec![then(tokens("no "), &[Step::Throw(ErrorKind::Internal)])]))
@@ -43,7 +43,7 @@ async fn fallback() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn error() {
+async fn failed_sessions_match_their_snapshots() {
     let fatal = then(tokens("half an ans"), &[Step::Throw(ErrorKind::Fatal)]);
     let whole =
         drive(session(vec![fatal]).fallback(scripted(&Seen::default(), vec![tokens("unused")]))).await;
@@ -57,7 +57,7 @@ async fn error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn continuation() {
+async fn continued_session_matches_its_snapshot() {
     let seen = Seen::default();
     let script = vec![
         then(tokens("The quick brown fox jumps"), &[Step::Throw(ErrorKind::Network)]),
@@ -73,7 +73,7 @@ async fn continuation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn continuation_on_a_fallback() {
+async fn continuation_on_a_fallback_matches_its_snapshot() {
     let seen = Seen::default();
     let session =
         on(&seen, vec![then(tokens("one two three four five"), &[Step::Throw(ErrorKind::Internal)])])
@@ -83,7 +83,7 @@ async fn continuation_on_a_fallback() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn abort() {
+async fn aborted_session_matches_its_snapshot() {
     let seen = Seen::default();
     let session = on(&seen, vec![then(tokens("one two three four"), &[Step::Silence])]);
     let whole = drive_with(session, async |session, event| {
@@ -97,7 +97,7 @@ async fn abort() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timeout() {
+async fn timed_out_session_matches_its_snapshot() {
     let limits =
         Timeouts { initial: Some(Duration::from_millis(50)), inter: Some(Duration::from_millis(20)) };
     let script = vec![
@@ -109,7 +109,7 @@ async fn timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn guardrail() {
+async fn guarded_session_matches_its_snapshot() {
     let script = vec![tokens("you must never say it"), tokens("you may say it")];
     let warns = Custom::new("short").at_end(|so_far, _| {
         let long = so_far.len() > 10;
@@ -120,7 +120,7 @@ async fn guardrail() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn guardrail_without_a_way_on() {
+async fn fatal_guardrail_violation_matches_its_snapshot() {
     // C3: text that violates a rule is never reported as success.
     let script = vec![tokens("never")];
     let policy = RetryPolicy { model_retries: 1, ..policy() };
@@ -140,7 +140,7 @@ async fn guardrail_without_a_way_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn drift() {
+async fn drifting_attempt_is_retried() {
     let babble: Vec<Step> = (0..80).map(|_| Step::Token("the same words again and again. ".into())).collect();
     let noise: Vec<Step> = (0..400_u32)
         .map(|i| Step::Token(char::from_u32(0x100 + i.wrapping_mul(7919) % 3000).unwrap().to_string()))
@@ -155,7 +155,7 @@ async fn drift() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn combined() {
+async fn combined_failures_match_their_snapshot() {
     // Network, guardrail, timeout, fallback with a checkpoint, and a whole output in the end.
     let seen = Seen::default();
     let script = vec![
@@ -174,7 +174,7 @@ async fn combined() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timestamps() {
+async fn events_have_the_times_of_their_occurrence() {
     let script = vec![
         vec![
             Step::Token("a ".into()),
@@ -232,7 +232,7 @@ async fn tool_call_pieces_reset_the_timeout_thoughts_are_no_output() {
 
 /// Each reason to stop has a policy.
 #[tokio::test(start_paused = true)]
-async fn what_follows_on_a_reason_to_stop() {
+async fn each_finish_reason_follows_its_policy() {
     use FinishReason::{ContentFilter, Length, Other, Stop, Unknown};
     let stops =
         |text: &str, reason: FinishReason| then(tokens(text), &[Step::Finish(reason), Step::Complete]);

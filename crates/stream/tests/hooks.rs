@@ -140,7 +140,7 @@ async fn closures_are_called_as_the_trait_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_opens_or_reads_a_stream_may_panic() {
+async fn panic_while_opening_or_reading_fails_the_attempt() {
     for (script, what) in [
         (vec![Step::PanicToOpen], "what opens the stream panicked: the factory is broken"),
         (vec![Step::Token("a".into()), Step::Panic], "the stream panicked: the source is broken"),
@@ -250,7 +250,7 @@ async fn the_chain_of_causes_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_repeats_to_the_very_end_and_what_only_seems_to() {
+async fn repetition_up_to_the_end_of_the_output_is_removed() {
     let resumed = async |again: &str| {
         let script = vec![
             then(tokens("say hello hello "), &[Step::Throw(ErrorKind::Network)]),
@@ -304,7 +304,7 @@ async fn zero_output_may_be_allowed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_failed_attempt_asked_for_is_void() {
+async fn tool_calls_of_a_failed_attempt_are_discarded() {
     let tool = Step::Tool("search");
     let script = |fails: ErrorKind| {
         vec![

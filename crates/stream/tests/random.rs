@@ -320,7 +320,7 @@ fn content(case: &Case, whole: &Whole) {
 }
 
 #[test]
-fn what_must_hold_of_every_session_holds() {
+fn random_sessions_keep_every_invariant() {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = 400;

@@ -223,7 +223,7 @@ async fn c9_the_marker_says_what_is_void() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c10_budgets() {
+async fn c10_retry_budgets_count_by_kind_and_stream() {
     let opened = async |kind: ErrorKind, model_retries: u32, total_retries: u32| {
         let (primary, fallback) = (Seen::default(), Seen::default());
         let session = on(&primary, vec![vec![Step::Throw(kind)]])

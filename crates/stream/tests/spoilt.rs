@@ -102,7 +102,7 @@ async fn an_abort_behind_a_broken_rule_leaves_no_checkpoint() {
 
 /// Neither is the text that an earlier attempt saved, if the whole failed a rule; and the budget is not spent on it.
 #[tokio::test(start_paused = true)]
-async fn what_failed_at_its_end_begins_afresh() {
+async fn output_that_failed_at_its_end_is_not_continued() {
     let ends = || {
         Custom::new("ends").at_end(|text, _| {
             let is_bad = text.starts_with("bad");

@@ -94,7 +94,7 @@ fn every_field_of_a_stored_door_may_be_another() {
 }
 
 #[test]
-fn every_field_of_a_call_may_be_another_behind_a_new_seal() {
+fn every_field_of_a_call_may_change_under_a_new_checksum() {
     for call in calls() {
         let stored = Snapshot::of(&call).unwrap();
         for part in ["record", "state"] {

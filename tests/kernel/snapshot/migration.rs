@@ -105,7 +105,7 @@ fn a_migrated_snapshot_is_checked_like_any_other() {
 }
 
 #[test]
-fn a_broken_seal_is_not_migrated() {
+fn snapshot_with_a_wrong_checksum_is_not_migrated() {
     let json = version_1().to_json().replace("\"key\":\"7\"", "\"key\":\"8\"");
     let broken = Snapshot::from_json(json.as_bytes()).unwrap();
     let error = broken.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();

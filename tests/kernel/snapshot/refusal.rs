@@ -21,7 +21,7 @@ fn unread(json: &str) -> SnapshotError {
 }
 
 #[test]
-fn what_is_no_json_is_refused_with_its_place() {
+fn snapshot_of_invalid_json_is_refused_with_its_place() {
     let json = locked().to_json();
     let cut = unread(&json[..json.len() - 20]);
     assert!(matches!(cut, SnapshotError::Syntax { line: 1, .. }));
@@ -112,7 +112,7 @@ fn record_without_a_json_form_is_refused_at_write_time() {
 }
 
 #[test]
-fn changed_content_breaks_the_seal() {
+fn changed_content_does_not_match_the_checksum() {
     let changed = locked().to_json().replace("\"key\":7", "\"key\":8");
     let error = refused(&Snapshot::from_json(changed.as_bytes()).unwrap());
     assert!(matches!(error, RestoreError::Digest { .. }));
@@ -120,7 +120,7 @@ fn changed_content_breaks_the_seal() {
 }
 
 #[test]
-fn a_change_that_is_sealed_again_is_meant() {
+fn change_with_a_new_checksum_is_accepted() {
     let changed = resealed(&locked(), |json| json["record"]["key"] = 8.into());
     changed.verify().unwrap();
     assert_eq!(changed.restore::<AnyDoor>().unwrap().record().key, 8);

@@ -92,7 +92,7 @@ fn a_pass_of_another_activation_does_not_rejoin() {
 
 /// What is replayed behind a gate is owed a commit, whatever was asked for since.
 #[test]
-fn an_opened_gate_is_drained_even_by_who_is_to_end() {
+fn opened_gate_is_drained_even_before_an_end() {
     let mut flow = reach::resume_tool_call();
     let gate = flow.gate();
     flow.request_stop(FinalReason::BEHAVIOR_REQUESTED);

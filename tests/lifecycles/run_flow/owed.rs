@@ -74,7 +74,7 @@ fn each_gate_wants_its_own_proof() {
 /// A process that drives several runs may mix them up: the same commit and the same gate of another run, or of another
 /// activation of the same run, prove nothing here.
 #[test]
-fn what_another_activation_proved_proves_nothing() {
+fn proof_of_another_activation_is_refused() {
     let again = Run::new(RunRecord::new("r1")).wait(Wait::new(["call_1"])).unwrap();
     let decision = Decision::new("d1", "s1", DecisionAction::Resume);
     let again = again.resume(Resume::decided("call_1", &decision));

@@ -156,7 +156,7 @@ fn any_json_is_readable_and_the_tools_schema_judges_it() {
 }
 
 #[test]
-fn what_is_not_json_fails_its_call_alone() {
+fn non_json_arguments_fail_only_their_call() {
     for (raw, why) in [
         (r#"{"path": "notes"#, "the arguments are not JSON: EOF while parsing a string at line 1 column 15"),
         ("{} {}", "the arguments are not JSON: trailing characters at line 1 column 4"),
@@ -228,7 +228,7 @@ fn the_finish_reason_decides_nothing() {
 }
 
 #[test]
-fn the_first_piece_is_the_buffer() {
+fn first_delta_is_kept_without_a_copy() {
     let (said, path) = (String::from("let me look"), String::from(r#"{"path":"notes.md"}"#));
     let at = said.as_ptr();
     let events =
@@ -244,7 +244,7 @@ fn the_first_piece_is_the_buffer() {
 }
 
 #[test]
-fn words_in_json() {
+fn finish_reasons_and_usage_round_trip_as_json() {
     let words = [
         (FinishReason::Stop, json!("stop")),
         (FinishReason::ToolCalls, json!("tool_calls")),
@@ -309,7 +309,7 @@ fn cut<'a>(text: &'a str, places: &[Index]) -> Vec<&'a str> {
 proptest! {
     /// However text and arguments are cut, and however the pieces of calls stand between each other, the turn is the same.
     #[test]
-    fn pieces_make_no_difference(
+    fn answer_does_not_depend_on_how_its_deltas_are_cut(
         said in ".{0,20}",
         calls in vec(argument_text(), 0..4),
         said_cuts in vec(any::<Index>(), 0..4),

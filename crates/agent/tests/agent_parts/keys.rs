@@ -78,7 +78,7 @@ fn own_writes_are_read_before_what_is_committed() {
 }
 
 #[test]
-fn scopes_are_apart() {
+fn run_and_thread_scope_have_separate_values() {
     let of_run: Key<u32> = Key::run("same");
     let of_thread: Key<u32> = Key::thread("same");
     let mut state = KeyState::default();
@@ -135,7 +135,7 @@ fn calls_that_agree_are_no_conflict() {
 }
 
 #[test]
-fn a_call_overrules_itself_but_not_who_agreed_with_it() {
+fn call_overrides_itself_but_not_a_call_that_agreed() {
     let mut state = KeyState::default();
     state.apply(&[("a", setting(&COUNT, 1)), ("a", setting(&COUNT, 2))]).unwrap();
     assert_eq!(state.view().get(&COUNT), Ok(Some(2)));
@@ -198,7 +198,7 @@ fn only_persistent_values_are_stored() {
 }
 
 #[test]
-fn what_is_stored_wrongly_is_refused() {
+fn malformed_stored_key_state_is_refused() {
     let deep = format!(r#"{{"run":{{"a":{}{}}}}}"#, "[".repeat(97), "]".repeat(97));
     for (json, why) in [
         (deep.as_str(), "the value of \"a\" nests deeper than 96 levels"),
@@ -242,7 +242,7 @@ impl<'de> Deserialize<'de> for OneWay {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused_and_changes_nothing() {
+fn unserializable_value_is_refused_and_changes_nothing() {
     let mut patches = setting(&COUNT, 1);
     let before = patches.clone();
     let pairs: Key<BTreeMap<(u8, u8), u8>> = Key::run("pairs");

@@ -194,7 +194,7 @@ fn the_first_in_configured_order_wins() {
 }
 
 #[test]
-fn where_the_run_ends_anyway_only_content_stops_it() {
+fn ending_run_is_stopped_only_by_a_content_match() {
     let every = json!([
         { "type": "max_rounds", "rounds": 1 },
         { "type": "timeout", "seconds": 1 },
@@ -224,7 +224,7 @@ fn where_the_run_ends_anyway_only_content_stops_it() {
 }
 
 #[test]
-fn what_could_never_hold_or_always_is_refused() {
+fn stop_condition_out_of_range_is_refused() {
     use StopConditionSpec::{
         ConsecutiveErrors, ContentMatch, LoopDetection, MaxRounds, StopOnTool, Timeout, TokenBudget,
     };

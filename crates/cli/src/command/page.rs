@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_read_as_it_was_said() {
+    fn page_cursor_reads_back_as_it_was_written() {
         for id in ["done-1", "a/b", "5/a", "%2F", "%252F/%", "/", ""] {
             assert_eq!(run(&behind_run(&RunInfo::new(id, "", 7))).unwrap(), (7, id.to_owned()));
             for name in ["p", "p/q", "%2F", "/", ""] {

@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_the_system_refuses_or_that_somebody_keeps_is_left() {
+    fn prune_leaves_inaccessible_and_held_runs() {
         let place = tempfile::tempdir().unwrap();
         let store = FileStore::open(place.path().join("runs")).unwrap().patience(Duration::ZERO);
         let opened = Opened::over(Arc::new(store.clone()));

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_calls_that_wait_it_is_said_what_they_wait_for() {
+    fn waiting_calls_are_counted_by_decided_and_in_doubt() {
         let said =
             |undecided, in_doubt, decided| Waits { undecided, in_doubt, decided, message: None }.to_string();
         let message = Some("m1".to_owned());

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_read() {
+    fn time_spans_are_parsed_or_refused() {
         assert_eq!(time("7d"), Ok(Duration::from_secs(7 * 86_400)));
         assert_eq!(time("250ms"), Ok(Duration::from_millis(250)));
         for wrong in
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_said_in_one_unit() {
+    fn time_spans_are_shown_in_one_unit() {
         assert_eq!(away(10_000, 10_000), "0 s ago");
         assert_eq!(away(3_600_000, 0), "1 h ago");
         assert_eq!(away(0, 119_000), "in 1 min");

@@ -167,7 +167,7 @@ mod linux {
         use std::cell::RefCell;
 
         #[test]
-        fn one_empty_look_is_not_the_last() {
+        fn stray_search_ends_after_two_empty_looks() {
             let found = vec![getpid()];
             for (looks, expected) in [
                 (vec![found.clone()], Some(&found)),

@@ -224,7 +224,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_link_leads_to_is_not_removed() {
+    fn removal_does_not_follow_symlinks() {
         let place = tempfile::tempdir().unwrap();
         let [root, other] = ["root", "other"].map(|name| place.path().join(name));
         for folder in [&root, &other] {

@@ -214,7 +214,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn a_word_that_is_quoted_is_pasted_as_it_was() {
+    fn quoted_word_is_read_unchanged_by_a_shell() {
         assert_eq!(quoted("runs/a-1"), "runs/a-1");
         assert_eq!(quoted("it's"), "'it'\\''s'");
         assert_eq!(quoted("a\nb'\\\u{200b}7"), "$'a\\012b\\'\\\\\\342\\200\\2137'");

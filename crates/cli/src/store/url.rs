@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_scheme_is_read_and_said_again() {
+    fn each_store_url_scheme_round_trips() {
         for url in ["sqlite:runs.db", "sqlite:/var/lib/runs.db", "file:runs", "postgres://ada@db/runs"] {
             assert_eq!(url.parse::<StoreUrl>().unwrap().to_string(), url);
         }
@@ -273,7 +273,7 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn a_password_is_not_said() {
+    fn store_url_never_shows_its_password() {
         let wrong = |wrong: Wrong| format!("{} {:?}", wrong.what, wrong.help);
         let said = |url: &str| url.parse::<StoreUrl>().map_or_else(wrong, |url| format!("{url} {url:?}"));
         for url in [

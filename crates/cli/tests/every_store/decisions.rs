@@ -24,9 +24,9 @@ model:
 in_every_store! {
     each_row_of_the_table_is_the_reply,
     the_first_decision_wins_and_is_kept,
-    of_decisions_that_come_together_one_is_accepted,
+    one_of_simultaneous_decisions_is_accepted,
     an_approval_is_for_the_arguments_that_were_shown,
-    what_lapsed_is_shown_by_lists_and_given_up_by_expire,
+    expired_call_is_listed_and_cancelled_by_expire,
     a_run_that_was_cancelled_takes_no_approval,
     a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
     a_process_that_asks_leaves_a_run_with_a_message_to_a_worker,
@@ -200,7 +200,7 @@ fn the_first_decision_wins_and_is_kept(place: &dyn Fn() -> Place) {
     assert!(decision["decided_at_ms"].as_u64().unwrap() > 0);
 }
 
-fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
+fn one_of_simultaneous_decisions_is_accepted(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     let decide = |number: usize| -> Running {
         let (word, actor) =
@@ -249,7 +249,7 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     place.does(&["approve", "p", "--run", "pay-1", "--digest", &digest[..39]], 0);
 }
 
-fn what_lapsed_is_shown_by_lists_and_given_up_by_expire(place: &dyn Fn() -> Place) {
+fn expired_call_is_listed_and_cancelled_by_expire(place: &dyn Fn() -> Place) {
     let place = lapses(place);
     stores::wait_until("its time is over", || {
         place.does(&["approvals"], 0).stdout.contains("expires     expired: a worker")

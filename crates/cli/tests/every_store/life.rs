@@ -19,7 +19,7 @@ model:
 
 in_every_store! {
     each_step_of_a_life_is_told,
-    what_is_not_there_is_told,
+    missing_runs_and_calls_are_reported,
 }
 
 fn each_step_of_a_life_is_told(place: &dyn Fn() -> Place) {
@@ -60,7 +60,7 @@ fn each_step_of_a_life_is_told(place: &dyn Fn() -> Place) {
     assert_shown("life", &shown);
 }
 
-fn what_is_not_there_is_told(place: &dyn Fn() -> Place) {
+fn missing_runs_and_calls_are_reported(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached(TIDY);
     let mut shown = String::new();

@@ -19,7 +19,7 @@ model:
 ";
 
 in_every_store! {
-    what_is_listed_in_pages_is_all_there_is,
+    pages_list_every_run_and_approval_once,
     a_page_goes_on_behind_a_run_that_was_removed,
     finished_runs_are_pruned_and_no_others,
 }
@@ -41,7 +41,7 @@ fn pages(place: &Place, command: &[&str], list: &str) -> Vec<Value> {
     }
 }
 
-fn what_is_listed_in_pages_is_all_there_is(place: &dyn Fn() -> Place) {
+fn pages_list_every_run_and_approval_once(place: &dyn Fn() -> Place) {
     let place = place();
     for scenario in [DONE, WAITS, DONE, WAITS, WAITS] {
         place.detached(scenario);

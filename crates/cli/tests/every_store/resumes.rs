@@ -7,7 +7,7 @@ use crate::session::assert_shown;
 
 in_every_store! {
     a_run_without_decisions_parks_and_is_resumed_call_by_call,
-    what_was_decided_while_nobody_drove_is_taken,
+    decision_on_an_undriven_run_is_taken_by_resume,
     one_that_is_driven_elsewhere_is_not_taken_in_hand,
 }
 
@@ -37,7 +37,7 @@ fn a_run_without_decisions_parks_and_is_resumed_call_by_call(place: &dyn Fn() ->
     place.conforms("undecided-1", &["--complete"]);
 }
 
-fn what_was_decided_while_nobody_drove_is_taken(place: &dyn Fn() -> Place) {
+fn decision_on_an_undriven_run_is_taken_by_resume(place: &dyn Fn() -> Place) {
     let place = place();
     place.session.write("s.yaml", UNDECIDED);
     place.does(&["run", "s.yaml"], 3);

@@ -24,7 +24,7 @@ model:
 in_every_store! {
     each_message_to_a_thread_is_told,
     a_cancellation_behind_a_message_is_left_to_a_worker,
-    of_messages_sent_together_one_begins_a_run,
+    one_of_simultaneous_messages_begins_a_run,
     a_message_under_a_key_needs_the_key,
     a_message_that_was_not_taken_survives_a_kill,
     a_thread_and_a_message_that_is_not_taken_are_shown,
@@ -87,7 +87,7 @@ fn a_cancellation_behind_a_message_is_left_to_a_worker(place: &dyn Fn() -> Place
     assert_eq!(place.field("tidy-1", "reason"), "cancelled");
 }
 
-fn of_messages_sent_together_one_begins_a_run(place: &dyn Fn() -> Place) {
+fn one_of_simultaneous_messages_begins_a_run(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached("name: chat\nmessage: hello\nmodel: [{text: done}]\n");
     place.work();

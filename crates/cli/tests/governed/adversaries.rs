@@ -385,7 +385,7 @@ fn folders_that_a_tool_closed_are_opened_again() {
 }
 
 #[test]
-fn what_a_tool_closed_is_opened_and_kept() {
+fn permissions_removed_by_a_tool_are_restored() {
     for in_place in [false, true] {
         for (script, status) in [
             ("mkdir x; chmod 0000 x index.html .; exit 1", "ROLLED_BACK"),

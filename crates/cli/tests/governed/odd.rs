@@ -21,7 +21,7 @@ fn a_folder_of_runs_that_is_not_there_is_named() {
 
 /// A pipe or a folder in the place of a log or of the ledger is set aside.
 #[test]
-fn what_is_no_file_stops_no_run() {
+fn pipe_or_folder_in_place_of_a_log_stops_no_run() {
     for (what, args) in [("folder", ["mkdir"]), ("pipe", ["mkfifo"])] {
         let session = Session::new();
         plan(&session, &[("build", "true"), ("deploy", "true")], REVIEW);
@@ -114,7 +114,7 @@ fn a_lock_that_was_removed_still_holds() {
 }
 
 #[test]
-fn what_is_over_is_listed_without_its_plan() {
+fn ended_run_is_listed_without_its_plan() {
     let session = Session::new();
     plan(&session, &[("build", "true")], REVIEW);
     let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));

@@ -35,7 +35,7 @@ fn a_waiting_process_goes_on_when_another_decides() {
 
 /// At the terminal: yes goes on, anything else rolls back. An input that is at its end is no answer, and the question stays open.
 #[test]
-fn the_terminal_is_asked() {
+fn governed_run_asks_at_the_terminal_and_obeys() {
     for (answer, code, status) in
         [("y tests pass\n", 0, "COMPLETE"), ("\n", 1, "ROLLED_BACK"), ("", 3, "AWAITING_APPROVAL")]
     {
@@ -58,7 +58,7 @@ fn the_terminal_is_asked() {
 
 /// All that waits is listed with what it would do, and an answer that names the digest answers that question alone.
 #[test]
-fn what_waits_is_listed_and_answered_by_its_digest() {
+fn pending_approvals_are_listed_and_answered_by_digest() {
     let session = Session::new();
     fs::create_dir(session.path("runs")).unwrap();
     let none = governed(&session, &["approvals"]);
@@ -297,7 +297,7 @@ fn a_decision_without_a_user_asks_for_the_option() {
 
 /// Invisible characters are escaped in the files that a person reads.
 #[test]
-fn what_cannot_be_seen_is_escaped_in_reports_and_records() {
+fn invisible_characters_are_escaped_in_reports_and_records() {
     let session = Session::new();
     plan(&session, &[("build", "printf 'exe\\342\\200\\256txt'"), ("deploy", "true")], REVIEW);
     let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));

@@ -205,7 +205,7 @@ fn a_run_in_place_needs_no_data_folder() {
 }
 
 #[test]
-fn what_cannot_be_copied_leaves_no_run_behind() {
+fn folder_that_cannot_be_copied_leaves_no_run_behind() {
     let session = Session::new();
     plan(&session, &[("build", "true")], REVIEW);
     let pipe = session.path("site/pipe");

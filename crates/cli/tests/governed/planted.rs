@@ -99,7 +99,7 @@ fn files_that_a_tool_closed_are_opened_again() {
 
 /// A folder or a pipe in the place of the log is set aside while the run is driven.
 #[test]
-fn a_log_that_is_no_file_is_set_aside_in_hand() {
+fn pipe_or_folder_in_place_of_an_open_log_is_set_aside() {
     for spoil in ["mkfifo ../RUN_LOG.jsonl", "mkdir ../RUN_LOG.jsonl"] {
         let session = Session::new();
         let (run, said) = complete(&session, &format!("rm ../RUN_LOG.jsonl; {spoil}"));

@@ -207,7 +207,7 @@ fn a_new_folder_with_ignored_names_alone_is_no_difference() {
 
 /// A file system that a tool mounted in the folder is neither emptied nor listed, even where it is the one of the folder itself.
 #[test]
-fn what_a_tool_mounted_is_not_emptied() {
+fn rollback_does_not_empty_a_mounted_file_system() {
     if std::env::var_os("RUNSTATE_REQUIRE_MOUNTS").is_none() {
         return;
     }

@@ -136,7 +136,7 @@ fn a_tool_that_ends_its_supervisor_is_ended() {
 
 /// Command and supervisor are killed: the next command that has the run in hand ends the processes that they left.
 #[test]
-fn what_a_killed_supervisor_left_is_ended_by_recovery() {
+fn recovery_ends_processes_left_by_a_killed_supervisor() {
     let session = Session::new();
     let (mut child, run, pids) = sleeping(&session, "setsid sleep 600");
     let supervisor = parent(&pids[0]);
@@ -180,7 +180,7 @@ fn a_process_that_leaves_its_group_is_ended_with_its_tool() {
 
 /// The next command that has the run in hand ends the processes that were left, also one that halts the run.
 #[test]
-fn what_a_killed_command_left_is_ended_before_the_run_expires() {
+fn sweep_ends_processes_left_by_a_killed_command() {
     let session = Session::new();
     let (mut child, run, pids) = sleeping(&session, "setsid sleep 600");
     let supervisor = parent(&pids[0]);

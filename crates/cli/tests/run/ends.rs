@@ -125,7 +125,7 @@ fn a_decision_of_another_process_ends_the_asking() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_while_somebody_is_asked_cancels_the_run() {
+fn interrupt_at_a_prompt_cancels_the_run() {
     let session = Session::new();
     let (asking, stdin, _stderr) = asking(&session);
     asking.signal("-INT");

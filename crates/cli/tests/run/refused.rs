@@ -7,7 +7,7 @@ use crate::session::{Session, assert_shown};
 use crate::stores;
 
 #[test]
-fn what_cannot_be_run_leaves_nothing_behind() {
+fn refused_run_leaves_no_files_behind() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED).write("bad.yaml", "name: bad\nmessage: x\nmodel: 7\n");
     session.write("folder.yaml", UNDECIDED.replace("message:", "folder: absent\nmessage:"));
@@ -81,7 +81,7 @@ fn a_damaged_run_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_snapshot_that_was_changed_and_sealed_goes_on() {
+fn edited_snapshot_with_a_new_checksum_resumes() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED);
     session.run(&["run", "s.yaml", "--state-dir", "runs"]);

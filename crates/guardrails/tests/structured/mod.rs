@@ -107,7 +107,7 @@ proptest! {
 
     /// Whatever comes: no panic, and what comes out is JSON, which repairing again does not change.
     #[test]
-    fn what_is_repaired_is_json(text in prop_oneof![text_of(PARTS, 24), any::<String>()]) {
+    fn repaired_output_is_json_and_repairs_to_itself(text in prop_oneof![text_of(PARTS, 24), any::<String>()]) {
         if let Ok(repaired) = repair(&text) {
             let value: Value = serde_json::from_str(&repaired.json).unwrap();
             prop_assert_eq!(repair(&repaired.json).unwrap().json, repaired.json);
@@ -353,7 +353,7 @@ fn other_values_are_told_and_refused_where_one_is_asked_for() {
 }
 
 #[test]
-fn what_does_not_fit_says_what_does_not() {
+fn mismatch_error_names_the_field_or_type() {
     #[derive(Debug, serde::Deserialize)]
     struct Answer {
         #[expect(dead_code, reason = "its type is what matters")]

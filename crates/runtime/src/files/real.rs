@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_a_while_ago_is_settled() {
+    fn file_changed_three_seconds_ago_is_settled() {
         let second = 1_000_000_000;
         let at = |changed| ChangeToken { file: 1, length: 1, changed };
         for (changed, is_settled) in

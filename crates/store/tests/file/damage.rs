@@ -206,7 +206,7 @@ async fn a_torn_last_line_is_cut_and_reported() {
 }
 
 #[test]
-fn what_is_no_store_or_one_of_another_version_is_left_alone() {
+fn foreign_folder_or_newer_store_is_left_alone() {
     let cases: [(&str, &[u8], &str, &str); 6] = [
         ("/store/notes.txt", b"mine", "it is not empty", "empty or not there"),
         ("/store/store.json", b"{}", "missing field", "name another folder"),

@@ -91,7 +91,7 @@ async fn operations(before: &SimDisk, what: &str, lease: &Lease) -> usize {
 }
 
 #[tokio::test]
-async fn whoever_is_told_that_it_failed_finds_the_run_as_it_was() {
+async fn failed_operation_leaves_the_run_as_it_was() {
     let (before, lease) = filled().await;
     for what in ALL {
         let mut in_doubt = 0;
@@ -148,7 +148,7 @@ async fn a_run_that_is_said_to_be_there_stays_there() {
 
 /// The same of a decision, of a message, and of a wish to cancel.
 #[tokio::test]
-async fn what_came_in_and_is_said_to_be_there_stays_there() {
+async fn acknowledged_signal_survives_a_crash() {
     let (before, _) = filled().await;
     let waits =
         on(&before).approvals(&ApprovalQuery::new(ApprovalFilter::Run("r1".to_owned()), 1)).await.unwrap();

@@ -144,7 +144,7 @@ fn wish() -> Claim {
 }
 
 #[tokio::test]
-async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
+async fn run_with_a_held_lock_is_reported_and_others_continue() {
     let disk = SimDisk::new();
     for (run, at_ms) in [("kept", 1), ("r2", 2), ("r3", 3)] {
         create(&on(&disk), run, at_ms).await;

@@ -109,7 +109,7 @@ async fn unreadable_state_is_reported_and_other_runs_are_listed() {
 
 /// Lists need the state alone: a run with a torn line in one of its logs is in them, and is refused where it is read.
 #[tokio::test]
-async fn a_torn_line_within_a_log_is_told_by_whoever_reads_the_run() {
+async fn torn_line_within_a_log_is_reported_by_every_reader() {
     let (disk, store, r2) = filled().await;
     let path = r2.join("messages.jsonl");
     let mut torn = disk.read(&path, u64::MAX).unwrap();
@@ -123,7 +123,7 @@ async fn a_torn_line_within_a_log_is_told_by_whoever_reads_the_run() {
 }
 
 #[tokio::test]
-async fn what_is_no_run_is_passed_over_and_what_was_one_is_told() {
+async fn foreign_entries_are_skipped_and_lost_runs_reported() {
     let (disk, store, r2) = filled().await;
     let runs = r2.parent().unwrap();
     put(&disk, &runs.join("notes.txt"), b"mine");

@@ -99,7 +99,7 @@ fn each_run_is_created_and_claimed_by_only_one_process() {
 }
 
 #[tokio::test]
-async fn of_processes_that_decide_one_is_accepted_for_each_call() {
+async fn concurrent_processes_get_one_decision_per_call_accepted() {
     let folder = Folder::new();
     let store = patient(&folder);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
@@ -125,7 +125,7 @@ async fn of_processes_that_decide_one_is_accepted_for_each_call() {
 }
 
 #[tokio::test]
-async fn who_was_paused_is_fenced_by_another_process() {
+async fn paused_process_is_fenced_by_another_process() {
     let folder = Folder::new();
     let store: Arc<dyn RunStore> = Arc::new(patient(&folder));
     let played = played().await;

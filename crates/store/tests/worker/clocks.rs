@@ -134,7 +134,7 @@ async fn a_run_of_another_worker_stays_its_own_while_the_clock_is_set() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn put_offs_and_lapses_go_on_whatever_the_clock_is_set_to() {
+async fn delays_and_expiries_continue_when_the_clock_is_set() {
     for ahead_ms in [0, 24 * HOUR_MS] {
         let (world, drain, working) = set(ahead_ms).await;
         let later = NewRun::new("later", json!({ "steps": [] }), 5_000).not_before(Duration::from_secs(15));
@@ -158,7 +158,7 @@ async fn put_offs_and_lapses_go_on_whatever_the_clock_is_set_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn its_lease_is_over_in_time_once_it_is_killed() {
+async fn killed_worker_lease_ends_in_time_after_its_clock_is_set() {
     let (world, _drain, working) = set(0).await;
     at(&world, 11_000).await;
     working.abort();
@@ -173,7 +173,7 @@ async fn its_lease_is_over_in_time_once_it_is_killed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn its_run_stays_its_own_and_the_trace_of_it_in_order() {
+async fn worker_keeps_run_and_trace_order_after_its_clock_is_set() {
     let (world, drain, working) = set(0).await;
     while world.loaded("mine").await.info.status != RunStatus::Done {
         let now_ms = world.clock.now_ms();

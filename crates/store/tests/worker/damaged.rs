@@ -66,7 +66,7 @@ async fn a_damaged_run_is_told_once_and_the_others_are_driven() {
 
 /// Its timer cannot be answered: it stays due, and is no reason to leave the others.
 #[tokio::test(start_paused = true)]
-async fn a_lapse_that_cannot_be_noted_holds_up_nobody() {
+async fn unrecordable_expiry_delays_no_other_run() {
     let (world, disk, file) = in_files();
     for run in ["bad", "good"] {
         world.create(run, json!([[call("x", "once", json!({ "ask": 50_000 }))]])).await;
@@ -90,7 +90,7 @@ async fn a_lapse_that_cannot_be_noted_holds_up_nobody() {
 
 /// A log that cannot be read is found when the run is taken in hand: it is put off, and says why in lists.
 #[tokio::test(start_paused = true)]
-async fn a_run_with_a_damaged_log_is_put_off_and_says_why() {
+async fn run_with_a_damaged_log_is_deferred_with_its_problem() {
     let (world, disk, file) = in_files();
     for run in ["bad", "good"] {
         world.create(run, json!([])).await;
@@ -121,7 +121,7 @@ async fn worked(world: &World) -> Vec<String> {
 
 /// A process was stopped in the midst of an operation, and the lease that it had is over.
 #[tokio::test(start_paused = true)]
-async fn a_run_whose_lock_somebody_keeps_holds_up_nobody() {
+async fn run_with_a_held_lock_delays_no_other_run() {
     let (world, disk, file) = in_files();
     let asks = json!([[call("x", "once", json!({ "ask": 50_000 }))]]);
     for run in ["waits", "good"] {
@@ -214,7 +214,7 @@ impl Executor for LostHost {
 
 /// Rows say that runs can go on which wait. Each is claimed once in the poll time, and not again and again.
 #[tokio::test(start_paused = true)]
-async fn a_claim_that_does_nothing_is_put_off() {
+async fn run_of_a_claim_without_progress_is_deferred() {
     let (world, disk, file) = in_files();
     world.create("parked", json!([[call("x", "once", json!({ "ask": 1_u64 << 40 }))]])).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();

@@ -223,7 +223,7 @@ async fn cancellation_is_seen_behind_a_backlog_of_decisions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_decides_in_time_lapses_at_its_very_millisecond() {
+async fn undecided_call_expires_exactly_at_its_deadline() {
     for (at_ms, reply, end) in [
         (9_999, Reply::Accepted, "Done natural_end"),
         (10_000, Reply::Expired, "Done natural_end"),
@@ -246,7 +246,7 @@ async fn what_nobody_decides_in_time_lapses_at_its_very_millisecond() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_after_a_lapse_is_told_that_it_is_late() {
+async fn decision_after_an_expiry_gets_the_reply_expired() {
     let world = World::new();
     world.create("r", json!([[call("a", "once", json!({ "ask": 10_000 }))]])).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();

@@ -78,7 +78,7 @@ async fn run_is_lost_in_a_long_store_outage_and_claimed_afterwards() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_a_store_is_away_is_told_once_and_so_is_that_it_is_back() {
+async fn store_outage_and_its_end_are_reported_once_each() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     let drain = CancellationToken::new();
@@ -160,7 +160,7 @@ async fn a_run_that_is_too_large_for_its_store_is_set_aside() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_host_cannot_prepare_is_put_off_and_says_why() {
+async fn unpreparable_run_is_deferred_and_shows_its_problem() {
     let world = World::new();
     world.store.create(&NewRun::new("r", json!({ "steps": "none" }), 0)).await.unwrap();
     world.create("good", json!([])).await;

@@ -36,7 +36,7 @@ async fn sleepy_on(world: World) -> (World, Sleeper, JoinHandle<()>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_slept_and_lost_its_run_hears_of_it_at_once() {
+async fn woken_worker_notices_its_lost_run_at_once() {
     let (world, clock, working) = sleepy().await;
     clock.sleep_for_a_night();
     world.store.claim(&Claim::of("r", "awake", Duration::from_secs(60))).await.unwrap().unwrap();
@@ -48,7 +48,7 @@ async fn who_slept_and_lost_its_run_hears_of_it_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_slept_and_whose_run_nobody_took_goes_on_with_it() {
+async fn woken_worker_continues_its_unclaimed_run() {
     let (world, clock, working) = sleepy().await;
     clock.sleep_for_a_night();
     at(&world, 2_501).await;
@@ -111,7 +111,7 @@ async fn the_time_that_a_run_takes_to_be_loaded_is_part_of_its_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_does_not_change_hands_while_it_is_loaded() {
+async fn run_keeps_its_holder_while_it_is_loaded() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", json!([[call("a", "once", json!({}))]])).await;
@@ -139,7 +139,7 @@ async fn slept_worker_without_store_answer_stops_in_a_third_of_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_slept_while_it_waited_for_its_store_lets_go_at_once() {
+async fn woken_worker_awaiting_its_store_releases_its_run_at_once() {
     let store = Faulty::new();
     let (world, clock, working) = sleepy_on(World::by(store.machine.clone(), store.clone())).await;
     *store.silent.lock().unwrap() = true;

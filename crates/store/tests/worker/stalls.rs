@@ -46,7 +46,7 @@ async fn thief(store: Arc<Faulty>, clock: runstate_runtime::clock::TokioClock, r
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_does_not_change_hands_while_many_calls_lapse() {
+async fn run_keeps_its_holder_while_many_calls_expire() {
     let store = Faulty::new();
     let world = many_that_wait(&store).await;
     // Each of them takes longer than the lease lasts, all in all.
@@ -72,7 +72,7 @@ async fn a_run_does_not_change_hands_while_many_calls_lapse() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_does_not_change_hands_while_a_claim_takes_long() {
+async fn run_keeps_its_holder_during_a_slow_claim() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", json!([[call("a", "once", json!({ "ms": 12_000 }))]])).await;
@@ -96,7 +96,7 @@ async fn a_run_does_not_change_hands_while_a_claim_takes_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_does_not_change_hands_while_another_is_given_back() {
+async fn run_keeps_its_holder_while_another_is_released() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", json!([[call("a", "once", json!({ "ms": 20_000 }))]])).await;
@@ -195,7 +195,7 @@ async fn driven_runs_are_released_before_a_store_failure_returns() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_removed_before_its_call_lapses_ends_no_worker() {
+async fn run_removed_before_an_expiry_ends_no_worker() {
     let store = Faulty::new();
     let world = World::on(store.clone());
     for run in ["gone", "stays"] {

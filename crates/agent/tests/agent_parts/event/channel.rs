@@ -18,7 +18,7 @@ fn with_room(events: usize) -> (ChannelSink, ChannelReceiver) {
 }
 
 #[test]
-fn what_has_room_comes_in_order() {
+fn events_within_the_capacity_arrive_in_order() {
     let (sink, mut receiver) = with_room(3);
     assert_eq!(receiver.now(), Waits);
     emit(&sink, 1..=3);
@@ -29,7 +29,7 @@ fn what_has_room_comes_in_order() {
 }
 
 #[test]
-fn what_has_no_room_is_told_before_what_follows() {
+fn gap_is_reported_before_the_next_event() {
     let (sink, mut receiver) = with_room(2);
     emit(&sink, 1..=5);
     assert_eq!(receiver.now(), Event(1));
@@ -39,7 +39,7 @@ fn what_has_no_room_is_told_before_what_follows() {
 }
 
 #[test]
-fn what_has_no_room_is_told_though_nothing_follows() {
+fn gap_is_reported_though_no_event_follows() {
     let (sink, mut receiver) = with_room(1);
     emit(&sink, 1..=3);
     assert_eq!(receiver.rest(), [Event(1), Gap(Some(1), Some(2)), Waits]);
@@ -112,7 +112,7 @@ proptest! {
     /// What a receiver is given, events and missed ones together, is what was emitted, in order; and with nothing left to read
     /// nothing is left untold.
     #[test]
-    fn given_and_missed_are_all(room in 1..5_usize, steps in vec((any::<bool>(), 1..5_u64), 0..40), ends: bool) {
+    fn received_and_missed_events_add_up_to_those_emitted(room in 1..5_usize, steps in vec((any::<bool>(), 1..5_u64), 0..40), ends: bool) {
         let (sink, mut receiver) = with_room(room);
         let mut sink = Some(sink);
         let (mut emitted, mut told, mut in_channel) = (0, 0, 0);

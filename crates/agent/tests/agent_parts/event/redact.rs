@@ -54,7 +54,7 @@ fn outcomes() -> [CallOutcome; 3] {
 }
 
 #[test]
-fn without_a_redactor_all_is_shown() {
+fn values_are_shown_without_a_redactor() {
     for redactor in [Redactor::show_all(), Redactor::default()] {
         assert!(!redactor.withholds_deltas());
         assert_eq!(redactor.arguments("pay", "call_1", &json!([1])), json!([1]));
@@ -67,7 +67,7 @@ fn without_a_redactor_all_is_shown() {
 }
 
 #[test]
-fn it_is_asked_for_every_value_with_its_place() {
+fn redactor_is_called_for_every_value_with_its_place() {
     let answering = Answering::new(json!("***"));
     let redactor = Redactor::new(answering.clone());
     assert!(redactor.withholds_deltas());

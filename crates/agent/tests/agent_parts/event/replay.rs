@@ -38,7 +38,7 @@ fn events_between_two_connections_are_not_lost() {
 }
 
 #[test]
-fn who_saw_nothing_gets_all_that_is_kept() {
+fn reconnect_without_a_number_replays_all_kept_events() {
     let sink = keeping(3);
     emit(&sink, 1..=3);
     assert_eq!(sink.reconnect(None).rest(), [Event(1), Event(2), Event(3), Waits]);
@@ -191,7 +191,7 @@ fn bytes_bound_what_is_kept_but_the_newest_always_is() {
 }
 
 #[test]
-fn what_is_not_kept_is_freed() {
+fn event_beyond_the_replay_buffer_is_freed() {
     let sink = keeping(2);
     let first = event(1);
     sink.emit(&first);
