@@ -68,7 +68,7 @@ impl<'s> Builder<'s> {
         };
         this.scopes[0] = vec![ScopeId::ROOT];
         if let Some(span) = prepared.open_directive {
-            let message = "the directive has no `}%%`: everything behind it belongs to it";
+            let message = "the directive has no `}%%`: everything after it belongs to it";
             this.warn(WarningKind::NeverClosed, span, message);
         }
         this
@@ -308,7 +308,7 @@ impl<'s> Builder<'s> {
             self.scopes[body] = vec![scope];
         }
         if let (Some(divider), false) = (read.dividers.last(), divided) {
-            let message = "nothing stands behind this divider: the state is not divided at all";
+            let message = "nothing follows this divider: the state is not divided at all";
             self.warn(WarningKind::DividerIgnored, *divider, message);
         }
         if again {

@@ -195,7 +195,7 @@ impl<To, From, Event> Unguarded for GuardOf<To, From, Event> {}
 pub const fn unguarded(guard_is_written: bool, name: &str, [from, to, event]: [&str; 3]) {
     if guard_is_written {
         let at = Message::new().text(name).text(": the guard of ").text(from).text(" --> ").text(to);
-        at.text(" : ").text(event).text(" is never asked: write 'else' and its error behind the edge").fail();
+        at.text(" : ").text(event).text(" is never asked: write 'else' and its error after the edge").fail();
     }
 }
 

@@ -354,7 +354,10 @@ where
     let (record, state) = written(&machine).map_err(|e| shape(Part::State, e.to_string()))?;
     for (part, was, is) in [(Part::Record, &stored.record, &record), (Part::State, &stored.state, &state)] {
         if let Some(place) = canonical::first_difference(was, is) {
-            return Err(shape(part, format!("{place} is not what this version writes there")));
+            return Err(shape(
+                part,
+                format!("{place} differs from the value that this version writes there"),
+            ));
         }
     }
     Ok(machine)

@@ -209,7 +209,7 @@ impl Matrix {
                 Cell { to: Some(to), .. } if to == edge.to => {}
                 Cell { to: Some(to), .. } => lines.push(format!("{edge} is declared, and it leads to {to}")),
                 Cell { by_guard: true, .. } => lines.push(format!(
-                    "{edge} is declared, and its guard refused every payload: let the subject give one that passes"
+                    "{edge} is declared, and its guard refused every payload: let the subject give one that the guard accepts"
                 )),
                 Cell { no_edge: true, .. } => lines.push(format!("{edge} is declared, and it is refused")),
                 // The pair was never tried, or it is among the faults.
@@ -288,7 +288,7 @@ impl Mismatch {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: what is executed is not what is declared", self.lifecycle)?;
+        write!(f, "{}: the executed transitions differ from the declared ones", self.lifecycle)?;
         self.lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
     }
 }

@@ -145,7 +145,7 @@ impl fmt::Display for Fault {
             }
             Fault::ToldOtherwise { step, told } => {
                 let told = if told.is_empty() { "nothing".to_owned() } else { told.join("; ") };
-                write!(f, "{step}, and its observer was told: {told}")
+                write!(f, "{step}, and its observer received: {told}")
             }
             Fault::Ambiguous { step, before: Verdict::Taken(to) } => {
                 write!(f, "{step}, and earlier this led to {to}")

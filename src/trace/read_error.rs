@@ -57,7 +57,7 @@ impl fmt::Display for Problem {
             Problem::Unfinished => f.write_str("the JSON object ends too early"),
             Problem::Cut => f.write_str(
                 "the last line is cut: its JSON object ends too early and no line break follows; \
-                 whatever wrote it was interrupted, and the lines before it are whole",
+                 its writer was interrupted, and the lines before it are whole",
             ),
             Problem::TooLong { limit } => write!(f, "the line is longer than {limit} bytes"),
             Problem::TooDeep { limit } => write!(f, "the field nests deeper than {limit} levels"),

@@ -107,7 +107,7 @@ fn a_proof_of_a_gate_is_of_its_last_opening() {
     let rejected = flow.skip_replay(SkipReplay::new(before)).unwrap_err();
     assert_eq!(
         rejected.error.to_string(),
-        "gate 1 was opened again, and no proof has what passed the later opening: open a gate once"
+        "gate 1 was opened again, and no proof covers the later opening: open a gate once"
     );
 
     let mut flow = at_the_gate();

@@ -167,13 +167,13 @@ fn the_graphs_of_one_log_do_not_read_a_bundle_of_another() {
     let error = Bundle::read(&later, &mut others).unwrap_err().to_string();
     assert_eq!(
         error,
-        "its graph 0 is tool_call, as an earlier bundle of the log told it; that bundle is missing"
+        "its graph 0 is tool_call, as an earlier bundle of the log recorded it; that bundle is missing"
     );
     Bundle::read(&of_runs, &mut others).unwrap();
     let error = Bundle::read(&later, &mut others).unwrap_err().to_string();
     assert_eq!(
         error,
-        "its graph 0 is tool_call, and an earlier bundle told runstate/run in that place: it belongs to another log"
+        "its graph 0 is tool_call, and an earlier bundle recorded runstate/run in that place: it belongs to another log"
     );
 }
 

@@ -55,7 +55,7 @@ fn unanswered_approval_halts_the_run() {
 #[test]
 fn escalated_approval_halts_the_run() {
     let (run, asked) = planning().escalated_with(asked(), "asks the board", T + 1).unwrap();
-    let risk = "the decision about it was passed on: asks the board".to_owned();
+    let risk = "the decision about it was escalated: asks the board".to_owned();
     assert_eq!(run.state().reason(), &HaltReason::CriticalRisk { risk });
     let cause = approval::RejectionCause::Escalation { why: "asks the board".into() };
     assert_eq!(asked.state().rejection().cause(), &cause);

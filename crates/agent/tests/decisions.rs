@@ -92,7 +92,7 @@ async fn decision_counts_before_its_suspension_expires_not_at_expiry() {
         } else {
             assert_eq!(world.replies(), [("d1".to_owned(), Reply::Expired)], "at {at_ms}, named: {named}");
             assert_eq!(statuses(&state), ["a Cancelled"]);
-            assert_eq!(world.script.seen()[1][2], "a: error: nobody decided in time");
+            assert_eq!(world.script.seen()[1][2], "a: error: no decision came in time");
             let stored = world.kept.memory.stored().unwrap().to_json();
             assert!(
                 stored.contains(r#""decision_id": "expiry:r1/a/1:soon""#)

@@ -83,7 +83,7 @@ async fn a_question_of_the_gate_that_is_deeper_fails_its_call() {
         let mut state = world.state();
         assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd, "{tool}");
         assert_eq!(statuses(&world.restored()), ["a Failed"]);
-        let said = "a: error: what the gate asks for nests deeper than 96 levels";
+        let said = "a: error: the question of the gate nests deeper than 96 levels";
         assert_eq!(world.script.seen()[1][2], said);
     }
 }

@@ -87,7 +87,7 @@ async fn a_call_in_doubt_is_given_up_when_a_person_says_so() {
     assert_eq!(world.done().iter().filter(|key| key.starts_with("r1/b/")).count(), 1);
     // Its tool did execute, for all that the person knew.
     let read = &world.script.seen()[1];
-    let said = "b: error: denied; the run was interrupted while its tool may have been executing: what it did is not known";
+    let said = "b: error: denied; the run was interrupted while its tool may have been executing: its effect is not known";
     assert!(read.iter().any(|it| it == said), "{read:?}");
 }
 

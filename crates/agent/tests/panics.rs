@@ -185,7 +185,7 @@ async fn panicking_event_sink_gets_no_more_events_and_run_continues() {
             (run_loop(&agent, &mut state, Input::message("go"), io).await.unwrap(), 0)
         };
         assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
-        assert_eq!(outcome.problems, ["an event sink panicked: it is told nothing more"]);
+        assert_eq!(outcome.problems, ["an event sink panicked: it gets no more events"]);
         assert_eq!(sink.0.into_inner(), 3);
         assert_eq!(told > 10, streams, "the stream has its own reader: {told}");
     }

@@ -347,7 +347,7 @@ async fn an_answer_that_does_not_fit_the_question_is_not_taken() {
     world.incoming.push(on("d1", "a").with_result(7));
     world.incoming.push(on("d2", "a"));
     assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
-    let said = |why: &str| Reply::Invalid(format!("the result does not fit what was asked for: {why}"));
+    let said = |why: &str| Reply::Invalid(format!("the result does not fit its schema: {why}"));
     assert_eq!(
         world.replies(),
         [("d1".to_owned(), said("7 is no \"string\"")), ("d2".to_owned(), said("null is no \"string\"")),]

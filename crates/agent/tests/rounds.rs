@@ -308,7 +308,7 @@ async fn expiring_suspension_ends_its_wait_at_that_time() {
         let mut state = world.state();
         assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
         assert_eq!(when(&world, "a", "Suspended --> Cancelled"), 1_000);
-        assert_eq!(world.script.seen()[1][2], "a: error: nobody decided in time");
+        assert_eq!(world.script.seen()[1][2], "a: error: no decision came in time");
         world.assert_conforms();
     }
 }

@@ -49,12 +49,12 @@ fn expired_call_cannot_be_approved_and_is_cancelled() {
         .unwrap();
     let late = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
     assert_eq!(late.code, Some(1), "{}", late.shown());
-    assert!(late.stdout.ends_with("expired: the suspension had lapsed\n"), "{}", late.shown());
+    assert!(late.stdout.ends_with("expired: the suspension was past its deadline\n"), "{}", late.shown());
     // The decision that came too late has given it up.
     let listed = say(&session, &["approvals"]);
     assert_eq!(listed.stdout, "no call waits for a decision\n");
     let later = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
-    assert_eq!((later.code, &*later.stdout), (Some(1), "expired: the suspension had lapsed\n"));
+    assert_eq!((later.code, &*later.stdout), (Some(1), "expired: the suspension was past its deadline\n"));
     // The machine has the time, too: the hour has gone by for the decision that gave the call up.
     store
         .execute_batch("UPDATE decisions SET json = json_set(json, '$.decided_at_ms', 4102444800000)")

@@ -31,7 +31,7 @@ model:
 }
 
 const GIVEN_UP: &str =
-    "SELECT count(*) FROM decisions WHERE action = 'cancel' AND reason = 'nobody decided in time'";
+    "SELECT count(*) FROM decisions WHERE action = 'cancel' AND reason = 'no decision came in time'";
 
 #[test]
 fn a_decision_too_late_resume_expire_and_a_worker_give_it_up() {

@@ -114,10 +114,10 @@ impl StateReport {
                         step.line, step.to
                     ));
                 }
-                None if line == 0 => return Some("the log tells of no transition of it".to_owned()),
+                None if line == 0 => return Some("the log has no transition of it".to_owned()),
                 None => {
                     return Some(format!(
-                        "entry {at} of state_history is {state}, the log tells of no transition behind line {line}"
+                        "entry {at} of state_history is {state}, the log has no transition after line {line}"
                     ));
                 }
             }

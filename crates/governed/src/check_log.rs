@@ -247,7 +247,7 @@ impl Checked {
                     "no line makes the run: expected one with null for `from` and INIT for `to` before"
                         .to_owned()
                 } else {
-                    format!("the run is in {from} before any line tells of it; a run begins in INIT")
+                    format!("the run is in {from} before any line records it; a run begins in INIT")
                 };
                 wrong.push(why);
                 Some(*from)
@@ -258,7 +258,7 @@ impl Checked {
                 None
             }
             (From::Nothing, Some(last)) => {
-                wrong.push(format!("it makes the run, of which {} tells already", by(last.line)));
+                wrong.push(format!("it creates the run, which {} already records", by(last.line)));
                 None
             }
             (From::Nothing, None) => None,

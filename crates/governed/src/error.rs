@@ -133,7 +133,7 @@ impl fmt::Display for GovernedError {
             }
             E::NoSuchRun { run, runs } => write!(f, "there is no run {run} in {}", runs.display()),
             E::Busy { run } => {
-                write!(f, "another process has run {run} in hand; wait for it to end, or end it")
+                write!(f, "another process holds run {run}; wait for it to end, or end it")
             }
             E::NoName { run } => {
                 write!(f, "run {run} is stopped by a person alone: expected a name, got a blank one")

@@ -37,7 +37,7 @@ pub(super) fn faults<S: Named>(document: &Document<S>, now: Option<u64>) -> Vec<
         let latest = latest.max(Some(*updated_at)).max(Some(*created_at)).map_or(0, When::ms);
         if latest > now.saturating_add(SKEW_MS) {
             let (latest, now) = (When::from_ms(latest), When::from_ms(now));
-            faults.push(format!("it tells of {latest}, which is in the future: it is {now} now"));
+            faults.push(format!("it contains {latest}, which is in the future: it is {now} now"));
         }
     }
     faults

@@ -171,7 +171,7 @@ fn rejected(rejection: &Rejection) -> String {
             format!("  - rejected by {} at {at}: {}", one_line(by), one_line(reason))
         }
         RejectionCause::Timeout => format!("  - not answered in time, by {at}"),
-        RejectionCause::Escalation { why } => format!("  - passed on at {at}: {}", one_line(why)),
+        RejectionCause::Escalation { why } => format!("  - escalated at {at}: {}", one_line(why)),
     }
 }
 

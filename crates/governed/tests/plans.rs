@@ -124,7 +124,7 @@ async fn escalated_plan_halts_the_run() {
     let why = world.governor().status(&run()).unwrap().why.unwrap();
     assert_eq!(
         why,
-        "the plan has a critical risk: the decision about it was passed on: ada: the board decides"
+        "the plan has a critical risk: the decision about it was escalated: ada: the board decides"
     );
     assert!(world.outside.lock().unwrap().calls.is_empty());
     judge(&world, &run()).await;

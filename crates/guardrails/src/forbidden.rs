@@ -69,7 +69,7 @@ impl fmt::Display for ForbiddenError {
             ),
             ForbiddenError::Unbounded { expression } => write!(
                 f,
-                "what matches {expression:?} can be longer than {LONGEST} bytes; say with `Forbidden::within` how long a match is looked for while the output streams"
+                "a match of {expression:?} can be longer than {LONGEST} bytes; say with `Forbidden::within` how long a match is looked for while the output streams"
             ),
         }
     }

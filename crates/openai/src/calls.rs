@@ -38,7 +38,7 @@ impl Calls {
             Some(place) => place,
             None if self.calls.len() == MOST_CALLS => {
                 let message = format!(
-                    "the model calls more than {MOST_CALLS} tools at once: expected at most so many calls in an answer; tell it to call \
+                    "the model calls more than {MOST_CALLS} tools at once: expected at most that many calls in an answer; instruct it to call \
                      fewer at a time"
                 );
                 return Err(SourceError::new(ErrorKind::Model, message));

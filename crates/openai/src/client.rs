@@ -76,7 +76,7 @@ impl fmt::Display for ConfigError {
                 "{name:?} cannot be a header: a name has letters, digits and dashes, and a value no line break"
             ),
             ConfigError::Certificates { problem } => {
-                write!(f, "what was given to trust cannot be used: {problem}; expected certificates in PEM")
+                write!(f, "the certificates to trust cannot be used: {problem}; expected certificates in PEM")
             }
         }
     }
@@ -288,7 +288,7 @@ fn without_secrets(address: &str) -> String {
 
 fn untrusted(endpoint: &str, why: &str) -> String {
     format!(
-        "the certificate of {endpoint} is not trusted: {why}; if the server is meant, give what it is signed by to \
+        "the certificate of {endpoint} is not trusted: {why}; if the server is trusted, give the certificate of its issuer to \
          `OpenAi::trusting`"
     )
 }

@@ -93,7 +93,7 @@ impl ChatStream {
     /// Creates the stream of an answer that is not streamed.
     pub(crate) fn of_whole(body: &[u8], kept: &[String]) -> Result<Self, SourceError> {
         let chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
-            let message = "the server answered with what is neither a stream of events nor a chat completion";
+            let message = "the server answered with neither a stream of events nor a chat completion";
             SourceError::new(ErrorKind::Model, message).caused_by(error)
         })?;
         let mut reader = Reader::keeping(kept);
@@ -244,6 +244,6 @@ fn failure_of(error: sse_stream::Error) -> SourceError {
         sse_stream::Error::Body(cut) => {
             SourceError::new(ErrorKind::Network, "the connection was cut within the answer").caused_by(cut)
         }
-        error => SourceError::new(ErrorKind::Model, "the server sent what is no event").caused_by(error),
+        error => SourceError::new(ErrorKind::Model, "the server sent a malformed event").caused_by(error),
     }
 }

@@ -143,7 +143,7 @@ impl Reader {
             Ok(chunk) => self.chunk(chunk),
             Err(error) => {
                 let begins: String = data.chars().take(60).collect();
-                let message = format!("the server sent what is no chunk of an answer: {begins:?}");
+                let message = format!("the server sent a malformed chunk of an answer: {begins:?}");
                 self.fail(SourceError::new(ErrorKind::Model, message).caused_by(error));
             }
         }

@@ -235,10 +235,10 @@ async fn invalid_model_output_is_a_model_error() {
                 + &finish("stop"),
             "the model refuses: I would not.",
         ),
-        ("data: <html>\n\n".to_owned(), "the server sent what is no chunk of an answer: \"<html>\""),
+        ("data: <html>\n\n".to_owned(), "the server sent a malformed chunk of an answer: \"<html>\""),
         (
             "data: {\"choices\":5}\n\n".to_owned(),
-            "the server sent what is no chunk of an answer: \"{\\\"choices\\\":5}\"",
+            "the server sent a malformed chunk of an answer: \"{\\\"choices\\\":5}\"",
         ),
     ];
     for (sent, message) in cases {

@@ -108,7 +108,7 @@ async fn calls_without_an_end_are_given_up() {
     };
     let told = async |script: Vec<Act>| of(script).await.1.unwrap().message().to_owned();
     let calls = |count: usize| vec![events_head(), send((0..count).map(piece).collect::<String>())];
-    let refused = "the model calls more than 256 tools at once: expected at most so many calls in an answer; tell it to call fewer at a time";
+    let refused = "the model calls more than 256 tools at once: expected at most that many calls in an answer; instruct it to call fewer at a time";
     assert_ne!(told(calls(256)).await, refused);
     assert_eq!(told(calls(257)).await, refused);
     let long = |bytes: usize| {

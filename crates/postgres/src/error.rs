@@ -69,12 +69,12 @@ fn of_server(said: &DbError) -> StoreError {
     if is_gone.contains(code) {
         return StoreError::unusable(
             format_args!("the tables are not those of this program: {}", text(said)),
-            "stop who changed them, then restore them from a backup, or name another schema",
+            "stop the program that changed them, then restore them from a backup, or name another schema",
         );
     }
     if class == "XX" {
         return StoreError::unusable(
-            format_args!("the server cannot read what it has: {}", text(said)),
+            format_args!("the server cannot read its own data: {}", text(said)),
             "restore the database from a backup",
         );
     }

@@ -17,7 +17,7 @@ pub fn published() -> String {
     let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<Scenario>();
     schema.insert("title".to_owned(), "runstate scenario".into());
-    let about = "A scenario: what the user says, a model that follows a script, tools, and what comes from outside while it runs.";
+    let about = "A scenario: the message of the user, a model that follows a script, tools, and the events from outside while it runs.";
     schema.insert("description".to_owned(), about.into());
     let text = serde_json::to_string_pretty(&schema).unwrap_or_else(|_| unreachable!("a schema is JSON"));
     format!("{text}\n")

@@ -59,7 +59,7 @@ fn aliases_stand_for_10_000_events_and_no_more() {
 #[test]
 fn an_alias_within_its_own_value_is_refused() {
     let told = refused("a: &a [*a]\n");
-    assert!(told.contains("a part of: write out what is an alias"), "{told}");
+    assert!(told.contains("a part of: write out the aliases"), "{told}");
 }
 
 #[test]

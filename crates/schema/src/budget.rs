@@ -64,7 +64,7 @@ impl fmt::Display for Excess {
             Excess::Bytes(got) => {
                 write!(
                     f,
-                    "it has {got} bytes, and at most {MOST_BYTES} are taken: leave out what is not checked"
+                    "it has {got} bytes, and at most {MOST_BYTES} are taken: leave out the parts that are not checked"
                 )
             }
             Excess::Depth(at) => write!(
@@ -77,7 +77,7 @@ impl fmt::Display for Excess {
             ),
             Excess::Steps(at) => write!(
                 f,
-                "checking takes more than {MOST_STEPS} steps, at {at}: each `anyOf`, `allOf` and `oneOf` multiplies what it refers \
+                "checking takes more than {MOST_STEPS} steps, at {at}: each `anyOf`, `allOf` and `oneOf` multiplies the schemas it refers \
                  to, and a pattern with look-around takes the square of a text; refer once, or give less to check"
             ),
             Excess::Compiled(at) => write!(
@@ -87,7 +87,7 @@ impl fmt::Display for Excess {
             ),
             Excess::Reference(at) => write!(
                 f,
-                "it refers to {at:?}, which is not in the schema: put what is referred to into its `$defs`"
+                "it refers to {at:?}, which is not in the schema: put the referenced schema into its `$defs`"
             ),
         }
     }

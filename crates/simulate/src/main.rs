@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         }
     }
     if let Some(failure) = found.failures.first() {
-        println!("seed {} fails, behind {} others:", failure.seed, failure.after);
+        println!("seed {} fails, after {} others:", failure.seed, failure.after);
         for violation in failure.violations.iter().take(5) {
             println!("  {violation}");
         }
@@ -133,7 +133,7 @@ fn write_down(seed: u64, case: &Case) {
     println!("it is in {0}; played and judged again by runstate-simulate --play {0}", json_file.display());
     println!("as a scenario it is in {0}; played by runstate run {0}", scenario_file.display());
     println!(
-        "what it should come to is written by runstate test {0} --accept where the fault is not, and",
+        "its expected result is written by runstate test {0} --accept where the fault is not, and",
         folder.display()
     );
     println!("compared by runstate test {0} where it is", folder.display());

@@ -48,7 +48,7 @@ const WANTED: &[(&str, u64)] = &[
     ("second life", 50),
     ("tool panicked", 200),
     ("tool dropped", 100),
-    ("progress told", 200),
+    ("progress reported", 200),
     ("state conflict", 20),
     ("placeholder read", 100),
     ("superseded by a message", 50),
@@ -263,7 +263,7 @@ impl Run {
                     met.met("superseded by a message");
                 }
             }
-            EventKind::ToolCallProgress { .. } => met.met("progress told"),
+            EventKind::ToolCallProgress { .. } => met.met("progress reported"),
             EventKind::StateConflict { .. } => met.met("state conflict"),
             _ => {}
         }

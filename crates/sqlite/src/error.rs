@@ -92,7 +92,7 @@ pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
         }
         ErrorCode::DatabaseCorrupt => StoreError::unusable(
             format_args!("{at} is damaged: {error}"),
-            "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`",
+            "restore it from a backup, or save the readable rows with `sqlite3 FILE .recover`",
         ),
         ErrorCode::NotADatabase => StoreError::unusable(
             format_args!("{at} is no SQLite database: {error}"),

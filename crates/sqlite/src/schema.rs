@@ -103,7 +103,7 @@ fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()
     let refuse = |what: String| {
         Err(unusable(
             format!("{}: {what}", path.display()),
-            "nothing was changed; undo what another program has changed there, or restore the file from a backup",
+            "nothing was changed; undo the changes of the other program there, or restore the file from a backup",
         ))
     };
     for (key, sql) in &made {

@@ -13,15 +13,20 @@ pub(super) async fn a_wish_to_cancel_is_noted_once(bench: &dyn Bench) {
     assert!(store.cancel("r1", "not needed").await.must("cancel"), "the first wish is noted");
     assert!(!store.cancel("r1", "really not").await.must("cancel"), "a second one changes nothing");
     let noted = Some("not needed".to_owned());
-    assert_eq!(mail(&*store, "r1").await.cancel, noted, "in the mail");
-    assert_eq!(load(&*store, "r1").await.info.cancel, noted, "in what lists say");
+    assert_eq!(mail(&*store, "r1").await.cancel, noted, "in the pending signals");
+    assert_eq!(load(&*store, "r1").await.info.cancel, noted, "in the listed info");
 
     // Commits that do not end the run keep the request.
     let played = Played::new("r1", &[questions(1)]).await;
     let lease = claim(&*store, "r1").await;
     for one in played.commits() {
         commit(&*store, &lease, one).await;
-        assert_eq!(mail(&*store, "r1").await.cancel, noted, "in the mail after commit {}", one.version);
+        assert_eq!(
+            mail(&*store, "r1").await.cancel,
+            noted,
+            "in the pending signals after commit {}",
+            one.version
+        );
     }
 }
 
@@ -51,13 +56,13 @@ pub(super) async fn a_wish_to_cancel_is_over_with_the_run(bench: &dyn Bench) {
     for one in Played::new("r1", &[]).await.commits() {
         commit(&*store, &lease, one).await;
     }
-    assert_eq!(mail(&*store, "r1").await.cancel, None, "in the mail of a run that is over");
-    assert_eq!(load(&*store, "r1").await.info.cancel, None, "in what lists say of it");
+    assert_eq!(mail(&*store, "r1").await.cancel, None, "in the pending signals of a run that is over");
+    assert_eq!(load(&*store, "r1").await.info.cancel, None, "in the listed info");
 }
 
 pub(super) async fn a_run_that_is_over_is_not_cancelled(bench: &dyn Bench) {
     let store = bench.store().await;
     put_done(&*store, "r1").await;
     assert!(!store.cancel("r1", "too late").await.must("cancel"), "a run that is over");
-    assert_eq!(mail(&*store, "r1").await.cancel, None, "in its mail");
+    assert_eq!(mail(&*store, "r1").await.cancel, None, "in its pending signals");
 }

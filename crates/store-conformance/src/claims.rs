@@ -20,7 +20,7 @@ pub(super) async fn a_run_is_claimed_by_name_whatever_its_status(bench: &dyn Ben
         assert_eq!(claim(&*store, run).await, Lease::new(run, fence), "the lease on {run:?}");
         let holder = load(&*store, run).await.info.holder;
         let expected = Holder { name: "the suite".to_owned(), left: span(bench, LONG), fence };
-        assert_eq!(holder, Some(expected), "who has {run:?} in hand");
+        assert_eq!(holder, Some(expected), "the holder of {run:?}");
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) async fn fencing_tokens_grow_with_each_lease(bench: &dyn Bench) {
         let now = NOW + fence * 10;
         let any = fence % 2 == 0;
         let wish = if any { of_any(bench, "w", now, now + 10) } else { of(bench, "r1", "w", now, now + 10) };
-        let lease = store.claim(&wish).await.must("claim r1").must("claim r1, whose lease is over");
+        let lease = store.claim(&wish).await.must("claim r1").must("claim r1 after the end of its lease");
         assert_eq!(lease, Lease::new("r1", fence), "lease {fence}");
     }
 }
@@ -54,7 +54,7 @@ pub(super) async fn held_run_is_not_claimed(bench: &dyn Bench) {
     store
         .renew(&lease, span(bench, NOW + 20))
         .await
-        .must("ann's lease is untouched by those that were refused");
+        .must("the refused claims leave the lease of ann unchanged");
 }
 
 pub(super) async fn a_lease_is_over_at_its_very_end(bench: &dyn Bench) {
@@ -100,9 +100,9 @@ pub(super) async fn deferred_run_is_claimed_after_its_delay_or_by_name(bench: &d
         .await
         .must("put r1 off");
     let info = load(&*store, "r1").await.info;
-    assert_eq!(info.not_before, Some(span(bench, NOW + 100)), "how long it is put off");
+    assert_eq!(info.not_before, Some(span(bench, NOW + 100)), "the delay of the deferred run");
     assert_eq!(info.problem.as_deref(), Some("the model is away"), "why");
-    assert_eq!(info.holder, None, "nobody has it");
+    assert_eq!(info.holder, None, "the run has no holder");
     // The cancellation of a run needs no resource that caused its delay.
     create(&*store, "r2").await;
     let lease = claim(&*store, "r2").await;
@@ -132,7 +132,7 @@ pub(super) async fn deferred_run_is_claimed_after_its_delay_or_by_name(bench: &d
     assert_eq!(lease, Some(Lease::new("r1", 3)), "claim any at its very time");
     release(&*store, &Lease::new("r1", 3)).await;
     let info = load(&*store, "r1").await.info;
-    assert_eq!((info.not_before, info.problem), (None, None), "given back for anybody to go on with");
+    assert_eq!((info.not_before, info.problem), (None, None), "given back for any worker");
     assert_eq!(claim_any(bench, &*store, NOW).await, Some(Lease::new("r1", 4)), "claim any at once");
 }
 
@@ -150,7 +150,7 @@ pub(super) async fn a_waiting_run_is_claimed_once_a_decision_is_there(bench: &dy
     }
     release(&*store, &lease).await;
     assert_eq!(load(&*store, "r1").await.info.waiting, 1, "calls of r1 that wait");
-    assert_eq!(claim_any(bench, &*store, NOW).await, None, "a run that waits, whose decision was taken");
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "a waiting run with a taken decision");
 }
 
 pub(super) async fn a_waiting_run_is_claimed_once_it_is_to_be_cancelled(bench: &dyn Bench) {

@@ -33,7 +33,7 @@ pub(super) async fn commits_follow_each_other_by_number(bench: &dyn Bench) {
     commit(&*store, &lease, &played.commit(1)).await;
     for (number, expected) in [(1, 2), (3, 2), (4, 2)] {
         let refused = store.commit(&lease, &played.commit(number)).await;
-        let what = format!("commit {number} behind commit 1");
+        let what = format!("commit {number} after commit 1");
         refused!(what, refused, StoreError::Version { got, expected: 2, .. } if got == number as u64);
         assert_eq!(load(&*store, "r1").await.info.version, expected - 1, "{what}: the version");
     }
@@ -56,12 +56,7 @@ pub(super) async fn commit_and_lists_have_the_same_run_info(bench: &dyn Bench) {
         (expected.status, expected.reason) = (one.run.status, one.run.reason.clone());
         (expected.version, expected.steps, expected.waiting) = (one.version, one.run.steps, one.run.waiting);
         expected.changed_at_ms = one.at_ms;
-        assert_eq!(
-            load(&*store, "r1").await.info,
-            expected,
-            "what is said of r1 after commit {}",
-            one.version
-        );
+        assert_eq!(load(&*store, "r1").await.info, expected, "the info of r1 after commit {}", one.version);
         assert_eq!(runs(&*store).await, [expected], "the list after commit {}", one.version);
     }
     let info = load(&*store, "r1").await.info;
@@ -136,7 +131,7 @@ pub(super) async fn a_commit_of_another_lease_is_not_given_again(bench: &dyn Ben
         StoreError::Version { got: 1, expected: 2, .. }
     );
     let fenced = store.commit(&lease, &again(&played.commit(1))).await;
-    refused!("commit 1 again, by who was fenced", fenced, StoreError::Fenced { fence: 2, current: 3, .. });
+    refused!("commit 1 again, by the fenced holder", fenced, StoreError::Fenced { fence: 2, current: 3, .. });
     assert_eq!(everything(&*store, "r1").await, before, "after both");
     commit(&*store, &next, &played.commit(2)).await;
     commit(&*store, &next, &again(&played.commit(2))).await;

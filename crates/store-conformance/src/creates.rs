@@ -24,13 +24,17 @@ pub(super) async fn a_new_run_has_nothing_but_what_it_was_created_with(bench: &d
     let new = NewRun::new("r1", json!({ "model": "m" }), NOW).titled("tidy up");
     store.create(&new).await.must("create r1");
     let loaded = load(&*store, "r1").await;
-    assert_eq!(loaded.info, RunInfo::created(&new), "what lists say of a new run");
+    assert_eq!(loaded.info, RunInfo::created(&new), "the listed info of a new run");
     assert_eq!(loaded.info.status, RunStatus::Running, "a run that was not begun");
     assert_eq!(loaded.spec, json!({ "model": "m" }), "the spec");
     assert_eq!((&loaded.stored, loaded.messages, loaded.traced), (&None, 0, 0), "a run that was not begun");
     assert_eq!(runs(&*store).await, [loaded.info], "the list of runs");
     assert_eq!(trace(&*store, "r1").await, [], "the trace of a run that was not begun");
-    assert_eq!(mail(&*store, "r1").await, runstate_store::PendingSignals::default(), "the mail of a new run");
+    assert_eq!(
+        mail(&*store, "r1").await,
+        runstate_store::PendingSignals::default(),
+        "the pending signals of a new run"
+    );
 }
 
 pub(super) async fn a_spec_comes_back_as_it_was(bench: &dyn Bench) {
@@ -67,7 +71,11 @@ pub(super) async fn concurrent_creations_of_a_run_create_it_once(bench: &dyn Ben
         });
     }
     let created: Vec<i32> = super::crowds::all(tasks).await.into_iter().flatten().collect();
-    assert_eq!(created.len(), 1, "16 create r1 at once; these were told that they did: {created:?}");
+    assert_eq!(created.len(), 1, "16 create r1 at once; these were acknowledged: {created:?}");
     let store = bench.store().await;
-    assert_eq!(load(&*store, "r1").await.spec, json!(created[0]), "the run is that of who was told so");
+    assert_eq!(
+        load(&*store, "r1").await.spec,
+        json!(created[0]),
+        "the run is that of the acknowledged creator"
+    );
 }

@@ -112,7 +112,7 @@ pub(super) async fn one_of_many_decisions_on_a_call_is_accepted(bench: &dyn Benc
             kept.insert(place.must("a suspension that there was"), vec![decision.decision_id]);
         }
     }
-    assert_eq!(kept, accepted, "the decisions that are kept are those whose senders were told so");
+    assert_eq!(kept, accepted, "the stored decisions are those with an accepted reply");
     assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait");
 }
 
@@ -174,7 +174,7 @@ pub(super) async fn commits_and_decisions_do_not_undo_each_other(bench: &dyn Ben
                 }
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
-            assert_eq!(taken, 10, "decisions on {run:?} that came in: each is mail until it is taken");
+            assert_eq!(taken, 10, "decisions on {run:?} that came in: each is pending until it is taken");
             assert_stored(&*commits, played.state(), "in the end").await;
             assert_eq!(super::puts::trace(&*commits, &run).await, played.trace(), "the trace of {run:?}");
         });

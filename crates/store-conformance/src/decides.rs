@@ -34,11 +34,11 @@ pub(super) async fn decider_gets_the_reply_to_the_decision(bench: &dyn Bench) {
     (first.reason, first.actor) = (Some("fine".to_owned()), Some("ann".to_owned()));
     assert_eq!(reply(&*store, &first).await, Reply::Accepted, "the first on c0");
     let kept = mail(&*store, "r1").await.decisions;
-    assert_eq!(kept.len(), 1, "the mail: {kept:?}");
+    assert_eq!(kept.len(), 1, "the pending signals: {kept:?}");
     let told = (&*kept[0].decision_id, &*kept[0].call, kept[0].action, kept[0].decided_at_ms);
-    assert_eq!(told, ("d0", "c0", Resume, NOW), "id, call, action and time of what is kept");
+    assert_eq!(told, ("d0", "c0", Resume, NOW), "id, call, action and time of the stored decision");
     let told = (kept[0].reason.as_deref(), kept[0].actor.as_deref());
-    assert_eq!(told, (Some("fine"), Some("ann")), "reason and actor of what is kept");
+    assert_eq!(told, (Some("fine"), Some("ann")), "reason and actor of the stored decision");
 
     assert_eq!(reply(&*store, &first).await, Reply::Duplicate, "the same again");
     let mut other = on("r1", "c0", "d1");
@@ -65,7 +65,7 @@ pub(super) async fn decider_gets_the_reply_to_the_decision(bench: &dyn Bench) {
     assert_eq!(reply(&*store, &twice).await, Reply::Duplicate, "the same again, by its suspension alone");
     let stale = on("r1", "c1", "d2").on("of another time");
     assert_eq!(reply(&*store, &stale).await, Reply::Stale, "a suspension that is not there");
-    assert_eq!(mail(&*store, "r1").await.decisions, kept, "the mail after all that");
+    assert_eq!(mail(&*store, "r1").await.decisions, kept, "the pending signals after all that");
 }
 
 pub(super) async fn a_decision_is_found_by_call_or_suspension(bench: &dyn Bench) {
@@ -105,13 +105,13 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
     let told = reply(&*store, &Incoming::new("d0", "c0", Resume)).await;
     assert!(matches!(told, Reply::Invalid(_)), "c0, which two runs have: {told:?}");
     for run in ["r1", "r2"] {
-        assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
+        assert_eq!(mail(&*store, run).await.decisions, [], "the pending signals of {run:?}");
     }
     assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Accepted, "c0 of r1");
     // A repeated decision without its run does not answer the call of the other run.
     let told = reply(&*store, &Incoming::new("d1", "c0", Resume)).await;
     assert!(matches!(told, Reply::Invalid(_)), "c0, once only that of r2 waits: {told:?}");
-    assert_eq!(mail(&*store, "r2").await.decisions, [], "the mail of r2");
+    assert_eq!(mail(&*store, "r2").await.decisions, [], "the pending signals of r2");
 }
 
 pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dyn Bench) {
@@ -140,7 +140,7 @@ pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dy
         ambiguous,
         "the name of the second alone"
     );
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the pending signals");
     let named = on("r1", "same", "d1").on(&*waits[0].suspension.id);
     assert_eq!(reply(&*store, &named).await, Reply::Accepted, "the second, by its id and suspension");
     let kept = mail(&*store, "r1").await.decisions;
@@ -162,7 +162,7 @@ pub(super) async fn shared_id_of_two_waiting_calls_is_ambiguous(bench: &dyn Benc
     let candidates: Vec<_> = waits.iter().map(|one| one.suspension.id.clone()).collect();
     let told = reply(&*store, &on("r1", "same", "d0")).await;
     assert_eq!(told, Reply::Ambiguous(candidates), "\"same\", of which two wait");
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the pending signals");
     for (one, id) in waits.iter().zip(["d0", "d1"]) {
         let named = on("r1", &one.call, id).on(&*one.suspension.id);
         assert_eq!(reply(&*store, &named).await, Reply::Accepted, "{:?}, by its suspension", one.call);
@@ -175,15 +175,15 @@ pub(super) async fn a_decision_is_for_the_question_that_was_shown(bench: &dyn Be
     let shown = approval(&*store, "r1", "c0").await.digest;
     let others = on("r1", "c1", "d0").for_question(&*shown);
     assert_eq!(reply(&*store, &others).await, Reply::Stale, "the digest of c0, for c1");
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the pending signals");
     let exact = on("r1", "c0", "d0").for_question(&*shown);
     assert_eq!(reply(&*store, &exact).await, Reply::Accepted, "the digest of c0, for c0");
     let kept = mail(&*store, "r1").await.decisions;
-    assert_eq!(kept[0].digest.as_ref(), Some(&shown), "the digest is part of what is kept");
+    assert_eq!(kept[0].digest.as_ref(), Some(&shown), "the digest is stored");
     let without = on("r1", "c1", "d1");
     assert_eq!(reply(&*store, &without).await, Reply::Accepted, "without a digest");
     let kept = mail(&*store, "r1").await.decisions;
-    assert!(kept[1].digest.is_some(), "the digest is part of what is kept, also where none was given");
+    assert!(kept[1].digest.is_some(), "the digest is stored, also where none was given");
 }
 
 /// The table of [`Reply`]: before each commit of the questions, while the run is leased, without a driver, and after
@@ -316,7 +316,7 @@ pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) 
     let told: Vec<_> = lapsed.iter().map(|one| (&*one.call, one.action, one.decided_at_ms)).collect();
     assert_eq!(told, [("c0", Cancel, NOW + 10)], "the call is given up");
     let told = decide(&*store, &on("r1", "c0", "d1"), NOW + 9, &Unchecked).await;
-    assert_eq!(told.must("decide again"), Reply::Expired, "who decides by a clock that is behind");
+    assert_eq!(told.must("decide again"), Reply::Expired, "a decision by a clock that is behind");
 }
 
 pub(super) async fn a_decision_in_the_name_of_the_runtime_is_refused(bench: &dyn Bench) {
@@ -331,7 +331,7 @@ pub(super) async fn a_decision_in_the_name_of_the_runtime_is_refused(bench: &dyn
             forged.actor
         );
     }
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the pending signals");
 }
 
 pub(super) async fn an_actor_that_cannot_be_told_apart_is_refused(bench: &dyn Bench) {
@@ -362,7 +362,7 @@ pub(super) async fn a_result_that_does_not_fit_is_refused(bench: &dyn Bench) {
     let wrong = on("r1", "c0", "d0").with_result(7);
     let told = decide(&*store, &wrong, NOW, &Texts).await.must("decide");
     assert!(matches!(told, Reply::Invalid(_)), "a number where a text is asked for: {told:?}");
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the pending signals");
     let right = on("r1", "c0", "d0").with_result("seven");
     assert_eq!(decide(&*store, &right, NOW, &Texts).await.must("decide"), Reply::Accepted, "a text");
     assert_eq!(mail(&*store, "r1").await.decisions[0].result, json!("seven"), "the result that is kept");

@@ -99,7 +99,7 @@ pub(super) async fn a_run_that_was_dropped_goes_on_from_its_last_commit(bench: &
     for pause in 0.. {
         let now = NOW + rounds * 10;
         let lease = store.claim(&of(bench, "r1", format!("w{rounds}"), now, now + 10)).await;
-        let lease = lease.must("claim what was dropped").must("claim what was dropped");
+        let lease = lease.must("claim the dropped run").must("claim the dropped run");
         rounds += 1;
         let worked =
             tokio::time::timeout(Duration::from_micros(pause * 300), work(&store, &lease, &script())).await;
@@ -107,7 +107,7 @@ pub(super) async fn a_run_that_was_dropped_goes_on_from_its_last_commit(bench: &
         assert!(loaded.info.version >= last, "commits are not undone: {} was {last}", loaded.info.version);
         last = loaded.info.version;
         if let Some(stored) = &loaded.stored {
-            stored.restore().unwrap_or_else(|error| panic!("restore what was dropped: {error}"));
+            stored.restore().unwrap_or_else(|error| panic!("restore the dropped run: {error}"));
         }
         conforms(&*store, "r1").await;
         if worked.is_ok() {
@@ -141,7 +141,11 @@ pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     ended.unwrap_or_else(|error| panic!("cancel the run: {error}"));
     let loaded = load(&*people, "r1").await;
     assert_stored(&*people, &state, "in the end").await;
-    assert_eq!((loaded.info.status, loaded.info.cancel), (RunStatus::Done, None), "what lists say of it");
+    assert_eq!(
+        (loaded.info.status, loaded.info.cancel),
+        (RunStatus::Done, None),
+        "the listed info of the run"
+    );
     let waits = super::puts::approvals(&*people, runstate_store::ApprovalFilter::All).await;
     assert_eq!(waits, [], "calls that wait");
     conforms(&*people, "r1").await;

@@ -33,7 +33,7 @@ pub(super) async fn events_have_no_gap(bench: &dyn Bench) {
         let got: Vec<AgentEvent> = rows.iter().map(read).collect();
         let mut next = 1;
         for event in &got {
-            assert_eq!(event.seq, next, "the number behind {}", next - 1);
+            assert_eq!(event.seq, next, "the number after {}", next - 1);
             next = event.last() + 1;
         }
         let is = |test: fn(&EventKind) -> bool| got.iter().filter(|event| test(&event.kind)).count();
@@ -81,9 +81,9 @@ pub(super) async fn events_are_read_in_pages(bench: &dyn Bench) {
     }
     // A receiver that has seen some pieces of an answer gets the whole row.
     let page = store.events("r1", pieces.seq, 1).await.must("the pieces of an answer");
-    assert_eq!(page, std::slice::from_ref(pieces), "the events behind the first piece of an answer");
+    assert_eq!(page, std::slice::from_ref(pieces), "the events after the first piece of an answer");
     let none = [store.events("r1", 0, 0).await, store.events("r1", u64::MAX, 10).await];
-    for (what, page) in ["no events", "events behind the last"].into_iter().zip(none) {
+    for (what, page) in ["no events", "events after the last"].into_iter().zip(none) {
         assert_eq!(page.must(what), [], "{what}");
     }
 }
@@ -117,7 +117,7 @@ pub(super) async fn events_of_a_repeated_commit_replace_the_first(bench: &dyn Be
     third.events = vec![row(10, 10)];
     commit(&*store, &lease, &third).await;
     let page = store.events("r1", 6, 9).await.must("a page");
-    assert_eq!(page, [row(6, 9), row(10, 10)], "the events behind number 6");
+    assert_eq!(page, [row(6, 9), row(10, 10)], "the events after number 6");
 }
 
 pub(super) async fn changes_name_committed_runs_once(bench: &dyn Bench) {
@@ -139,7 +139,7 @@ pub(super) async fn changes_name_committed_runs_once(bench: &dyn Bench) {
     let expected = |runs: &[(&str, u64)]| runs.iter().map(|(run, at)| ((*run).to_owned(), *at)).collect();
     let all = store.changes(&changes.cursor, none).await.must("changes");
     assert_eq!((all.runs.len(), named(&all)), (2, expected(&[("r1", 2), ("r2", 1)])), "both runs");
-    assert_eq!(store.changes(&all.cursor, none).await.must("changes").runs, [], "runs behind both");
+    assert_eq!(store.changes(&all.cursor, none).await.must("changes").runs, [], "runs after both");
     commit(&*store, &first, &played.commit(3)).await;
     // A cursor is valid at another handle and after a round trip through JSON.
     let json = serde_json::to_string(&all.cursor).ok().must("the cursor as JSON");
@@ -171,5 +171,9 @@ pub(super) async fn a_commit_wakes_each_reader_of_changes(bench: &dyn Bench) {
         commit(&*store, &lease, &played.commit(1)).await;
     };
     let (one, other, ()) = tokio::join!(reads(here), reads(there), made);
-    assert_eq!([one, other], [[("r1".to_owned(), 1)], [("r1".to_owned(), 1)]], "what both were told");
+    assert_eq!(
+        [one, other],
+        [[("r1".to_owned(), 1)], [("r1".to_owned(), 1)]],
+        "the events of both receivers"
+    );
 }

@@ -18,7 +18,7 @@ pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     let lease = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
     store.renew(&lease, span(bench, NOW + 50)).await.must("renew");
     let expected = Holder { name: "ann".to_owned(), left: span(bench, NOW + 50), fence: 1 };
-    assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
+    assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "the holder of the run, until when");
     let held = store.claim(&of(bench, "r1", "bob", NOW + 49, LONG)).await;
     refused!("claim before its new end", held, StoreError::Held { left, .. } if left.as_millis() == 1);
     store.claim(&of(bench, "r1", "bob", NOW + 50, LONG)).await.must("claim at its new end");
@@ -31,7 +31,7 @@ pub(super) async fn expired_lease_of_an_unclaimed_run_is_renewed(bench: &dyn Ben
     bench.clock().set(NOW + 20);
     store.renew(&lease, span(bench, NOW + 100)).await.must("renew after its end");
     let held = store.claim(&of(bench, "r1", "bob", NOW + 50, LONG)).await;
-    refused!("claim what was renewed", held, StoreError::Held { left, .. } if left.as_millis() == 50);
+    refused!("claim the renewed run", held, StoreError::Held { left, .. } if left.as_millis() == 50);
 }
 
 pub(super) async fn a_lease_renewed_for_no_time_is_over(bench: &dyn Bench) {
@@ -41,7 +41,7 @@ pub(super) async fn a_lease_renewed_for_no_time_is_over(bench: &dyn Bench) {
     let holder = load(&*store, "r1").await.info.holder.must("its holder");
     store.renew(&Lease::new("r1", holder.fence), Duration::ZERO).await.must("renew for no time");
     let lease = store.claim(&of(bench, "r1", "bob", NOW, LONG)).await.must("claim").must("claim");
-    assert_eq!(lease.fence, 2, "the fence of the lease behind it");
+    assert_eq!(lease.fence, 2, "the fencing token of the lease after it");
     let fenced = store.renew(&Lease::new("r1", holder.fence), Duration::ZERO).await;
     refused!("end a lease that was taken", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
     // The ended lease counts as a lost claim.
@@ -56,7 +56,11 @@ pub(super) async fn a_lease_without_a_term_has_no_end(bench: &dyn Bench) {
     for _ in 0..2 {
         bench.clock().set(LONG);
         let held = store.claim(&of(bench, "r1", "bob", LONG, LONG + 1)).await;
-        refused!("claim what has no end", held, StoreError::Held { left: Duration::MAX, .. });
+        refused!(
+            "claim the run of a lease without an end",
+            held,
+            StoreError::Held { left: Duration::MAX, .. }
+        );
         assert_eq!(
             store.claim(&of_any(bench, "bob", LONG, LONG + 1)).await.must("claim any"),
             None,
@@ -72,9 +76,9 @@ pub(super) async fn a_lease_without_a_term_has_no_end(bench: &dyn Bench) {
         .claim(&of(bench, "r1", "bob", LONG + 5, LONG + 9))
         .await
         .must("claim")
-        .must("claim behind its new end");
+        .must("claim after its new end");
     let fenced = store.renew(&lease, Duration::MAX).await;
-    refused!("renew what was taken", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
+    refused!("renew the lease of a taken run", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
 }
 
 pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
@@ -85,14 +89,14 @@ pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
     let fenced = store.renew(&old, span(bench, LONG)).await;
     refused!("renew an older lease", fenced, StoreError::Fenced { run, fence: 1, current: 2 } if run == "r1");
     let expected = Holder { name: "bob".to_owned(), left: span(bench, NOW + 20), fence: 2 };
-    assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
+    assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "the holder of the run, until when");
 }
 
 pub(super) async fn a_run_is_given_back_with_its_problem(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
-    store.release(&lease, &Release::retry_after(span(bench, NOW + 5), "no key")).await.must("put off");
+    store.release(&lease, &Release::retry_after(span(bench, NOW + 5), "no key")).await.must("deferred");
     let info = load(&*store, "r1").await.info;
     let told = (info.holder, info.not_before, info.problem.as_deref());
     assert_eq!(told, (None, Some(span(bench, NOW + 5)), Some("no key")), "holder, time and problem");
@@ -117,26 +121,26 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
         assert_eq!(lost().await, expected, "claims that ended with nothing, at claim {turn}");
     }
     let lease = take(4, true).await;
-    assert_eq!(lease.lost, 3, "told by the lease of a claim without a name");
-    assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
+    assert_eq!(lease.lost, 3, "reported by the lease of a claim without a name");
+    assert_eq!(lost().await, 3, "the lease after three that ended with nothing");
     // A release with a retry delay, or after a drain, does not show that the run can be driven.
-    store.release(&lease, &Release::retry_after(span(bench, NOW), "no key")).await.must("put off");
+    store.release(&lease, &Release::retry_after(span(bench, NOW), "no key")).await.must("deferred");
     let lease = take(5, true).await;
-    assert_eq!(lost().await, 3, "behind one that put it off");
+    assert_eq!(lost().await, 3, "after a lease that deferred it");
     store.release(&lease, &Release::clean()).await.must("release");
     let lease = take(5, true).await;
-    assert_eq!(lost().await, 3, "behind one that gave it back");
+    assert_eq!(lost().await, 3, "after a lease that gave it back");
     store.release(&lease, &Release::clean().pardoned()).await.must("release");
     assert_eq!(lost().await, 0, "given back with a pardon");
     take(6, true).await;
-    assert_eq!(lost().await, 0, "behind one with a pardon");
+    assert_eq!(lost().await, 0, "after a lease with a cleared loss count");
     let lease = take(7, false).await;
-    assert_eq!(lost().await, 1, "behind one that ended with nothing");
+    assert_eq!(lost().await, 1, "after a lease that ended with nothing");
     let played = Played::new("r1", &[one("a", "say", json!(1)), questions(1)]).await;
     let mut commits = played.commits();
     store.commit(&lease, commits.next().must("a commit")).await.must("commit");
     let lease = take(8, false).await;
-    assert_eq!(lost().await, 2, "behind one that committed, and ended no step");
+    assert_eq!(lost().await, 2, "after a lease that committed, and ended no step");
     for commit in commits {
         store.commit(&lease, commit).await.must("commit");
         if commit.run.steps > 1 {
@@ -144,7 +148,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
         }
     }
     take(9, false).await;
-    assert_eq!(lost().await, 0, "behind one that ended a step");
+    assert_eq!(lost().await, 0, "after a lease that ended a step");
 }
 
 pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
@@ -152,7 +156,7 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     let played = Played::new("r1", &[questions(1)]).await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
-    store.release(&lease, &Release::retry_after(Duration::ZERO, "no key")).await.must("put off");
+    store.release(&lease, &Release::retry_after(Duration::ZERO, "no key")).await.must("deferred");
     // A lost claim.
     store.claim(&of(bench, "r1", "ann", NOW, NOW + 1)).await.must("claim");
     let lease = store.claim(&of(bench, "r1", "bob", NOW + 1, LONG)).await.must("claim").must("claim");
@@ -167,23 +171,23 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     other.version += 1;
     let refused = store.commit_and_release(&lease, &other).await;
     refused!("a commit of another number", refused, StoreError::Version { .. });
-    assert!(load(&*store, "r1").await.info.holder.is_some(), "the holder behind a refused commit");
+    assert!(load(&*store, "r1").await.info.holder.is_some(), "the holder after a refused commit");
 
     store.commit_and_release(&lease, &last).await.must("commit and release");
     let info = load(&*store, "r1").await.info;
     let told = (info.version, info.holder, info.not_before, info.problem, info.lost);
-    assert_eq!(told, (last.version, None, None, None, 0), "the run behind its last commit");
-    assert_stored(&*store, played.state(), "behind its last commit").await;
+    assert_eq!(told, (last.version, None, None, None, 0), "the run after its last commit");
+    assert_stored(&*store, played.state(), "after its last commit").await;
     assert_eq!(trace(&*store, "r1").await, played.trace(), "its trace");
 
     // A late renewal does not restore the lease.
-    store.renew(&lease, span(bench, LONG)).await.must("renew what was given back");
-    assert_eq!(load(&*store, "r1").await.info.holder, None, "the holder behind a late renewal");
+    store.renew(&lease, span(bench, LONG)).await.must("renew the lease of a run given back");
+    assert_eq!(load(&*store, "r1").await.info.holder, None, "the holder after a late renewal");
     // The acknowledgement was lost.
     let mut again = last.clone();
     again.again = true;
     store.commit_and_release(&lease, &again).await.must("commit and release again");
-    assert_eq!(load(&*store, "r1").await.info.version, last.version, "the version behind a repeated commit");
+    assert_eq!(load(&*store, "r1").await.info.version, last.version, "the version after a repeated commit");
 
     // The run is free, and the next claim invalidates this lease.
     let yes = yes(&*store, "r1", "c0", "d0").await;
@@ -191,8 +195,8 @@ pub(super) async fn last_commit_gives_the_run_back(bench: &dyn Bench) {
     let next = claim_any(bench, &*store, NOW + 2).await.must("a run with a decision");
     assert_eq!(next.fence, lease.fence + 1, "the next lease");
     let fenced = store.commit_and_release(&lease, &again).await;
-    refused!("a repeated commit behind the next claim", fenced, StoreError::Fenced { .. });
-    assert!(load(&*store, "r1").await.info.holder.is_some(), "the next holder behind a fenced commit");
+    refused!("a repeated commit after the next claim", fenced, StoreError::Fenced { .. });
+    assert!(load(&*store, "r1").await.info.holder.is_some(), "the next holder after a fenced commit");
 }
 
 pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
@@ -205,7 +209,7 @@ pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
         .release(&old, &Release::retry_after(span(bench, NOW + 99), "ann gave up"))
         .await
         .must("release an older lease");
-    assert_eq!(load(&*store, "r1").await.info, before, "what bob has in hand");
+    assert_eq!(load(&*store, "r1").await.info, before, "the runs held by bob");
     // A release for a removed run is ignored as well.
     store.release(&Lease::new("gone", 1), &Release::clean()).await.must("release a run that is not there");
 }
@@ -215,7 +219,7 @@ pub(super) async fn fencing_tokens_grow_after_a_release(bench: &dyn Bench) {
     create(&*store, "r1").await;
     for fence in 1..=4 {
         let lease = claim_any(bench, &*store, NOW).await.must("claim any");
-        assert_eq!(lease.fence, fence, "a lease behind one that was given back");
+        assert_eq!(lease.fence, fence, "a lease after one that was given back");
         release(&*store, &lease).await;
     }
     let old = store.renew(&Lease::new("r1", 3), span(bench, LONG)).await;

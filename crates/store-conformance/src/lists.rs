@@ -166,10 +166,10 @@ pub(super) async fn approval_has_the_call_and_the_question(bench: &dyn Bench) {
     put(&*store, &played).await;
     let [one] = &approvals(&*store, ApprovalFilter::All).await[..] else { panic!("one call waits") };
     assert_eq!((&*one.run, &*one.call, &*one.tool), ("r1", "c0", "ask"), "run, call and tool");
-    assert_eq!(one.arguments, arguments, "what the tool would be called with");
+    assert_eq!(one.arguments, arguments, "the arguments of the call");
     let state = played.state();
     let pending = state.pending();
-    assert_eq!(one.suspension, *pending[0].suspension, "what it waits for");
+    assert_eq!(one.suspension, *pending[0].suspension, "the suspension of the call");
     assert_eq!(
         one.digest,
         one.suspension.digest("r1", "c0", "ask", &arguments),
@@ -186,18 +186,18 @@ pub(super) async fn a_decided_call_waits_no_more(bench: &dyn Bench) {
     store.post(&decision).await.must("post d1");
     for about in [ApprovalFilter::All, ApprovalFilter::Run("r1".into())] {
         let waits = approvals(&*store, about).await;
-        assert_eq!(names(&waits), [("r1", "c0"), ("r1", "c2")], "calls that nobody decided");
+        assert_eq!(names(&waits), [("r1", "c0"), ("r1", "c2")], "undecided calls");
     }
     assert_eq!(approvals(&*store, ApprovalFilter::Call("c1".into())).await, [], "the call that was decided");
     assert_eq!(approvals(&*store, about).await, [], "its suspension");
-    assert_eq!(runs(&*store).await[0].waiting, 3, "lists of runs say what the last commit left");
+    assert_eq!(runs(&*store).await[0].waiting, 3, "the listed info after the last commit");
     let lease = claim(&*store, "r1").await;
     for new in played.resume(&[decision]).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }
     assert_eq!(runs(&*store).await[0].waiting, 2, "once the decision was taken");
     let waits = approvals(&*store, ApprovalFilter::All).await;
-    assert_eq!(names(&waits), [("r1", "c0"), ("r1", "c2")], "calls that nobody decided, once it was taken");
+    assert_eq!(names(&waits), [("r1", "c0"), ("r1", "c2")], "undecided calls, once it was taken");
 }
 
 pub(super) async fn lists_of_nothing_are_empty(bench: &dyn Bench) {
@@ -205,5 +205,5 @@ pub(super) async fn lists_of_nothing_are_empty(bench: &dyn Bench) {
     assert_eq!(runs(&*store).await, [], "runs");
     assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait");
     bench.clock().set(u64::MAX / 4);
-    assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that lapse");
+    assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that expire");
 }

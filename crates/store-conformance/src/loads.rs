@@ -163,7 +163,7 @@ pub(super) async fn decisions_come_back_once_they_are_taken(bench: &dyn Bench) {
     (decision.reason, decision.actor) = (Some("it is fine".to_owned()), Some("ann".to_owned()));
     store.post(&decision).await.must("post d0");
     let stored = load(&*store, "r1").await.stored.must("the run");
-    assert_eq!(stored.decisions().len(), 0, "a decision that nobody took is no part of the run");
+    assert_eq!(stored.decisions().len(), 0, "an untaken decision is no part of the run");
     for new in played.resume(std::slice::from_ref(&decision)).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }

@@ -231,13 +231,9 @@ async fn around_each_commit(
     for call in ["a", "a#2", "b", "t"] {
         let approved: BTreeSet<_> = doors.table.approved_by(call).collect();
         let least = if call.starts_with('a') { 2 } else { 1 };
-        assert!(
-            played.executed(call) && approved.len() == least,
-            "{}: {call} behind {approved:?}",
-            doors.way
-        );
+        assert!(played.executed(call) && approved.len() == least, "{}: {call} after {approved:?}", doors.way);
     }
-    assert!(!played.executed("l"), "{}: the call that lapsed", doors.way);
+    assert!(!played.executed("l"), "{}: the expired call", doors.way);
     doors.met
 }
 

@@ -23,19 +23,19 @@ pub(super) async fn paused_holder_is_fenced_after_another_claim(bench: &dyn Benc
     commit(&*ann, &old, &played.commit(2)).await;
 
     // Ann is paused, and her lease expires. Bob continues.
-    let new = bob.claim(&of_any(bench, "bob", NOW + 10, LONG)).await.must("claim").must("what ann had");
-    assert_eq!(load(&*bob, "r1").await.info.version, 2, "bob reads what ann committed");
+    let new = bob.claim(&of_any(bench, "bob", NOW + 10, LONG)).await.must("claim").must("the run of ann");
+    assert_eq!(load(&*bob, "r1").await.info.version, 2, "bob reads the commits of ann");
     let fenced = ann.commit(&old, &played.commit(3)).await;
     refused!("ann's next commit", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
     commit(&*bob, &new, &played.commit(3)).await;
     for version in [3, 4] {
         let fenced = ann.commit(&old, &played.commit(version)).await;
-        refused!("ann's next commit, behind bob's", fenced, StoreError::Fenced { .. });
+        refused!("ann's next commit, after bob's", fenced, StoreError::Fenced { .. });
     }
     refused!("ann's renewal", ann.renew(&old, span(bench, LONG)).await, StoreError::Fenced { .. });
     commit(&*bob, &new, &played.commit(4)).await;
     for store in [&ann, &bob] {
-        assert_eq!(load(&**store, "r1").await.info.version, 4, "what both read");
+        assert_eq!(load(&**store, "r1").await.info.version, 4, "the run as both read it");
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn fenced_holder_cannot_repeat_an_older_commit(bench: &dyn Benc
         Some("1".to_owned()),
     )];
     refused!("ann's commit 2, again", ann.commit(&old, &again).await, StoreError::Fenced { .. });
-    assert_eq!(everything(&*ann, "r1").await, before, "what bob committed");
+    assert_eq!(everything(&*ann, "r1").await, before, "the commits of bob");
 }
 
 pub(super) async fn two_handles_see_each_others_commits(bench: &dyn Bench) {
@@ -81,9 +81,13 @@ pub(super) async fn two_handles_see_each_others_commits(bench: &dyn Bench) {
         let (here, there) = if one.version % 2 == 0 { (&ann, &bob) } else { (&bob, &ann) };
         let lease = here.claim(&of_any(bench, "w", NOW, LONG)).await.must("claim").must("claim any");
         fence += 1;
-        assert_eq!(lease.fence, fence, "fences grow across handles");
+        assert_eq!(lease.fence, fence, "fencing tokens grow across handles");
         commit(&**here, &lease, one).await;
         super::puts::release(&**here, &lease).await;
-        assert_eq!(everything(&**there, "r1").await, everything(&**here, "r1").await, "what both read");
+        assert_eq!(
+            everything(&**there, "r1").await,
+            everything(&**here, "r1").await,
+            "the run as both read it"
+        );
     }
 }

@@ -24,7 +24,7 @@ pub(super) async fn the_first_decision_is_accepted(bench: &dyn Bench) {
     let before = load(&*store, "r1").await;
     let first = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(post(&*store, &first).await, Posted::Accepted, "the first decision on c0");
-    assert_eq!(mail(&*store, "r1").await.decisions, [first], "the mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [first], "the pending signals");
     assert_eq!(load(&*store, "r1").await, before, "the run is as it was until the decision is taken");
     let second = yes(&*store, "r1", "c1", "d1").await;
     assert_eq!(post(&*store, &second).await, Posted::Accepted, "the first decision on c1");
@@ -41,7 +41,7 @@ pub(super) async fn the_same_decision_again_is_a_duplicate(bench: &dyn Bench) {
     (changed.action, changed.reason) = (Cancel, Some("changed my mind".to_owned()));
     assert_eq!(post(&*store, &changed).await, Posted::Duplicate, "d0 again, saying something else");
     let kept = mail(&*store, "r1").await.decisions;
-    assert_eq!(kept, std::slice::from_ref(&first), "what was said first counts");
+    assert_eq!(kept, std::slice::from_ref(&first), "the first decision counts");
     let lease = claim(&*store, "r1").await;
     for new in played.resume(std::slice::from_ref(&first)).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
@@ -58,15 +58,19 @@ pub(super) async fn another_decision_is_a_conflict(bench: &dyn Bench) {
     assert_eq!(post(&*store, &first).await, Posted::Accepted, "d0");
     for (id, action) in [("d1", Cancel), ("d2", Resume)] {
         let other = decision(&waits, id, action);
-        assert_eq!(post(&*store, &other).await, Posted::Conflict, "{id} on what d0 decided");
+        assert_eq!(post(&*store, &other).await, Posted::Conflict, "{id} on the call decided by d0");
     }
     let lease = claim(&*store, "r1").await;
     for new in played.resume(&[first]).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }
     let late = decision(&waits, "d3", Resume);
-    assert_eq!(post(&*store, &late).await, Posted::Conflict, "d3 on what d0 decided, once that was taken");
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(
+        post(&*store, &late).await,
+        Posted::Conflict,
+        "d3 on the call decided by d0, once that was taken"
+    );
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the pending signals");
 }
 
 pub(super) async fn a_decision_id_is_for_one_suspension(bench: &dyn Bench) {
@@ -82,7 +86,7 @@ pub(super) async fn a_decision_id_is_for_one_suspension(bench: &dyn Bench) {
         Posted::Duplicate,
         "d0 on c1 of r1: a decision of that id is there"
     );
-    assert_eq!(mail(&*store, "r1").await.decisions, [first], "what was accepted");
+    assert_eq!(mail(&*store, "r1").await.decisions, [first], "the accepted decisions");
     assert_eq!(post(&*store, &elsewhere).await, Posted::Accepted, "d0 on c0 of r2: ids are those of a run");
 }
 
@@ -95,7 +99,7 @@ pub(super) async fn a_decision_on_what_does_not_wait_is_not_accepted(bench: &dyn
         let mut on_nothing = Decision::new("d0", "no such suspension", Resume);
         (on_nothing.run_id, on_nothing.call) = (run.to_owned(), "c0".to_owned());
         assert_eq!(post(&*store, &on_nothing).await, Posted::NotWaiting, "a suspension that {run:?} has not");
-        assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
+        assert_eq!(mail(&*store, run).await.decisions, [], "the pending signals of {run:?}");
     }
     // The suspension existed, and its call was given up with the run.
     let lease = claim(&*store, "waits").await;
@@ -124,7 +128,7 @@ pub(super) async fn a_decision_on_a_suspension_of_another_call_is_not_accepted(b
     crossed.run_id = "r2".to_owned();
     assert_eq!(post(&*store, &crossed).await, Posted::NotWaiting, "the suspension of r1, for r2");
     for run in ["r1", "r2"] {
-        assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
+        assert_eq!(mail(&*store, run).await.decisions, [], "the pending signals of {run:?}");
     }
 }
 
@@ -155,10 +159,10 @@ pub(super) async fn commit_removes_taken_decisions_from_pending_signals(bench: &
     for new in played.resume(&[taken]).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }
-    assert_eq!(mail(&*store, "r1").await.decisions, posted, "those that were not taken, in their order");
+    assert_eq!(mail(&*store, "r1").await.decisions, posted, "the untaken decisions, in their order");
     release(&*store, &lease).await;
     assert_eq!(mail(&*store, "r1").await.decisions, posted, "once the run was given back");
-    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "calls that wait and nobody decided");
+    assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "waiting calls without a decision");
 }
 
 pub(super) async fn decisions_come_back_as_they_were(bench: &dyn Bench) {

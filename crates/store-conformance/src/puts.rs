@@ -147,7 +147,7 @@ pub(super) async fn load(store: &dyn RunStore, run: &str) -> Loaded {
 #[track_caller]
 pub(super) fn restored(stored: Option<&StoredRun>) -> StoredRun {
     let stored = stored.must("a run that was committed");
-    let state = stored.restore().unwrap_or_else(|error| panic!("restore what was stored: {error}"));
+    let state = stored.restore().unwrap_or_else(|error| panic!("restore the stored run: {error}"));
     at_rest(&state)
 }
 
@@ -165,7 +165,7 @@ pub(super) async fn assert_stored(store: &dyn RunStore, expected: &RunState, whe
 
 /// Returns the pending input of a run.
 pub(super) async fn mail(store: &dyn RunStore, run: &str) -> PendingSignals {
-    store.pending_signals(run).await.must(format_args!("mail of {run:?}"))
+    store.pending_signals(run).await.must(format_args!("pending signals of {run:?}"))
 }
 
 /// Returns the whole trace of a run.

@@ -216,7 +216,7 @@ pub(super) async fn random_decisions_follow_the_table(bench: &dyn Bench) {
             executed += usize::from(is_executed && people > 1);
             assert!(
                 !is_executed || approved.len() >= people,
-                "seed {seed}: {call} was executed behind {approved:?}"
+                "seed {seed}: {call} was executed after {approved:?}"
             );
         }
         for (reply, times) in play.met {

@@ -36,7 +36,7 @@ pub(super) async fn a_refused_commit_leaves_all_as_it_was(bench: &dyn Bench) {
     for version in [1, 3, 4, 6, 7] {
         let wrong = laden(played.commit(version), 0);
         let refused = store.commit(&lease, &wrong).await;
-        refused!(format_args!("commit {version} behind commit 4"), refused, StoreError::Version { .. });
+        refused!(format_args!("commit {version} after commit 4"), refused, StoreError::Version { .. });
         assert_eq!(everything(&*store, "r1").await, before, "after commit {version} was refused");
     }
     commit(&*store, &lease, &played.commit(5)).await;
@@ -103,7 +103,7 @@ pub(super) async fn commit_may_take_a_decision_that_was_not_posted(bench: &dyn B
     }
     let stored = load(&*store, "r1").await.stored.must("the run");
     assert_eq!(stored.decisions().get(&taken.suspension_id), Some(&taken), "the decision that was taken");
-    assert_eq!(mail(&*store, "r1").await.decisions, [], "a decision that was taken is no mail");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "a taken decision is no pending signal");
     assert_eq!(store.post(&taken).await.must("post d1"), Posted::Duplicate, "it was accepted by the commit");
     let mut other = taken.clone();
     other.decision_id = "d2".to_owned();

@@ -27,11 +27,11 @@ pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Ben
     refused!("load r1", store.load("r1").await, StoreError::NoRun { .. });
     refused!("the trace of r1", store.trace("r1", 0, 1).await, StoreError::NoRun { .. });
     refused!("the events of r1", store.events("r1", 0, 1).await, StoreError::NoRun { .. });
-    refused!("the mail of r1", store.pending_signals("r1").await, StoreError::NoRun { .. });
+    refused!("the pending signals of r1", store.pending_signals("r1").await, StoreError::NoRun { .. });
     refused!("renew r1", store.renew(&lease, span(bench, LONG)).await, StoreError::NoRun { .. });
     assert_eq!(approvals(&*store, ApprovalFilter::Run("r1".to_owned())).await, [], "calls of r1 that wait");
     bench.clock().set(LONG);
-    assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that lapse");
+    assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that expire");
     assert_eq!(runs(&*store).await.len(), 1, "runs");
     assert_eq!(claim_any(bench, &*store, NOW).await, None, "nothing can go on");
     assert_eq!(everything(&*store, "r2").await, before, "the other run");

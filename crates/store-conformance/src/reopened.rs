@@ -22,7 +22,7 @@ pub(super) async fn acknowledged_data_is_there_after_reopening(bench: &dyn Bench
     let claim = of(bench, "r1", "ann", NOW, NOW + 10);
     let lease = bench.store().await.claim(&claim).await.must("claim").must("claim");
     bench.store().await.renew(&lease, span(bench, LONG)).await.must("renew");
-    let holder = load(&*bench.store().await, "r1").await.info.holder.must("who has it");
+    let holder = load(&*bench.store().await, "r1").await.info.holder.must("the holder of the run");
     assert_eq!((&*holder.name, holder.left), ("ann", span(bench, LONG)), "the lease that was renewed");
     for (one, stored) in played.commits().zip(played.stored()) {
         commit(&*bench.store().await, &lease, one).await;
@@ -53,13 +53,13 @@ pub(super) async fn acknowledged_data_is_there_after_reopening(bench: &dyn Bench
     );
     let next = of_any(bench, "bob", NOW + 7, LONG);
     let next = bench.store().await.claim(&next).await.must("claim").must("claim any");
-    assert_eq!(next.fence, lease.fence + 1, "fences grow across handles");
+    assert_eq!(next.fence, lease.fence + 1, "fencing tokens grow across handles");
     release(&*bench.store().await, &next).await;
     let again = bench.store().await.create(&new).await;
     assert!(matches!(again, Err(StoreError::Taken { .. })), "create again: expected Taken, got {again:?}");
     assert!(bench.store().await.remove("r1").await.must("remove"), "the run was there");
     let gone = bench.store().await.load("r1").await;
-    assert!(matches!(gone, Err(StoreError::NoRun { .. })), "what was removed: expected NoRun, got {gone:?}");
+    assert!(matches!(gone, Err(StoreError::NoRun { .. })), "the removed run: expected NoRun, got {gone:?}");
 }
 
 pub(super) async fn an_operation_that_was_dropped_was_made_whole_or_not_at_all(bench: &dyn Bench) {
@@ -108,7 +108,7 @@ pub(super) async fn an_operation_that_was_dropped_was_made_whole_or_not_at_all(b
         commit(&*store, &lease, &more).await;
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         let steps = load(&*store, "r1").await.info.steps;
-        assert_eq!(steps, 1_000 + number, "steps, as the one that came last says");
+        assert_eq!(steps, 1_000 + number, "steps, as the last commit says");
     }
     let before = everything(&*store, "r1").await;
     tokio::time::sleep(std::time::Duration::from_millis(20)).await;

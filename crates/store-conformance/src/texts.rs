@@ -119,7 +119,7 @@ pub(super) async fn json_may_hold_any_character(bench: &dyn Bench) {
     assert_eq!(loaded.spec, json!({ ESCAPED: ESCAPED }), "the spec");
     assert_stored(&*store, played.state(), "with any character").await;
     let [waits] = &approvals(&*store, ApprovalFilter::All).await[..] else { panic!("one call waits") };
-    assert_eq!(waits.arguments, json!({ ESCAPED: ESCAPED }), "what the tool would be called with");
+    assert_eq!(waits.arguments, json!({ ESCAPED: ESCAPED }), "the arguments of the call");
     let mut decision = yes(&*store, "r1", "c0", "d0").await;
     decision.result = json!({ ESCAPED: ESCAPED });
     decision.reason = Some(ESCAPED.to_owned());

@@ -48,7 +48,7 @@ pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Ben
     }
     let first_run = first.state().history().to_vec();
     release(&*store, &lease).await;
-    follow(&*store, "r2", "r1", Some("r1")).await.must("create r2 behind r1");
+    follow(&*store, "r2", "r1", Some("r1")).await.must("create r2 after r1");
     let loaded = load(&*store, "r2").await;
     assert_eq!(loaded.thread.must("its place on a thread").after.as_deref(), Some("r1"), "the run before r2");
     assert_eq!((loaded.stored, loaded.messages), (None, 0), "r2 before its first commit");
@@ -70,7 +70,7 @@ pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Ben
         let script = agent(&[one("b", "note", json!({ "thread": run }))]);
         let played = Played::behind(run, thread, script).await;
         if run == "r3" {
-            follow(&*store, "r3", "r1", Some("r2")).await.must("create r3 behind r2");
+            follow(&*store, "r3", "r1", Some("r2")).await.must("create r3 after r2");
         }
         let lease = claim(&*store, run).await;
         for (one, expected) in played.commits().zip(played.stored()) {
@@ -92,7 +92,7 @@ pub(super) async fn a_run_begins_with_the_messages_of_its_thread(bench: &dyn Ben
 pub(super) async fn a_thread_goes_on_from_its_last_run(bench: &dyn Bench) {
     let store = bench.store().await;
     assert_eq!(last(&*store, "t").await, None, "the last run of a new thread");
-    refused!("behind no run", follow(&*store, "r1", "t", Some("r0")).await, StoreError::NoRun { run } if run == "r0");
+    refused!("after no run", follow(&*store, "r1", "t", Some("r0")).await, StoreError::NoRun { run } if run == "r0");
     follow(&*store, "r1", "t", None).await.must("create the first run");
     assert_eq!(last(&*store, "t").await.as_deref(), Some("r1"), "the last run");
     let busy = |got: Result<(), StoreError>, run: &str, status: RunStatus, what: &str| match got {
@@ -104,7 +104,7 @@ pub(super) async fn a_thread_goes_on_from_its_last_run(bench: &dyn Bench) {
         follow(&*store, "r2", "t", Some("r1")).await,
         "r1",
         RunStatus::Running,
-        "behind a run that has not begun",
+        "after a run that has not begun",
     );
     let lease = claim(&*store, "r1").await;
     for one in Played::new("r1", &[]).await.commits() {
@@ -112,8 +112,8 @@ pub(super) async fn a_thread_goes_on_from_its_last_run(bench: &dyn Bench) {
     }
     release(&*store, &lease).await;
     busy(follow(&*store, "r2", "t", None).await, "r1", RunStatus::Done, "a second first run");
-    follow(&*store, "r2", "t", Some("r1")).await.must("create r2 behind r1");
-    busy(follow(&*store, "r3", "t", Some("r1")).await, "r2", RunStatus::Running, "a second run behind r1");
+    follow(&*store, "r2", "t", Some("r1")).await.must("create r2 after r1");
+    busy(follow(&*store, "r3", "t", Some("r1")).await, "r2", RunStatus::Running, "a second run after r1");
     assert_eq!(last(&*store, "t").await.as_deref(), Some("r2"), "the last run of two");
     refused!("r2 again", follow(&*store, "r2", "t", Some("r1")).await, StoreError::Taken { .. });
     let created = store.create(&NewRun::new("t", json!(null), NOW)).await;
@@ -122,8 +122,8 @@ pub(super) async fn a_thread_goes_on_from_its_last_run(bench: &dyn Bench) {
     // A run without a position is the first of its own thread.
     put_done(&*store, "r5").await;
     assert_eq!(last(&*store, "r5").await.as_deref(), Some("r5"), "the last run of a thread of its own");
-    follow(&*store, "r6", "r5", Some("r5")).await.must("create r6 behind r5");
-    assert_eq!(last(&*store, "r5").await.as_deref(), Some("r6"), "the last run behind r5");
+    follow(&*store, "r6", "r5", Some("r5")).await.must("create r6 after r5");
+    assert_eq!(last(&*store, "r5").await.as_deref(), Some("r6"), "the last run after r5");
     assert_eq!(last(&*store, "r6").await, None, "the thread r6, which has no run");
 }
 
@@ -153,13 +153,15 @@ pub(super) async fn a_thread_is_removed_from_its_end(bench: &dyn Bench) {
     put_done(&*store, "r1").await;
     follow(&*store, "r2", "r1", Some("r1")).await.must("create r2");
     match store.remove("r1").await {
-        Err(StoreError::Continued { run, by }) => assert_eq!((&*run, &*by), ("r1", "r2"), "what goes on"),
+        Err(StoreError::Continued { run, by }) => {
+            assert_eq!((&*run, &*by), ("r1", "r2"), "the runs that continue")
+        }
         other => panic!("remove r1: expected Continued, got {other:?}"),
     }
     assert!(store.remove("r2").await.must("remove r2"), "r2 was there");
     assert_eq!(last(&*store, "r1").await.as_deref(), Some("r1"), "the last run without r2");
     refused!("r2 again", follow(&*store, "r2", "r1", Some("r1")).await, StoreError::Taken { .. });
-    follow(&*store, "r3", "r1", Some("r1")).await.must("create r3 behind r1");
+    follow(&*store, "r3", "r1", Some("r1")).await.must("create r3 after r1");
     assert!(store.remove("r3").await.must("remove r3"), "r3 was there");
     assert!(store.remove("r1").await.must("remove r1"), "r1 was there");
     assert_eq!(last(&*store, "r1").await, None, "the last run of a thread without runs");
@@ -171,16 +173,12 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
     let decision = yes(&*store, "r1", "c0", "d0").await;
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message for a run that waits");
     assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "its questions");
-    assert_eq!(
-        store.post(&decision).await.must("post d0"),
-        Posted::NotWaiting,
-        "a decision behind a message"
-    );
+    assert_eq!(store.post(&decision).await.must("post d0"), Posted::NotWaiting, "a decision after a message");
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Duplicate, "the same message");
     assert_eq!(supersede(&*store, "r1", "m2").await, Superseded::Busy, "another message");
     assert!(store.is_given("m1").await.must("is m1 given"), "the id of the message is given");
     refused!("a run m1", store.create(&NewRun::new("m1", json!(null), NOW)).await, StoreError::Taken { .. });
-    let message = mail(&*store, "r1").await.message.must("the message in the mail");
+    let message = mail(&*store, "r1").await.message.must("the message in the pending signals");
     assert_eq!((&*message.id, &*message.text, message.at_ms), ("m1", "the text of m1", NOW), "the message");
 
     let lease = claim(&*store, "r1").await;
@@ -198,10 +196,10 @@ pub(super) async fn a_message_takes_the_place_of_decisions(bench: &dyn Bench) {
         let mut next = played.commit(new + 1);
         next.takes = Some("m1".to_owned()).filter(|_| new == made.start);
         commit(&*store, &lease, &next).await;
-        assert_eq!(mail(&*store, "r1").await.message, None, "the message behind commit {}", new + 1);
+        assert_eq!(mail(&*store, "r1").await.message, None, "the message after commit {}", new + 1);
     }
     let loaded = load(&*store, "r1").await;
-    assert_eq!(loaded.stored, played.stored().last(), "the run behind the message");
+    assert_eq!(loaded.stored, played.stored().last(), "the run after the message");
     assert_eq!(loaded.info.waiting, 0, "calls that wait");
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Duplicate, "the same message, later");
 }
@@ -211,9 +209,9 @@ pub(super) async fn questions_superseded_by_a_message_do_not_expire(bench: &dyn 
     let script = [super::world::turn([("c0".to_owned(), "ask", json!({ "expires": NOW + 10 }))])];
     super::puts::put(&*store, &Played::new("r1", &script).await).await;
     bench.clock().set(LONG);
-    assert_eq!(store.due(ALL).await.must("due").len(), 1, "questions that lapse before the message");
+    assert_eq!(store.due(ALL).await.must("due").len(), 1, "questions that expire before the message");
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message");
-    assert_eq!(store.due(ALL).await.must("due"), [], "questions that lapse behind the message");
+    assert_eq!(store.due(ALL).await.must("due"), [], "questions that expire after the message");
 }
 
 pub(super) async fn a_run_with_a_message_is_claimed(bench: &dyn Bench) {
@@ -222,7 +220,7 @@ pub(super) async fn a_run_with_a_message_is_claimed(bench: &dyn Bench) {
     assert_eq!(claim_any(bench, &*store, NOW).await, None, "a run that waits");
     assert_eq!(supersede(&*store, "r1", "m1").await, Superseded::Accepted, "a message");
     let lease = claim_any(bench, &*store, NOW).await.must("the run with a message");
-    let message = mail(&*store, "r1").await.message.must("the message in the mail");
+    let message = mail(&*store, "r1").await.message.must("the message in the pending signals");
     let made = played.send(Input::message(message.text)).await;
     for new in made.clone() {
         let mut next = played.commit(new + 1);
@@ -244,7 +242,7 @@ pub(super) async fn a_commit_given_again_keeps_the_message(bench: &dyn Bench) {
     commit(&*store, &lease, &again).await;
     assert!(mail(&*store, "r1").await.message.is_some(), "the commit was made before the message came");
     assert_eq!(approvals(&*store, ApprovalFilter::All).await, [], "its questions");
-    assert_eq!(store.post(&decision).await.must("post"), Posted::NotWaiting, "a decision behind the message");
+    assert_eq!(store.post(&decision).await.must("post"), Posted::NotWaiting, "a decision after the message");
 }
 
 pub(super) async fn a_message_is_for_a_run_that_waits(bench: &dyn Bench) {
@@ -288,6 +286,6 @@ pub(super) async fn concurrent_successors_of_a_run_create_one(bench: &dyn Bench)
         });
     }
     let followed: Vec<_> = all(tasks).await.into_iter().flatten().collect();
-    assert_eq!(followed.len(), 1, "12 at once come behind one run: {followed:?}");
+    assert_eq!(followed.len(), 1, "12 at once come after one run: {followed:?}");
     assert_eq!(last(&*store, "r1").await.as_ref(), followed.first(), "the last run");
 }

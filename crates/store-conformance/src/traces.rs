@@ -31,7 +31,7 @@ pub(super) async fn a_trace_is_read_in_pages(bench: &dyn Bench) {
         assert_eq!(got, expected, "the trace in pages of {limit}");
     }
     let none = [store.trace("r1", 0, 0).await, store.trace("r1", u64::MAX, 10).await];
-    for (what, page) in ["no events", "events behind the last"].into_iter().zip(none) {
+    for (what, page) in ["no events", "events after the last"].into_iter().zip(none) {
         assert_eq!(page.must(what), [], "{what}");
     }
     let last = expected.len() as u64;
@@ -71,8 +71,8 @@ pub(super) async fn events_that_are_given_again_are_there_once(bench: &dyn Bench
     commit(&*store, &lease, &second).await;
     assert_eq!(trace(&*store, "r1").await, [row(3), row(10), row(11), row(200)], "each event once, in order");
     let page = store.trace("r1", 3, 2).await.must("a page");
-    assert_eq!(page, [row(10), row(11)], "two events behind number 3");
+    assert_eq!(page, [row(10), row(11)], "two events after number 3");
     let page = store.trace("r1", 11, 9).await.must("a page");
-    assert_eq!(page, [row(200)], "the events behind number 11");
+    assert_eq!(page, [row(200)], "the events after number 11");
     assert_eq!(super::puts::load(&*store, "r1").await.traced, 200, "the last event's number");
 }

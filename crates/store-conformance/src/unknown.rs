@@ -26,7 +26,7 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
         (decision.run_id, decision.call) = (id.to_owned(), "c0".to_owned());
         refused!(what("post on"), store.post(&decision).await, StoreError::NoRun { run } if run == id);
         refused!(what("cancel"), store.cancel(id, "why").await, StoreError::NoRun { run } if run == id);
-        refused!(what("mail of"), store.pending_signals(id).await, StoreError::NoRun { run } if run == id);
+        refused!(what("pending signals of"), store.pending_signals(id).await, StoreError::NoRun { run } if run == id);
         refused!(what("trace of"), store.trace(id, 0, 1).await, StoreError::NoRun { run } if run == id);
         refused!(what("events of"), store.events(id, 0, 1).await, StoreError::NoRun { run } if run == id);
     }
@@ -60,7 +60,7 @@ pub(super) async fn wait_for_changes_ends_after_its_timeout(bench: &dyn Bench) {
     let store = bench.store().await;
     let long = Duration::from_secs(60);
     let news = tokio::time::timeout(long, store.changed_since(0, Duration::from_millis(30))).await;
-    news.unwrap_or_else(|_| panic!("news within 30 ms did not return within {long:?}")).must("news");
+    news.unwrap_or_else(|_| panic!("changes within 30 ms did not return within {long:?}")).must("changes");
 }
 
 /// A store without notifications passes as well: it returns no other cursor.
@@ -68,25 +68,25 @@ pub(super) async fn change_wakes_every_waiter(bench: &dyn Bench) {
     const PATIENCE: Duration = Duration::from_secs(5);
     let store = bench.store().await;
     create(&*store, "r0").await;
-    let before = store.changed_since(0, Duration::from_millis(30)).await.must("news");
+    let before = store.changed_since(0, Duration::from_millis(30)).await.must("changes");
     let (one, other, ()) = tokio::join!(
         store.changed_since(before, PATIENCE),
         store.changed_since(before, PATIENCE),
         create(&*store, "r1")
     );
-    let told = [one.must("news"), other.must("news")];
+    let told = [one.must("changes"), other.must("changes")];
     if told == [before; 2] {
         return;
     }
     let mut late = before;
     let until = tokio::time::Instant::now() + PATIENCE;
     while late == before && tokio::time::Instant::now() < until {
-        late = store.changed_since(before, PATIENCE).await.must("news");
+        late = store.changed_since(before, PATIENCE).await.must("changes");
     }
     assert!(
         !told.contains(&before) && late != before,
-        "two waited with the mark {before} when a run was created and were given {told:?}, a third one behind \
-         them {late}: each should be told",
+        "two waited with the mark {before} when a run was created and were given {told:?}, a third one after \
+         them {late}: each should be woken",
     );
 }
 
@@ -101,9 +101,9 @@ pub(super) async fn refused_input_wakes_no_waiter(bench: &dyn Bench) {
     store.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     let mut told = Vec::new();
     for _ in 0..TIMES {
-        let mut before = store.changed_since(0, QUIET).await.must("news");
+        let mut before = store.changed_since(0, QUIET).await.must("changes");
         for _ in 0..TIMES {
-            match store.changed_since(before, QUIET).await.must("news") {
+            match store.changed_since(before, QUIET).await.must("changes") {
                 same if same == before => break,
                 more => before = more,
             }
@@ -115,15 +115,15 @@ pub(super) async fn refused_input_wakes_no_waiter(bench: &dyn Bench) {
             .must("release a run that is not there");
         let mut decision = Decision::new("d1", "s1", DecisionAction::Resume);
         (decision.run_id, decision.call) = ("r1".to_owned(), "a".to_owned());
-        let posted = store.post(&decision).await.must("decide what does not wait");
-        assert_eq!(posted, Posted::NotWaiting, "a decision on what does not wait");
-        let after = store.changed_since(before, QUIET).await.must("news");
+        let posted = store.post(&decision).await.must("decide a call that does not wait");
+        assert_eq!(posted, Posted::NotWaiting, "a decision on a call that does not wait");
+        let after = store.changed_since(before, QUIET).await.must("changes");
         if after == before {
             return;
         }
         told.push((before, after));
     }
     panic!(
-        "behind leases that give nothing back and a decision on nothing there were news each time: {told:?}"
+        "after leases that give nothing back and a decision on nothing the store reported a change each time: {told:?}"
     );
 }

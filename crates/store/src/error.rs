@@ -124,15 +124,14 @@ impl fmt::Display for StoreError {
                 write!(f, "the id {run:?} was given to a run already; give the new one another id")
             }
             StoreError::Held { run, holder, left: Duration::MAX } => {
-                write!(f, "the run {run:?} is in the hands of {holder} without an end")
+                write!(f, "the run {run:?} is held by {holder} without an end")
             }
-            StoreError::Held { run, holder, left } => write!(
-                f,
-                "the run {run:?} is in the hands of {holder} for {left:?} more, unless that is renewed"
-            ),
+            StoreError::Held { run, holder, left } => {
+                write!(f, "the run {run:?} is held by {holder} for {left:?} more, unless that is renewed")
+            }
             StoreError::Fenced { run, fence, current } => write!(
                 f,
-                "the run {run:?} was taken by somebody else: this is lease {fence}, the last one is {current}; \
+                "the run {run:?} was taken by another holder: this is lease {fence}, the last one is {current}; \
                  nothing was written, and nothing more may be done with it here"
             ),
             StoreError::Version { run, got, expected } => write!(
@@ -141,7 +140,7 @@ impl fmt::Display for StoreError {
             ),
             StoreError::Busy { thread, run, status } => write!(
                 f,
-                "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run comes behind the last one once that is Done"
+                "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run follows the last one once that is Done"
             ),
             StoreError::Superseded { run, message } => write!(
                 f,

@@ -28,7 +28,7 @@ pub async fn expire(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<
     );
     decision.run_id.clone_from(&timer.run);
     decision.call.clone_from(&timer.call);
-    decision.reason = Some("nobody decided in time".to_owned());
+    decision.reason = Some("no decision came in time".to_owned());
     decision.actor = Some(RUNTIME.to_owned());
     let asked = open(store, timer).await?;
     // This time marks the decision as an expiry for the driver. The store's clock has established the expiry, not the
@@ -109,7 +109,7 @@ pub async fn expire_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resu
         for timer in &due {
             if gone.remove(&(timer.run.clone(), timer.call.clone())) && refused.insert(timer.run.clone()) {
                 damaged.insert(CorruptEntry::new(
-                    format!("the call {:?} of the run {:?} is due, and the list of what waits cannot read it", timer.call, timer.run),
+                    format!("the call {:?} of the run {:?} is due, and the list of waiting calls cannot read it", timer.call, timer.run),
                     "another program wrote its row; restore the store from a backup, or end the run with `runstate cancel`",
                 ));
             }

@@ -496,7 +496,7 @@ impl Keyed {
                 let left = left.map_or_else(|| "for ever".to_owned(), |left| format!("for {left:?} more"));
                 return Err(StoreError::unusable(
                     format_args!(
-                        "the question of {:?} of the run {:?} has lapsed by the store, and is open {left} by its tag and the clock here",
+                        "the question of {:?} of the run {:?} has expired by the store, and is open {left} by its tag and the clock here",
                         expiry.call, expiry.run_id
                     ),
                     "nothing was changed; set the clock of this machine, or restore the run from a backup",

@@ -81,7 +81,7 @@ impl Loaded {
         if let Some(after) = parts.thread.as_ref().and_then(|place| place.after.as_ref()) {
             return Err(StoreError::unusable(
                 format_args!(
-                    "the run {:?} comes behind the run {after:?}, whose messages are needed",
+                    "the run {:?} follows the run {after:?}, whose messages are needed",
                     parts.info.id
                 ),
                 "read it with `runstate_store::load`",

@@ -75,7 +75,7 @@ async fn value_that_fits_at_a_later_attempt_is_returned() {
         failures(&whole),
         [
             "GUARDRAIL_VIOLATION: structured: there is no JSON in the output, which begins \"I would go to Oslo.\"",
-            "GUARDRAIL_VIOLATION: structured: the JSON in the output is not what was asked for: unknown field `via`, \
+            "GUARDRAIL_VIOLATION: structured: the JSON in the output does not match the requested type: unknown field `via`, \
              expected `to` or `days` at line 1 column 20",
             "GUARDRAIL_VIOLATION: structured: the JSON in the output is refused: no days",
         ]
@@ -109,7 +109,7 @@ async fn a_budget_that_is_spent_says_what_does_not_fit() {
     assert_eq!((seen.opened(), error.code()), (3, ErrorCode::GuardrailViolation));
     assert_eq!(
         error.to_string(),
-        "the JSON in the output is not what was asked for: invalid type: integer `7`, expected a string at line 1 \
+        "the JSON in the output does not match the requested type: invalid type: integer `7`, expected a string at line 1 \
          column 8 (attempts: 3)"
     );
     assert!(error.source().unwrap().downcast_ref::<serde_json::Error>().is_some());

@@ -142,7 +142,7 @@ async fn closures_are_called_as_the_trait_is() {
 #[tokio::test(start_paused = true)]
 async fn panic_while_opening_or_reading_fails_the_attempt() {
     for (script, what) in [
-        (vec![Step::PanicToOpen], "what opens the stream panicked: the factory is broken"),
+        (vec![Step::PanicToOpen], "the stream factory panicked: the factory is broken"),
         (vec![Step::Token("a".into()), Step::Panic], "the stream panicked: the source is broken"),
     ] {
         let seen = Seen::default();

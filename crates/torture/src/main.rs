@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 const USAGE: &str = "\
 runstate-torture kill STORE [--times N] [--seed N] [--drivers N] [--lease-ms N] [--apart-ms N] [--fault NAME]
-runstate-torture faults STORE [--times N] [--seed N]      each fault is sown, and must be found
+runstate-torture faults STORE [--times N] [--seed N]      each fault is injected, and must be found
 runstate-torture drive STORE LEDGER NAME [--lease-ms N] [--ahead-ms N] [--fault NAME]
 
 STORE is sqlite:PATH, file:FOLDER or postgres://…; with nothing behind the colon it is new, and removed unless something is

@@ -193,7 +193,7 @@ impl<'s> Parser<'s> {
         let id = self.text(&name);
         if let Some(at) = id.text.find(':').filter(|at| *at > 0) {
             let message = format!(
-                "behind `state` a colon belongs to the id: the state is called `{}`, not `{}`",
+                "after `state` a colon belongs to the id: the state is called `{}`, not `{}`",
                 id.text,
                 &id.text[..at]
             );
@@ -256,7 +256,7 @@ impl<'s> Parser<'s> {
         let more_text = super::chars::trim(more);
         let start = whole.span.start + at + front;
         if parts.next().is_some() || more_text.is_empty() {
-            let message = format!("Mermaid reads `{name}` here and drops what follows the second colon");
+            let message = format!("Mermaid reads `{name}` here and drops the text after the second colon");
             self.warn(WarningKind::PartDropped, whole.span, message);
         }
         id.text = super::chars::trim(name).to_owned();

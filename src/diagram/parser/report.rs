@@ -60,7 +60,7 @@ impl Parser<'_> {
                 "a transition cannot name a state with a hyphen: `state \"{name}\" as {id}`, then `{id}`"
             ));
         }
-        Some("a transition is written `A --> B`, and its label behind a colon: `A --> B : label`".to_owned())
+        Some("a transition is written `A --> B`, and its label after a colon: `A --> B : label`".to_owned())
     }
 
     pub(super) fn unclosed(&self, token: &Token) -> SyntaxError {
@@ -68,7 +68,7 @@ impl Parser<'_> {
         let line = crate::diagram::source::LineIndex::new(self.source).line(at.saturating_sub(1));
         let error = self.unexpected(token, "`}`");
         error.with_help(format!(
-            "the body that opens in line {line} is never closed; a `}}` behind a label or an id on the same line \
+            "the body that opens in line {line} is never closed; a `}}` after a label or an id on the same line \
              belongs to that label or id"
         ))
     }
@@ -93,11 +93,11 @@ impl Parser<'_> {
         let span = self.prepared.span(token.whole.clone());
         if text[end..].starts_with(';') {
             let message =
-                format!("a semicolon ends the label; {shown} and what follows are states of their own");
+                format!("a semicolon ends the label; {shown} and each following word is a state of its own");
             self.warn(WarningKind::LabelCut, span, message);
         } else if token.kind == Kind::Name && text[token.whole.clone()].starts_with(':') {
             let message =
-                "behind `state` a description is read as more states; without `state` it is a description";
+                "after `state` a description is read as more states; without `state` it is a description";
             self.warn(WarningKind::SeveralStatements, span, message);
         } else {
             let word = &text[token.whole.clone()];
@@ -160,7 +160,7 @@ impl Parser<'_> {
         if text == name {
             return;
         }
-        let message = format!("all of this is read as `{name}`; whatever else stands in the line is dropped");
+        let message = format!("all of this is read as `{name}`; the rest of the line is dropped");
         self.warn(WarningKind::DirectionSwallows, self.prepared.span(token.whole.clone()), message);
     }
 }

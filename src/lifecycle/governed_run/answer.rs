@@ -238,7 +238,7 @@ asks! {
 asks! {
     Planning,
     |_: &Planning, _: &Asked| Ok(()),
-    |why| HaltReason::CriticalRisk { risk: format!("the decision about it was passed on: {why}") }
+    |why| HaltReason::CriticalRisk { risk: format!("the decision about it was escalated: {why}") }
 }
 
 /// A run and its approval after an answer, or both unchanged in the error.

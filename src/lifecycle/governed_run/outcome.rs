@@ -87,7 +87,7 @@ impl fmt::Display for HaltReason {
             HaltReason::RollbackFailed { why, errors } => {
                 write!(f, "the rollback for '{why}' failed: {}", errors.join("; "))
             }
-            HaltReason::Escalation { why } => write!(f, "the approval was passed on: {why}"),
+            HaltReason::Escalation { why } => write!(f, "the approval was escalated: {why}"),
             HaltReason::Person { by, why } => write!(f, "{by} halted the run: {why}"),
         }
     }

@@ -269,7 +269,7 @@ impl fmt::Display for NotDrained {
                 write!(f, "pass {pass} through gate {gate} was not given out by this gate")
             }
             NotDrained::OpenedBefore { gate } => {
-                write!(f, "gate {gate} was opened before: drain the one that was")
+                write!(f, "gate {gate} was opened before: drain the earlier opening")
             }
         }
     }

@@ -69,7 +69,7 @@ impl fmt::Display for Unmet {
             Unmet::OpenedAgain { gate } => {
                 write!(
                     f,
-                    "gate {gate} was opened again, and no proof has what passed the later opening: open a gate once"
+                    "gate {gate} was opened again, and no proof covers the later opening: open a gate once"
                 )
             }
             Unmet::NothingWaits => f.write_str("no call was named that waits"),

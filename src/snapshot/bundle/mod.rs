@@ -69,11 +69,11 @@ impl Graphs {
         match self.0.get(place) {
             Some(told) if Some(&told.0) == identity.as_ref() || told.0 == name => Ok(told.clone()),
             Some(told) => Err(bundle(format!(
-                "its graph {place} is {name}, and an earlier bundle told {} in that place: it belongs to another log",
+                "its graph {place} is {name}, and an earlier bundle recorded {} in that place: it belongs to another log",
                 told.0
             ))),
             None => Err(bundle(format!(
-                "its graph {place} is {name}, as an earlier bundle of the log told it; that bundle is missing"
+                "its graph {place} is {name}, as an earlier bundle of the log recorded it; that bundle is missing"
             ))),
         }
     }

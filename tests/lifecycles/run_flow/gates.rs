@@ -44,7 +44,7 @@ fn a_gate_that_was_opened_again_is_passed_by_no_proof() {
     let executing = first.pass(Observer::default());
     let last = look(&mut second);
     let (mut second, last, error) = second.drained(last).unwrap_err();
-    assert_eq!(error.to_string(), "gate 3 was opened before: drain the one that was");
+    assert_eq!(error.to_string(), "gate 3 was opened before: drain the earlier opening");
 
     // Nor does a pass of the second stand for one of the first.
     let (last, error) = first.rejoin(last).unwrap_err();
@@ -57,7 +57,7 @@ fn a_gate_that_was_opened_again_is_passed_by_no_proof() {
     let rejected = flow.next(Next::new(gate)).unwrap_err();
     assert_eq!(
         rejected.error.to_string(),
-        "gate 3 was opened again, and no proof has what passed the later opening: open a gate once"
+        "gate 3 was opened again, and no proof covers the later opening: open a gate once"
     );
 }
 

@@ -451,7 +451,7 @@ pub struct RunGone;
 impl fmt::Display for RunGone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "the run that took decisions here is gone; read its stored state to see what was accepted, and give what was not to \
+            "the run that took decisions here is gone; read its stored state for the accepted decisions, and give the others to \
              the inbox of its next loop",
         )
     }

@@ -236,10 +236,10 @@ impl fmt::Display for Reply {
                 )?;
                 match waiting.as_slice() {
                     [] => f.write_str("; none waits"),
-                    waiting => write!(f, "; what waits is {waiting:?}"),
+                    waiting => write!(f, "; the waiting questions are {waiting:?}"),
                 }
             }
-            Reply::Expired => f.write_str("expired: the suspension had lapsed"),
+            Reply::Expired => f.write_str("expired: the suspension was past its deadline"),
             Reply::Unknown => f.write_str("unknown: nothing of that name waits"),
             Reply::NotDistinct => f.write_str(
                 "not_distinct: the question asks for a named actor, and for one that no earlier decision on the call had",

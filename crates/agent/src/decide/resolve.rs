@@ -135,7 +135,7 @@ impl RunState {
         }
         let mut incoming =
             Incoming::new(id, &*self.calls[call].name, DecisionAction::Cancel).on(&*suspension.id);
-        incoming.reason = Some("nobody decided in time".to_owned());
+        incoming.reason = Some("no decision came in time".to_owned());
         incoming.actor = Some(RUNTIME.to_owned());
         let accepted = self.accepted(&incoming, call, suspension, None, now_ms);
         Some((incoming, accepted))
@@ -169,7 +169,7 @@ pub fn fits(suspension: &Suspension, incoming: &Incoming, schemas: &dyn SchemaCh
     match (&suspension.response_schema, incoming.action) {
         (Some(schema), DecisionAction::Resume) => schemas
             .check(schema, &incoming.result)
-            .map_err(|why| Reply::Invalid(format!("the result does not fit what was asked for: {why}"))),
+            .map_err(|why| Reply::Invalid(format!("the result does not fit its schema: {why}"))),
         (Some(_), DecisionAction::Cancel) | (None, _) => Ok(()),
     }
 }

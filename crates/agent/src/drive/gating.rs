@@ -137,7 +137,7 @@ impl Drive<'_, '_> {
             }
             Verdict::SetResult(result) => Gated::Passed(Passed::supplied(execution, result)),
             Verdict::Suspend(suspension) if asks_too_deep(&suspension) => {
-                let error = format!("what the gate asks for nests deeper than {MOST_LEVELS} levels");
+                let error = format!("the question of the gate nests deeper than {MOST_LEVELS} levels");
                 Gated::refused(execution, error)
             }
             Verdict::Suspend(mut suspension) => {

@@ -112,7 +112,7 @@ impl Drive<'_, '_> {
             }
             Beside::Finished(finished) => match (self.take_result(finished).await?, passes) {
                 (Some((call, pass)), Some(mut passes)) => self.end_replay(&mut passes, call, pass).await,
-                (Some(_), None) => Err(Halt::failed("a replay ended behind its gate")),
+                (Some(_), None) => Err(Halt::failed("a replay ended after its gate")),
                 (None, _) => Ok(()),
             },
             Beside::Decision => {

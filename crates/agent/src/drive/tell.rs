@@ -105,7 +105,7 @@ impl Drive<'_, '_> {
     pub(super) fn emit(&mut self, event: &Arc<AgentEvent>) {
         let Some(events) = self.events else { return };
         if catch_unwind(AssertUnwindSafe(|| events.emit(event))).is_err() {
-            self.problems.push("an event sink panicked: it is told nothing more".to_owned());
+            self.problems.push("an event sink panicked: it gets no more events".to_owned());
             // In a stream, the reader stays and only the additional sink is dropped.
             self.events = self.events.filter(|_| self.reader.is_some());
         }

@@ -213,8 +213,8 @@ impl fmt::Display for Conflict {
         let Conflict { key, scope, first, second } = self;
         write!(
             f,
-            "{first} and {second} of one round set {key:?} in the {scope} differently, and what was written since the last \
-             commit is not applied: a key that calls share is set by one call of a round, or to the same value by all"
+            "{first} and {second} of one round set {key:?} in the {scope} differently, and the values written since the last \
+             commit are not applied: a key that calls share is set by one call of a round, or to the same value by all"
         )
     }
 }

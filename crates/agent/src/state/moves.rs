@@ -115,7 +115,7 @@ impl RunState {
 }
 
 const UNKNOWN: &str =
-    "the run was interrupted while its tool may have been executing: what it did is not known";
+    "the run was interrupted while its tool may have been executing: its effect is not known";
 
 pub(super) const WAITING: &str = "waiting for a decision";
 pub(super) const NOT_EXECUTED: &str = "not executed";

@@ -285,7 +285,7 @@ fn run(state: &RunState) -> Result<(), Inconsistency> {
             }
             let waiting = state.waiting();
             if *run.calls() != waiting {
-                let what = format!("it waits for {:?}, and those that wait are {waiting:?}", run.calls());
+                let what = format!("it waits for {:?}, and the waiting calls are {waiting:?}", run.calls());
                 return contradiction("__run", what);
             }
             Ok(())

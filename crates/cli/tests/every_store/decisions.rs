@@ -290,7 +290,7 @@ fn is_given_up(place: &Place) {
         "{left}"
     );
     let late = place.does(&["approve", "p", "--run", "pay-1"], 1);
-    assert_eq!(late.stdout, "expired: the suspension had lapsed\n");
+    assert_eq!(late.stdout, "expired: the suspension was past its deadline\n");
     place.work();
     assert_eq!(place.call("pay-1", "p"), "Cancelled");
     assert_eq!(place.field("pay-1", "reason"), "natural_end");

@@ -66,7 +66,7 @@ impl Governor {
         let view = open.view(&plan.tools, 0);
         match sheltered(|| tool.action(&view)) {
             Ok(Action { text, risk, .. }) => format!("{text} ({risk:?} risk)"),
-            Err(error) => format!("do what it cannot say: {error}"),
+            Err(error) => format!("do an action that it cannot describe: {error}"),
         }
     }
 

@@ -82,7 +82,7 @@ impl Governor {
             }
             // Without this check, the tool could ask again forever.
             (Ok(()), Some(action), Some(granted)) if action.text == granted.action() => {
-                Some("it asked again for what was granted".to_owned())
+                Some("it asked again for the granted action".to_owned())
             }
             _ => None,
         };
@@ -162,7 +162,7 @@ fn kept_action(tool: &str, output: &ToolOutput) -> String {
         risks.map(|declared| format!("{:?}: {}", declared.risk, declared.what)).collect();
     let changes: Vec<String> =
         output.changes.iter().map(|change| format!("{} {}", change.kind, change.what)).collect();
-    let mut text = format!("keep what {tool} did ({})", short(&output.evidence.join("; ")));
+    let mut text = format!("keep the changes of {tool} ({})", short(&output.evidence.join("; ")));
     if !changes.is_empty() {
         text.push_str(&format!("; changes: {}", short(&changes.join(", "))));
     }

@@ -76,7 +76,7 @@ impl fmt::Display for StructuredError {
                 write!(f, "the output has {} values, where one was asked for", readings.len())
             }
             StructuredError::Mismatch { error, repairs, .. } => {
-                write!(f, "the JSON in the output is not what was asked for: {error}")?;
+                write!(f, "the JSON in the output does not match the requested type: {error}")?;
                 after(f, repairs)
             }
             StructuredError::Refused { reason, repairs, .. } => {

@@ -153,7 +153,7 @@ impl<'t> Scanner<'t> {
         if of_member || self.goes_on(begin, end) {
             // The brackets of its last members are not answers.
             let at = end + balanced(&self.text[end..]);
-            let refusal = Refusal { at, why: "it goes on behind the bracket that closes it" };
+            let refusal = Refusal { at, why: "it continues after the bracket that closes it" };
             return self.refused(refusal, stands_alone);
         }
         // `a[0]`, `see [2, 3]`, `main() {}`, `[1] A source`.

@@ -362,7 +362,7 @@ fn mismatch_error_names_the_field_or_type() {
     let error = read::<Answer>("{'answer': 'much'}").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the JSON in the output is not what was asked for: invalid type: string \"much\", expected u32 at line 1 column 16 (after \
+        "the JSON in the output does not match the requested type: invalid type: string \"much\", expected u32 at line 1 column 16 (after \
          repairs: quotes)",
     );
     let error = read::<Answer>(r#"{"answer": -1}"#).unwrap_err();

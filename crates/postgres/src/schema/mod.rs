@@ -137,14 +137,14 @@ async fn is_of_a_trusted_role(made: &Transaction<'_>, name: &str) -> Result<(), 
         // The author of the condition needs only a right on the table, whatever function the trigger has.
         return Err(StoreError::unusable(
             format_args!(
-                "the store in the schema {name:?} would execute what another program put there: {what}"
+                "the store in the schema {name:?} would execute code that another program put there: {what}"
             ),
             "drop that trigger; this program makes none",
         ));
     };
     Err(StoreError::unusable(
         format_args!(
-            "the store in the schema {name:?} would execute what is not its user's: {what} belongs to the role {owner:?}"
+            "the store in the schema {name:?} would execute code of an untrusted role: {what} belongs to the role {owner:?}"
         ),
         format!(
             "connect as that role, or as one that it is granted to (`GRANT {owner} TO …`) and that is no superuser; or name another schema"

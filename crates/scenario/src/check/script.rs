@@ -143,7 +143,7 @@ pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
                 return Err(fault!("expected times of at least 1, got 0", "plugins", at, "ask", "times"));
             }
             Plugin::Ask { times, ticket, .. } if *times > 1 && !ticket.replays() => {
-                let message = "several people approve what executes: expected the resume_mode replay_tool_call, with which no answer \
+                let message = "several people approve the execution: expected the resume_mode replay_tool_call, with which no answer \
                                takes the place of the arguments or of the result";
                 return Err(fault!(message, "plugins", at, "ask", "ticket"));
             }

@@ -73,7 +73,7 @@ impl fmt::Display for ExportError {
             ExportError::Gap { after, next } => {
                 write!(
                     f,
-                    "event {next} is stored behind event {after}; a scenario needs all events of its run"
+                    "event {next} is stored after event {after}; a scenario needs all events of its run"
                 )
             }
             ExportError::Running => f.write_str("the run is under way; expected one that is over or waits"),

@@ -143,7 +143,7 @@ impl fmt::Display for PlayError {
             PlayError::Config(error) => error.fmt(f),
             PlayError::Runtime(error) => write!(f, "cannot make a runtime: {error}"),
             PlayError::Activation(error) => error.fmt(f),
-            PlayError::Restore(error) => write!(f, "what was committed does not come back: {error}"),
+            PlayError::Restore(error) => write!(f, "the committed run does not restore: {error}"),
             PlayError::Endless { after_ms } => write!(
                 f,
                 "the run neither ended nor waited within {after_ms} ms of its own time: a model or a tool that never \

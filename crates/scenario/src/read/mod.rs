@@ -76,11 +76,11 @@ fn message(error: &Error) -> String {
         Error::Budget { breach, .. } => too_much(breach),
         Error::AliasError { error, .. } => message(error),
         Error::AliasReplayLimitExceeded { .. } => format!(
-            "its aliases stand for more than {MOST_REPLAYED} events (a value is one, a list or a mapping two): write out what is an alias, or \
+            "its aliases stand for more than {MOST_REPLAYED} events (a value is one, a list or a mapping two): write out the aliases, or \
              split it"
         ),
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
-            "an alias stands for a value that it is a part of: write out what is an alias".to_owned()
+            "an alias stands for a value that it is a part of: write out the aliases".to_owned()
         }
         other => {
             let text = other.to_string();
@@ -102,6 +102,6 @@ fn too_much(breach: &BudgetBreach) -> String {
         BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
             format!("it has more than {MOST_NODES} values: split it")
         }
-        _ => "it has more than is read of such a file: split it, and write out what is an alias".to_owned(),
+        _ => "it has more than is read of such a file: split it, and write out the aliases".to_owned(),
     }
 }

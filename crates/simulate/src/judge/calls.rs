@@ -253,12 +253,12 @@ impl Calls<'_> {
         }
         let is_for_it = |sent: &Incoming| sent.call == call && sent.action == DecisionAction::Resume;
         if !self.sent.get(id).is_some_and(|sent| sent.iter().any(is_for_it)) {
-            book.wrong("calls", format!("{call} executes on {id}, which nobody sent for it"));
+            book.wrong("calls", format!("{call} executes on {id}, which was not sent for it"));
         }
         let Some(asked) = now.asked.get(&decision.suspension_id) else {
             book.wrong(
                 "calls",
-                format!("{call} executes on an answer to {:?}, which nobody asked", decision.suspension_id),
+                format!("{call} executes on an answer to {:?}, which was not asked", decision.suspension_id),
             );
             return;
         };

@@ -83,7 +83,7 @@ impl Judge for Decisions {
                     if !self.given.is_by(decision_id, *action, actor.as_deref()) {
                         book.wrong(
                             "decisions",
-                            format!("{decision_id} is told to be by {actor:?}, and was not given so"),
+                            format!("{decision_id} is recorded as given by {actor:?}, and was not"),
                         );
                     }
                     self.went_on(call, decision_id, actor.as_deref(), wants_another, book);

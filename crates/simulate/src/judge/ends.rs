@@ -81,7 +81,7 @@ impl Judge for Ends<'_> {
                 self.blocked_at_first |= decision.is_none();
             }
             What::Began { call, decision: None, .. } if self.blocked_at_first && now.cuts == 0 => {
-                book.wrong("ends", format!("{call} starts behind a gate that blocked the run"));
+                book.wrong("ends", format!("{call} starts after a gate that blocked the run"));
             }
             What::Began { call, decision: Some(_), .. }
                 if (self.blocked || self.asked_to_end) && !self.ran.remove(call) && now.cuts == 0 =>
@@ -118,7 +118,7 @@ impl Judge for Ends<'_> {
                 if self.reason.as_ref().is_some_and(|told| told != reason) && !self.failed => {
                     book.wrong(
                         "ends",
-                        format!("the loop ended as {reason}, and was told to be {:?}", self.reason),
+                        format!("the loop ended as {reason}, and its events say {:?}", self.reason),
                     );
                 }
             _ => {}

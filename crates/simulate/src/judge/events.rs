@@ -59,7 +59,7 @@ fn told(status: ToolCallStatus) -> Told {
 impl Events {
     fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
         if event.seq != self.seq + 1 {
-            book.wrong("events", format!("event {} comes behind event {}: {event:?}", event.seq, self.seq));
+            book.wrong("events", format!("event {} follows event {}: {event:?}", event.seq, self.seq));
         }
         self.seq = event.seq;
         // A commit takes time: its events belong to its beginning.
@@ -78,7 +78,7 @@ impl Events {
         match &event.kind {
             EventKind::RunStarted { .. } => {
                 if std::mem::replace(&mut self.started, true) {
-                    book.wrong("events", "an activation is told to start twice");
+                    book.wrong("events", "an activation has two start events");
                 }
             }
             EventKind::RunFinished { status, .. } => {
@@ -101,7 +101,7 @@ impl Events {
                 self.call(call, Told::Done, now, book);
                 let over = now.calls.get(call).is_some_and(|call| call.is_over());
                 if !over {
-                    book.wrong("events", format!("{call} is told to be done, and is not"));
+                    book.wrong("events", format!("{call} is reported as done, and is not"));
                 }
             }
             EventKind::ToolCallStart { .. }
@@ -130,7 +130,7 @@ impl Events {
             Told::Done => matches!(before, Some(Told::Ready | Told::Resumed | Told::Suspended)),
         };
         if !fits {
-            book.wrong("events", format!("{call} is told to be {next:?} behind {before:?}"));
+            book.wrong("events", format!("{call} is reported as {next:?} after {before:?}"));
         }
     }
 }

@@ -61,7 +61,7 @@ fn status_of(told: &CallOutcome) -> ToolCallStatus {
 impl Histories<'_> {
     fn asked(&self, step: u32, history: &History, durable: bool, now: &Moment, book: &mut Book) {
         if !durable {
-            book.wrong("history", format!("in step {step} the model reads what is not durable"));
+            book.wrong("history", format!("in step {step} the model reads content that is not durable"));
         }
         self.shape(history, false, now, book);
         let answers = history.iter().filter(|message| message.answer().is_some()).count();
@@ -97,7 +97,7 @@ impl Histories<'_> {
         while let Some(message) = messages.next() {
             let Message::Assistant(turn) = message else {
                 if !matches!(message, Message::User(_)) {
-                    book.wrong("history", format!("a result stands behind no answer: {message:?}"));
+                    book.wrong("history", format!("a result follows no answer: {message:?}"));
                 }
                 continue;
             };
@@ -147,7 +147,7 @@ impl Histories<'_> {
         if !same && call.is_over() {
             book.wrong(
                 "history",
-                format!("the result of {name} was told as {told:?}, and the model reads {content:?}"),
+                format!("the result of {name} was reported as {told:?}, and the model reads {content:?}"),
             );
         }
     }

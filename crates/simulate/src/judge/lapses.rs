@@ -61,7 +61,7 @@ impl Judge for Lapses<'_> {
                 let asked = unanswered.and_then(|id| now.asked.get(id));
                 let Some(lapses) = asked.and_then(|asked| asked.expires_at_ms) else { continue };
                 if now.at_ms > lapses.max(since) {
-                    book.wrong("lapses", format!("{name} waits, and what it waits on lapsed at {lapses} ms"));
+                    book.wrong("lapses", format!("{name} waits, and its suspension expired at {lapses} ms"));
                 }
             }
         }

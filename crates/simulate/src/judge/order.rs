@@ -95,7 +95,7 @@ impl Judge for Order<'_> {
                 };
                 let starts = decision.is_none() && !self.left_running.contains(call);
                 if alone && starts && self.asked.iter().any(|asked| held_up(&asked)) {
-                    book.wrong("order", format!("{call} starts behind a call that asked"));
+                    book.wrong("order", format!("{call} starts after a call that asked"));
                 }
             }
             What::LoopBegan { calls, .. } => {

@@ -66,7 +66,7 @@ impl Phases {
             && !is_asked
             && !now.cancelled
         {
-            book.wrong("phases", format!("plugins are not asked behind {call}, but {what:?}"));
+            book.wrong("phases", format!("plugins are not asked after {call}, but {what:?}"));
         }
         self.executed = executed(what).map(str::to_owned);
     }
@@ -115,7 +115,7 @@ impl Phases {
             What::Event(event) => {
                 if let EventKind::RunFinished { .. } = event.kind {
                     if matches!(self.at, Some(At::Created | At::Started)) {
-                        book.wrong("phases", "RunFinished is told, and RunEnd never came");
+                        book.wrong("phases", "RunFinished is emitted, and RunEnd never came");
                     }
                     self.at = None;
                 }

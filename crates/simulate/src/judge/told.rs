@@ -50,7 +50,7 @@ impl<'s> Told<'s> {
     fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
         match &event.kind {
             EventKind::Checkpoint { commit, .. } if now.cuts == 0 && *commit != self.commits => {
-                book.wrong("told", format!("commit {commit} is told, and {} were made", self.commits));
+                book.wrong("told", format!("commit {commit} is reported, and {} were made", self.commits));
             }
             EventKind::InferenceStarted { step } => {
                 self.asked = self.case.answers.get(*step as usize - 1);
@@ -58,14 +58,20 @@ impl<'s> Told<'s> {
             EventKind::InferenceFinished { step, usage, .. } => {
                 let tokens = self.asked.take().map_or(0, |answer| answer.tokens);
                 if usage.total() != tokens {
-                    book.wrong("told", format!("step {step} took {tokens} tokens, and {usage:?} is told"));
+                    book.wrong(
+                        "told",
+                        format!("step {step} took {tokens} tokens, and {usage:?} is reported"),
+                    );
                 }
                 self.used += tokens;
             }
             EventKind::RunFinished { status, waiting, usage, used, reason } => {
                 let here = usage.total().checked_sub(self.before);
                 if now.cuts == 0 && here != Some(used.total()) {
-                    book.wrong("told", format!("the activation used {here:?} tokens, and {used:?} are told"));
+                    book.wrong(
+                        "told",
+                        format!("the activation used {here:?} tokens, and {used:?} are reported"),
+                    );
                 }
                 self.before = usage.total();
                 if *status == RunStatus::Waiting {
@@ -80,7 +86,7 @@ impl<'s> Told<'s> {
                 Some(of_call) if *progress == json!(of_call.told) && of_call.told < of_call.tells => {
                     of_call.told += 1;
                 }
-                _ => book.wrong("told", format!("{call} is told to be at {progress}, out of its turn")),
+                _ => book.wrong("told", format!("{call} is reported at {progress}, out of its turn")),
             },
             EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { .. }, call } => {
                 self.progress.remove(call);
@@ -96,7 +102,7 @@ impl<'s> Told<'s> {
         let Some(progress) = self.progress.remove(call) else { return };
         if progress.answered && progress.told < progress.tells {
             let (told, tells) = (progress.told, progress.tells);
-            book.wrong("told", format!("the result of {call} is told behind {told} of {tells} pieces"));
+            book.wrong("told", format!("the result of {call} is reported after {told} of {tells} pieces"));
         }
     }
 
@@ -110,7 +116,7 @@ impl<'s> Told<'s> {
         if now.cuts == 0 && !is_right {
             book.wrong(
                 "told",
-                format!("the run used {} and {of_last} tokens, and {total} are told", self.used),
+                format!("the run used {} and {of_last} tokens, and {total} are reported", self.used),
             );
         }
     }
@@ -125,7 +131,7 @@ fn waits(waiting: &[Interrupt], now: &Moment, book: &mut Book) {
         .map(|(name, call)| (name.as_str(), call.last_asked.as_deref().unwrap_or_default()))
         .collect();
     if told != waits {
-        book.wrong("told", format!("{told:?} is told to wait, and {waits:?} does"));
+        book.wrong("told", format!("{told:?} is reported as waiting, and {waits:?} waits"));
     }
 }
 

@@ -182,7 +182,7 @@ impl Play {
                 Some((state, Input::Resume))
             }
             Err(error) => {
-                self.world.wrong(format!("store: what was committed does not come back: {error}"));
+                self.world.wrong(format!("store: the committed run does not restore: {error}"));
                 None
             }
         }
@@ -374,8 +374,8 @@ fn compare(world: &World, store: &Store, state: &RunState) {
     }
     match store.restore() {
         Ok(restored) if *restored.history() == *state.history() => {}
-        Ok(_) => world.wrong("history: what is restored is not what is in memory"),
-        Err(error) => world.wrong(format!("store: what was committed does not come back: {error}")),
+        Ok(_) => world.wrong("history: the restored run differs from the run in memory"),
+        Err(error) => world.wrong(format!("store: the committed run does not restore: {error}")),
     }
     store.compare(state);
 }

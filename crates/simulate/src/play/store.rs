@@ -110,7 +110,7 @@ impl Store {
             }
             if event.seq != last + 1 {
                 self.world
-                    .wrong(format!("events: behind event {last} is stored event {}: {event:?}", event.seq));
+                    .wrong(format!("events: after event {last} is stored event {}: {event:?}", event.seq));
             }
             last = event.last();
         }
@@ -123,7 +123,7 @@ impl Store {
         let mut kinds = delta.events().map(|event| &event.kind);
         let resumes = kinds.any(|kind| matches!(kind, EventKind::ToolCallResumed { .. }));
         if trigger == Trigger::DecisionAccepted && !resumes {
-            self.world.wrong(format!("events: commit {} does not tell its decision", delta.version()));
+            self.world.wrong(format!("events: commit {} does not report its decision", delta.version()));
         }
         if !matches!(kind, Some(EventKind::Checkpoint { .. } | EventKind::RunFinished { .. })) {
             self.world.wrong(format!("events: commit {} ends with {kind:?}", delta.version()));

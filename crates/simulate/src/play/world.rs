@@ -193,7 +193,7 @@ impl World {
         if self.case.veiled
             && let Err(left) = veil::arguments(&pending.call, &mut arguments)
         {
-            self.wrong(format!("redacted: in the list of what waits, {left}"));
+            self.wrong(format!("redacted: in the list of waiting calls, {left}"));
         }
         Look { suspension: pending.suspension.id.clone(), digest: pending.digest.clone(), arguments }
     }
@@ -275,14 +275,14 @@ impl Sink {
                 let unveiled = veil::suspension(&pending.call, &mut pending.suspension)
                     .and_then(|()| veil::arguments(&pending.call, &mut pending.arguments));
                 if let Err(left) = unveiled {
-                    self.0.wrong(format!("redacted: in the list of what waits, {left}"));
+                    self.0.wrong(format!("redacted: in the list of waiting calls, {left}"));
                 }
             }
             listed.push((pending.call.to_string(), pending.digest, pending.suspension));
         }
         let told = waiting.iter().map(|it| (it.call.clone(), it.digest.clone(), it.suspension.clone()));
         if !told.eq(listed.iter().cloned()) {
-            self.0.wrong(format!("told: {waiting:?} waits, and who holds a handle sees {listed:?}"));
+            self.0.wrong(format!("told: {waiting:?} waits, and the handle lists {listed:?}"));
         }
     }
 }

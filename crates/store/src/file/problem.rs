@@ -66,7 +66,7 @@ impl Error for Failure {
 }
 
 /// The consequence of a change that is visible and not durable.
-const IN_PLACE: &str = "what was asked for is in place, and a crash may undo it";
+const IN_PLACE: &str = "the change is in place, and a crash may undo it";
 
 /// A failed sync of a folder after a change in it.
 #[derive(Debug)]
@@ -126,8 +126,8 @@ pub(super) fn without_state(place: &Place) -> CorruptEntry {
 pub(super) fn kept(lock: &Path) -> CorruptEntry {
     let lock = lock.display();
     CorruptEntry::new(
-        format!("{lock}: somebody holds it and does not go on"),
-        format!("let the process that holds it go on, or end it: `lsof {lock}` names it"),
+        format!("{lock}: another process holds it and does not release it"),
+        format!("let that process continue, or end it: `lsof {lock}` names it"),
     )
 }
 

@@ -80,7 +80,7 @@ impl Inner {
         let mut seen = HashSet::new();
         while let Some(state) = &last {
             if !seen.insert(state.id.clone()) {
-                return Err(damaged(&self.layout.run(&state.id).state(), "the runs behind it are a circle"));
+                return Err(damaged(&self.layout.run(&state.id).state(), "the runs before it form a cycle"));
             }
             match self.behind(state)? {
                 Some(next) => last = Some(next),

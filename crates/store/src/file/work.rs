@@ -58,7 +58,7 @@ impl Wanted {
         if self.is_so.load(Ordering::SeqCst) {
             return Ok(());
         }
-        Err(StoreError::unavailable("nobody waits for it any more"))
+        Err(StoreError::unavailable("the caller no longer waits for it"))
     }
 
     pub(super) fn patience(&self) -> Duration {

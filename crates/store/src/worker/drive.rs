@@ -255,18 +255,18 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
 }
 
 pub(super) const BESIDE_A_SUSPECT: &str =
-    "a process has ended with it in hand, and it waits for another such run to be through";
+    "a process that held it has ended, and it waits until another such run is done";
 
 fn set_aside_unread(run: &str, lost: u32) -> String {
     format!(
-        "it is set aside: {lost} processes in a row have ended, or have lost the store, with this run in hand and no step done; it is not \
+        "it is set aside: {lost} processes in a row have ended, or have lost the store, while they held this run, without a completed step; it is not \
          read any more, so that `cancel` does not end it; `runstate resume {run} --detach` lets a worker try once more"
     )
 }
 
 fn set_aside(run: &str, lost: u32) -> String {
     format!(
-        "it is set aside: {lost} processes in a row have ended, or have lost the store, with this run in hand and no step done; \
+        "it is set aside: {lost} processes in a row have ended, or have lost the store, while they held this run, without a completed step; \
          nothing of it is driven until `runstate resume {run} --detach` gives it back; `runstate cancel {run}` ends it"
     )
 }

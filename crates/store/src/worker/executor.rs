@@ -216,7 +216,7 @@ impl fmt::Display for Ended {
             Ended::Waits(calls) => write!(f, "waits for {}", calls.join(", ")),
             Ended::Drained => f.write_str("given back, to go on elsewhere"),
             Ended::Lost(error) => write!(f, "lost: {error}"),
-            Ended::Deferred(why) => write!(f, "put off: {why}"),
+            Ended::Deferred(why) => write!(f, "deferred: {why}"),
         }
     }
 }

@@ -211,5 +211,5 @@ async fn one_run_in_doubt_keeps_no_other() {
     let told = store.corrupt_entries().await.unwrap();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].what.starts_with(&*store.folder_of("new").to_string_lossy()), "{told:?}");
-    assert!(told[0].help.starts_with("what was asked for is in place, and a crash may undo it"), "{told:?}");
+    assert!(told[0].help.starts_with("the change is in place, and a crash may undo it"), "{told:?}");
 }

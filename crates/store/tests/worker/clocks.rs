@@ -112,7 +112,7 @@ async fn workers_an_hour_apart_share_runs_without_calls_in_doubt() {
     drained(drain, right).await;
     let noted = world.ledger().all();
     assert_eq!((world.ledger().count("a began"), world.ledger().count("a ended")), (8, 8), "{noted:?}");
-    assert_eq!(world.ledger().count("b began"), 0, "nobody decided in time");
+    assert_eq!(world.ledger().count("b began"), 0, "no decision came in time");
     assert!(!noted.iter().any(|noted| noted.contains("lost")), "{noted:?}");
 }
 
@@ -151,7 +151,7 @@ async fn delays_and_expiries_continue_when_the_clock_is_set() {
         at(&world, 29_900).await;
         assert_eq!(world.status("asks").await, "Waiting suspended");
         at(&world, 30_500).await;
-        assert_eq!(world.status("asks").await, "Done natural_end", "nobody decided in time");
+        assert_eq!(world.status("asks").await, "Done natural_end", "no decision came in time");
         assert_eq!(world.ledger().count("c began"), 0);
         drained(drain, working).await;
     }

@@ -43,7 +43,7 @@ async fn woken_worker_notices_its_lost_run_at_once() {
     at(&world, 2_501).await;
     let noted = world.ledger().all();
     assert_eq!(noted.len(), 2, "long before it would have renewed its lease: {noted:?}");
-    assert!(noted[1].starts_with("r lost: the run \"r\" was taken by somebody else"), "{noted:?}");
+    assert!(noted[1].starts_with("r lost: the run \"r\" was taken by another holder"), "{noted:?}");
     working.await.unwrap();
 }
 

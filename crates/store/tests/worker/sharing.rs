@@ -55,7 +55,7 @@ async fn paused_worker_finds_its_run_taken_and_writes_nothing() {
     assert_eq!(world.status("r").await, "Done natural_end");
     assert_eq!(world.ledger().count("b began"), 1, "one of them alone went on: {:?}", world.ledger().all());
     let fenced =
-        world.ledger().all().iter().filter(|noted| noted.contains("was taken by somebody else")).count();
+        world.ledger().all().iter().filter(|noted| noted.contains("was taken by another holder")).count();
     assert_eq!(fenced, 1);
     world.is_sound("r").await;
 }

@@ -83,7 +83,7 @@ async fn a_message_supersedes_what_a_run_waits_for() {
     let mut late = Incoming::new("d1", "a", Resume);
     late.run_id = Some("m1".to_owned());
     let reply = decide(&*world.store, &late, 0, &Unchecked).await.unwrap();
-    assert_eq!(reply, Reply::Stale, "a decision behind the message");
+    assert_eq!(reply, Reply::Stale, "a decision after the message");
 
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(world.status("m1").await, "Done natural_end");

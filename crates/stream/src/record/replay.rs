@@ -201,7 +201,7 @@ fn fits(session: &AnyStreamSession, kind: &EventKind) -> Result<(), String> {
         EventKind::ResumeStart { checkpoint, token_count } => {
             let content = output(session).map(Output::content);
             if content != Some(checkpoint) {
-                return Err("its checkpoint is not what the session holds".to_owned());
+                return Err("its checkpoint differs from that of the session".to_owned());
             }
             Some((*token_count, checkpoint.len()))
         }
@@ -232,7 +232,7 @@ fn end<C: Callbacks>(
         (AnyStreamSession::Completed(session), EventKind::Complete { state }) => {
             let made = dispatch.ledger.state(session.state().attempt(), session.state().output(), retries);
             if made != **state {
-                return Err("its state is not the one that the session comes to".to_owned());
+                return Err("its state differs from that of the session".to_owned());
             }
             Ok(Ok(Arc::clone(state)))
         }

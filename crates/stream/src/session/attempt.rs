@@ -168,8 +168,8 @@ impl<C: Callbacks> Session<C> {
         let opened = stream.map(|open| guarded(|| open(opening)));
         match opened {
             Some(Ok(opening)) => self.phase = Phase::Opening(session, opening),
-            Some(Err(panic)) => self.attempt_failed(session, internal("what opens the stream", &panic)),
-            None => self.attempt_failed(session, internal("what opens the stream", "there is none")),
+            Some(Err(panic)) => self.attempt_failed(session, internal("the stream factory", &panic)),
+            None => self.attempt_failed(session, internal("the stream factory", "there is none")),
         }
     }
 }

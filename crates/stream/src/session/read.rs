@@ -23,7 +23,7 @@ impl<C: Callbacks> Session<C> {
                 other => self.phase = other,
             },
             Ok(Poll::Ready(Err(error))) => self.failed_by_source(error),
-            Err(panic) => self.failed(internal("what opens the stream", &panic)),
+            Err(panic) => self.failed(internal("the stream factory", &panic)),
         }
         Step::Moved
     }

@@ -102,18 +102,20 @@ fn outcome(
     let acted = |key: &str| {
         let mut began = book.began(&seen.id, name).iter();
         if !began.any(|began| began.key == key) || !book.has_ended(key) {
-            return Err(format!("{name} says that it acted as {key}, and nobody saw that"));
+            return Err(format!(
+                "{name} says that it acted as {key}, and no effect with that key was observed"
+            ));
         }
         Ok(())
     };
     match call {
         _ if declined && !matches!(call, AnyToolCall::Cancelled(_)) => {
-            Err(format!("{name} was declined, or lapsed, and is {}", call.status()))
+            Err(format!("{name} was declined, or expired, and is {}", call.status()))
         }
         AnyToolCall::Succeeded(call) if asked.asks == Asks::GateForResult => {
             match decisions.iter().any(|decision| decision.result == *call.output()) {
                 true => Ok(()),
-                false => Err(format!("{name} has the result {}, and nobody gave it", call.output())),
+                false => Err(format!("{name} has the result {}, which no decision gave", call.output())),
             }
         }
         // A person supplied the result of an execution in doubt.
@@ -137,7 +139,7 @@ fn outcome(
         }
         // A call that never started is unchanged.
         AnyToolCall::New(_) if seen.is_messaged(book) => Ok(()),
-        AnyToolCall::Cancelled(_) => Err(format!("{name} is cancelled, and nobody wanted that")),
+        AnyToolCall::Cancelled(_) => Err(format!("{name} is cancelled, and no cancellation was requested")),
         _ if seen.ended_as("natural_end") => Err(format!("the run is over, and {name} is {}", call.status())),
         _ => Ok(()),
     }

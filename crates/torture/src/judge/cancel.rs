@@ -15,7 +15,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let leases: HashSet<u64> = behind.iter().map(|made| made.fence).collect();
     if leases.len() > 1 || behind.len() > UNHEARD {
         let what = format!(
-            "it was to be cancelled; {} commits under {} leases came behind that, and it ended as {:?}",
+            "it was to be cancelled; {} commits under {} leases followed, and it ended as {:?}",
             behind.len(),
             leases.len(),
             seen.loaded.info.reason

@@ -27,7 +27,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
             say(format!("commit {version} was acknowledged under fence {other} and under {}", made.fence));
         }
         if made.fence < fence {
-            say(format!("commit {version} was made under fence {} behind one of {fence}", made.fence));
+            say(format!("commit {version} was made under fence {} after one of {fence}", made.fence));
         }
         fence = made.fence;
         last.note(made);

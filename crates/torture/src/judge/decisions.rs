@@ -31,7 +31,7 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
         // A known answer is a duplicate when it comes again.
         if !is_right || (*reply != "duplicate" && *reply != "accepted" && accepted.contains(&*sent.decision))
         {
-            let what = format!("{} on {} was told {reply}", sent.decision, sent.suspension);
+            let what = format!("{} on {} got the reply {reply}", sent.decision, sent.suspension);
             wrong.push(Violation::new("decisions", &*sent.run, what));
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
         let is_lapse = decision.decision_id.starts_with("expiry:");
         let mut accepted = book.accepted_of(&seen.id);
         if !is_lapse && !accepted.any(|sent| sent.decision == decision.decision_id) {
-            say(format!("{} is there, and nobody was told so", decision.decision_id));
+            say(format!("{} is stored, and no reply accepted it", decision.decision_id));
         }
     }
 }

@@ -15,13 +15,13 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
             Err(error) => return say(format!("event {} cannot be read: {error}", row.seq)),
         };
         if (event.seq, event.last()) != (row.seq, row.last) || row.seq != next {
-            say(format!("behind event {} comes one of {} to {}: {}", next - 1, row.seq, row.last, row.json));
+            say(format!("after event {} comes one of {} to {}: {}", next - 1, row.seq, row.last, row.json));
         }
         next = row.last + 1;
         match event.kind {
             EventKind::Checkpoint { commit, .. } => {
                 if commit != commits + 1 {
-                    say(format!("behind the checkpoint of commit {commits} comes that of {commit}"));
+                    say(format!("after the checkpoint of commit {commits} comes that of {commit}"));
                 }
                 commits = commit;
             }
@@ -33,6 +33,6 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
         say(format!("the last checkpoint is of commit {commits}, and it is at {}", seen.loaded.info.version));
     }
     if seen.is_over() && end != Some(RunStatus::Done) {
-        say(format!("it is over, and the last end that is told is {end:?}"));
+        say(format!("it is over, and the last reported end is {end:?}"));
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     }
     let mut messages = own.iter().peekable();
     if !matches!(messages.next(), Some(Message::User(text)) if **text == *crate::drive::MESSAGE) {
-        say("it does not begin with what the user wrote".to_owned());
+        say("it does not begin with the message of the user".to_owned());
     }
     let mut step = 0;
     let mut heard: Vec<&str> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
             continue;
         }
         let Message::Assistant(turn) = message else {
-            say(format!("this stands behind no answer: {message:?}"));
+            say(format!("this follows no answer: {message:?}"));
             continue;
         };
         step += 1;

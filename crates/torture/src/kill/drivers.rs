@@ -112,7 +112,7 @@ impl Drivers {
             left = left.saturating_sub(Duration::from_millis(20));
         }
         if !still.is_empty() {
-            let what = format!("{} drivers did not stop when they were told to", still.len());
+            let what = format!("{} drivers did not stop when they were asked to", still.len());
             self.violations.push(Violation::new("drivers", String::new(), what));
         }
         self.running = still;

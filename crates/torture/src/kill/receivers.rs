@@ -115,7 +115,7 @@ async fn follow(
                 next = receiver.next() => next,
                 () = late => {
                     let last = got.rows.last().map_or(0, |(_, last, _)| *last);
-                    wrong.push(Violation::new("receivers", &*got.run, format!("a receiver waits behind event {last}")));
+                    wrong.push(Violation::new("receivers", &*got.run, format!("a receiver waits after event {last}")));
                     break;
                 }
             };

@@ -36,9 +36,9 @@ impl Report {
             ("executions that were repeated", facts.again, 100),
             ("decisions in conflict", reply("conflict"), 100),
             ("decisions that came twice", reply("duplicate"), 100),
-            ("suspensions that lapsed", facts.lapsed, 100),
+            ("suspensions that expired", facts.lapsed, 100),
             ("messages that superseded", facts.messages.0, 100),
-            ("runs behind another one", facts.messages.1, 100),
+            ("runs that follow another one", facts.messages.1, 100),
             ("commits that were refused as fenced", facts.fenced, 200),
         ];
         let kills = strikes.kills();
@@ -63,7 +63,7 @@ impl fmt::Display for Report {
         writeln!(f, "| {} | seed {} |\n|---|---|", options.store, options.seed)?;
         let Strikes { starting, after, anytime, stopped, paused } = strikes;
         let kills = format!(
-            "{}: {starting} while a driver started, {after} right behind an event, {anytime} at any time, {stopped} while \
+            "{}: {starting} while a driver started, {after} right after an event, {anytime} at any time, {stopped} while \
              it was stopped",
             strikes.kills()
         );
@@ -75,7 +75,7 @@ impl fmt::Display for Report {
         line(f, "commits refused", &format!("{} as fenced, {} otherwise", facts.fenced, facts.refused))?;
         line(f, "events that 200 receivers got", received)?;
         line(f, "decisions", &list(&facts.replies))?;
-        line(f, "suspensions lapsed", &facts.lapsed)?;
+        line(f, "suspensions expired", &facts.lapsed)?;
         let (resumed, given_up) = facts.doubts;
         let doubts = format!("{}: {resumed} let go on, {given_up} given up", resumed + given_up);
         line(f, "calls in doubt", &doubts)?;
@@ -83,7 +83,7 @@ impl fmt::Display for Report {
         line(
             f,
             "messages",
-            &format!("{superseding} superseded what a run waited for, {behind} began a run"),
+            &format!("{superseding} superseded the waiting calls of a run, {behind} began a new run"),
         )?;
         line(f, "executions", &format!("{}, {} of them repeated", facts.executions, facts.again))?;
         line(f, "lines that a kill cut off", &entries.torn)?;
