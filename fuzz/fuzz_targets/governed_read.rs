@@ -151,7 +151,7 @@ fn taken_up(disk: &SimDisk, path: &Path, content: &[u8], drives: bool) -> bool {
                 return governor.resume(&run()).await.map(|progressed| progressed.repairs.is_empty());
             }
             let looked = governor.waits(&run())?;
-            assert!(looked.is_none_or(|waits| matches!(waits, Waits::Approval(_))));
+            assert!(looked.is_none_or(|waits| matches!(waits, AwaitedInput::Approval(_))));
             // An answer to a question that nobody asked takes the run in hand, and does nothing with it.
             let nothing = "NOTHING-A1".parse().expect("it is an id");
             match governor.approve(&run(), &nothing, "ada", "").await {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use hostile::runs::{RUNS, RUNTIME, changed, count_of_commits, fill, read, reseal};
+use hostile::runs::{RUNS, RUNTIME, changed, count_of_commits, fill, read, recompute_checksum};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use runstate_runtime::files::{SimDisk, replace};
@@ -98,7 +98,7 @@ async fn files(from: &mut Unstructured<'_>) -> Option<()> {
         }
         let at = from.int_in_range(0..=documents.len() - 1).ok()?;
         hostile::change(&mut documents[at], from).ok()?;
-        reseal(&mut documents[at]);
+        recompute_checksum(&mut documents[at]);
         let changed: String = documents.iter().map(|document| format!("{document}\n")).collect();
         drop(replace(&disk, Path::new(path), changed.as_bytes()));
     }

@@ -213,7 +213,7 @@ impl Snapshot {
     ///
     /// Only the feature `repair` provides it. A program that calls it on foreign content vouches for that content.
     #[cfg(feature = "repair")]
-    pub fn reseal(&mut self) {
+    pub fn recompute_checksum(&mut self) {
         self.seal = Seal::Vouched;
     }
 

@@ -15,25 +15,25 @@ use crate::kernel::{Edge, Graph};
 ///
 /// ```
 /// use runstate::kernel::Persist;
-/// use runstate::testing::{example::AnyDoor, fewest_walks};
+/// use runstate::testing::{example::AnyDoor, minimal_transition_cover};
 /// use runstate::tool_call::AnyToolCall;
 ///
-/// let walks = fewest_walks(AnyDoor::GRAPH);
-/// let events: Vec<_> = walks[0].iter().map(|edge| edge.event).collect();
-/// assert_eq!(walks.len(), 1);
+/// let paths = minimal_transition_cover(AnyDoor::GRAPH);
+/// let events: Vec<_> = paths[0].iter().map(|edge| edge.event).collect();
+/// assert_eq!(paths.len(), 1);
 /// assert_eq!(events, ["close", "lock", "unlock", "reopen", "remove"]);
 ///
 /// // Thirteen transitions, and only seven of them enter a terminal state.
-/// assert_eq!(fewest_walks(AnyToolCall::GRAPH).len(), 7);
+/// assert_eq!(minimal_transition_cover(AnyToolCall::GRAPH).len(), 7);
 /// ```
-pub fn fewest_walks(graph: &Graph) -> Vec<Vec<&'static Edge>> {
+pub fn minimal_transition_cover(graph: &Graph) -> Vec<Vec<&'static Edge>> {
     let initial = graph.states.iter().position(|state| state.initial).unwrap_or(0);
     let mut flow = Flow::new(graph.states.len(), initial, &ends(graph));
     for edge in graph.edges {
         flow.must_take(edge.from_index, edge.to_index);
     }
-    let walks = flow.fewest_walks();
-    walks.into_iter().map(|walk| walk.into_iter().map(|i| &graph.edges[i]).collect()).collect()
+    let paths = flow.minimal_transition_cover();
+    paths.into_iter().map(|path| path.into_iter().map(|i| &graph.edges[i]).collect()).collect()
 }
 
 /// The terminal states, and the states from which no terminal state is reachable.

@@ -163,7 +163,7 @@ impl<S: Subject> Search<'_, S> {
         };
         if !is_right {
             let told = told.iter().map(|edge| edge.to_string()).collect();
-            self.matrix.fault(Fault::ToldOtherwise { step, told });
+            self.matrix.fault(Fault::ReportedOtherwise { step, told });
         }
     }
 }

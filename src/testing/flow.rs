@@ -30,14 +30,14 @@ impl Flow {
     }
 
     /// Computes the fewest paths, as indices of edges.
-    pub(super) fn fewest_walks(&self) -> Vec<Vec<usize>> {
-        let Some((mut counts, mut walks)) = self.any_cover() else { return Vec::new() };
+    pub(super) fn minimal_transition_cover(&self) -> Vec<Vec<usize>> {
+        let Some((mut counts, mut paths)) = self.any_cover() else { return Vec::new() };
         // One path must remain, even if a cycle through the source takes every edge.
-        while walks > 1 && counts.take_back(self.sink(), self.source) {
-            walks -= 1;
+        while paths > 1 && counts.take_back(self.sink(), self.source) {
+            paths -= 1;
         }
         while counts.cancel_detour(self.sink() + 1) {}
-        self.split(&counts, walks)
+        self.split(&counts, paths)
     }
 
     fn sink(&self) -> usize {
@@ -51,30 +51,30 @@ impl Flow {
         let mut least = vec![1; self.edges.len()];
         least.resize(arcs.len(), 0);
         let mut counts = Counts { flow: vec![0; arcs.len()], arcs, least };
-        let mut walks = 0;
+        let mut paths = 0;
         for (i, (from, to)) in self.edges.iter().enumerate() {
             let there = counts.shortest_path(self.source, *from);
             let on = counts.shortest_path(*to, self.sink());
             match (there, on) {
                 (Some(there), Some(on)) => {
                     there.into_iter().chain([i]).chain(on).for_each(|arc| counts.flow[arc] += 1);
-                    walks += 1;
+                    paths += 1;
                 }
                 // An unreachable edge: `lifecycle!` compiles no such graph.
                 _ => counts.least[i] = 0,
             }
         }
-        (walks > 0).then_some((counts, walks))
+        (paths > 0).then_some((counts, paths))
     }
 
     /// Splits the flow into paths. The flow is connected, since it contains every edge and the source reaches every
     /// edge. With one return arc from the sink to the source per path, the flow is one closed tour (Hierholzer).
-    fn split(&self, counts: &Counts, walks: usize) -> Vec<Vec<usize>> {
+    fn split(&self, counts: &Counts, paths: usize) -> Vec<Vec<usize>> {
         let back = counts.arcs.len();
         let mut arcs = counts.arcs.clone();
         arcs.push((self.sink(), self.source));
         let mut left = counts.flow.clone();
-        left.push(walks);
+        left.push(paths);
         let mut way: Vec<(usize, Option<usize>)> = vec![(self.sink(), None)];
         let mut tour = Vec::new();
         while let Some(&(node, arrived_by)) = way.last() {
@@ -90,8 +90,8 @@ impl Flow {
             }
         }
         tour.reverse();
-        let walks = tour.split(|arc| *arc == back).skip(1);
-        walks.map(|walk| walk.iter().copied().filter(|arc| *arc < self.edges.len()).collect()).collect()
+        let paths = tour.split(|arc| *arc == back).skip(1);
+        paths.map(|path| path.iter().copied().filter(|arc| *arc < self.edges.len()).collect()).collect()
     }
 }
 

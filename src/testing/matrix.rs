@@ -188,7 +188,7 @@ impl Matrix {
         }
         let unreached = self.unreached();
         for state in &unreached {
-            lines.push(format!("no legal walk reached {state}"));
+            lines.push(format!("no legal path reached {state}"));
         }
         for (from, event, cell) in self.cells() {
             if !cell.was_tried() && !unreached.contains(&from) {

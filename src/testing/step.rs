@@ -13,10 +13,10 @@ use crate::kernel::{Edge, Event, Machine, Status};
 ///
 /// ```
 /// use runstate::testing::example::Doors;
-/// use runstate::testing::{Verdict, words};
+/// use runstate::testing::{Verdict, event_sequences};
 ///
-/// let word = words(&Doors, 2).find(|word| word.events().eq(["close", "remove"])).unwrap();
-/// let [close, remove] = word.steps() else { panic!("two events, two steps") };
+/// let sequence = event_sequences(&Doors, 2).find(|sequence| sequence.events().eq(["close", "remove"])).unwrap();
+/// let [close, remove] = sequence.steps() else { panic!("two events, two steps") };
 /// assert_eq!((close.to_string().as_str(), close.verdict), ("Open --> Shut : close", Verdict::Taken("Shut")));
 /// assert_eq!((remove.to_string().as_str(), remove.verdict), ("Shut refuses 'remove'", Verdict::NoEdge));
 /// ```
@@ -91,7 +91,7 @@ pub enum Fault {
         is: String,
     },
     /// The report to an observer differs from the machine's transition.
-    ToldOtherwise {
+    ReportedOtherwise {
         /// The step.
         step: Step,
         /// The transitions in the report.
@@ -143,7 +143,7 @@ impl fmt::Display for Fault {
             Fault::EventChanged { step, was, is } => {
                 write!(f, "{step}, and the event that came back is another\n    was {was}\n    is  {is}")
             }
-            Fault::ToldOtherwise { step, told } => {
+            Fault::ReportedOtherwise { step, told } => {
                 let told = if told.is_empty() { "nothing".to_owned() } else { told.join("; ") };
                 write!(f, "{step}, and its observer received: {told}")
             }

@@ -182,7 +182,7 @@ impl<'b> Checker<'b> {
             && **only != *event.lifecycle
         {
             self.skipped += 1;
-            if self.passed_over.len() < Report::MOST_PASSED_OVER
+            if self.passed_over.len() < Report::MOST_SKIPPED
                 && !self.passed_over.iter().any(|it| **it == *event.lifecycle)
             {
                 self.passed_over.push(event.lifecycle.as_ref().into());

@@ -251,20 +251,20 @@ impl Coverage {
     ///
     /// # Errors
     /// When the percentage is lower, or when no lifecycle is covered.
-    pub fn require_percent(&self, least: f64) -> Result<(), Unmet> {
+    pub fn require_percent(&self, least: f64) -> Result<(), UnmetRequirement> {
         if self.lifecycles.is_empty() {
-            return Err(Unmet::Nothing { least });
+            return Err(UnmetRequirement::Nothing { least });
         }
         let got = self.percent();
         // The comparison fails for a limit that is not a number.
-        if got >= least { Ok(()) } else { Err(Unmet::Percent { got, least }) }
+        if got >= least { Ok(()) } else { Err(UnmetRequirement::Percent { got, least }) }
     }
 
     /// Requires a transition, and returns the number of times that it was taken.
     ///
     /// # Errors
     /// When the transition was never taken, or when no covered lifecycle has it.
-    pub fn require_edge(&self, wanted: &WantedEdge) -> Result<u64, Unmet> {
+    pub fn require_edge(&self, wanted: &WantedEdge) -> Result<u64, UnmetRequirement> {
         let (mut found, mut taken) = (false, 0);
         let is_wanted = |edge: &&EdgeCount| edge.from == wanted.from && edge.to == wanted.to;
         for covered in self.iter() {
@@ -280,8 +280,8 @@ impl Coverage {
             }
         }
         match (found, taken) {
-            (false, _) => Err(Unmet::NoSuchEdge(wanted.clone())),
-            (true, 0) => Err(Unmet::NeverTaken(wanted.clone())),
+            (false, _) => Err(UnmetRequirement::NoSuchEdge(wanted.clone())),
+            (true, 0) => Err(UnmetRequirement::NeverTaken(wanted.clone())),
             (true, taken) => Ok(taken),
         }
     }
@@ -368,7 +368,7 @@ impl Error for NoWantedEdge {}
 /// An unmet requirement on a coverage.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Unmet {
+pub enum UnmetRequirement {
     /// The percentage of taken transitions is too low.
     Percent {
         /// The reached percentage.
@@ -387,21 +387,21 @@ pub enum Unmet {
     NoSuchEdge(WantedEdge),
 }
 
-impl fmt::Display for Unmet {
+impl fmt::Display for UnmetRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unmet::Percent { got, least } => {
+            UnmetRequirement::Percent { got, least } => {
                 write!(f, "expected {least} % of the edges taken, got {:.1} %", shown(*got))
             }
-            Unmet::Nothing { least } => {
+            UnmetRequirement::Nothing { least } => {
                 write!(f, "expected {least} % of the edges taken, but no lifecycle with edges is covered")
             }
-            Unmet::NeverTaken(edge) => write!(f, "expected the edge {edge} taken, got it never"),
-            Unmet::NoSuchEdge(edge) => {
+            UnmetRequirement::NeverTaken(edge) => write!(f, "expected the edge {edge} taken, got it never"),
+            UnmetRequirement::NoSuchEdge(edge) => {
                 write!(f, "expected the edge {edge} taken, but no lifecycle in the trace has that edge")
             }
         }
     }
 }
 
-impl Error for Unmet {}
+impl Error for UnmetRequirement {}

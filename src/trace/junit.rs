@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::coverage::{LifecycleCoverage, Unmet};
+use super::coverage::{LifecycleCoverage, UnmetRequirement};
 use super::report::{Report, count};
 use crate::unseen::is_unseen;
 
@@ -186,7 +186,7 @@ impl Junit {
     }
 
     /// Adds the coverage requirements for all traces, by name, each with its violation, if any.
-    pub fn coverage(&mut self, asked: impl IntoIterator<Item = (String, Option<Unmet>)>) {
+    pub fn coverage(&mut self, asked: impl IntoIterator<Item = (String, Option<UnmetRequirement>)>) {
         let tests: Vec<Test> = asked
             .into_iter()
             .map(|(name, unmet)| Test {

@@ -64,7 +64,9 @@ mod violation;
 pub use check::{check, check_jsonl};
 pub use checker::Checker;
 pub use closest::closest;
-pub use coverage::{Coverage, EdgeCount, LifecycleCoverage, NoWantedEdge, StateCount, Unmet, WantedEdge};
+pub use coverage::{
+    Coverage, EdgeCount, LifecycleCoverage, NoWantedEdge, StateCount, UnmetRequirement, WantedEdge,
+};
 pub use diff::{DiffError, Difference, Side, first_difference};
 pub use event::{CREATE, Event};
 pub use extra::Extra;

@@ -135,7 +135,7 @@ impl Report {
     /// The default maximum number of listed violations.
     pub const MOST_VIOLATIONS: usize = 10;
     /// The maximum number of listed lifecycles of skipped events.
-    pub const MOST_PASSED_OVER: usize = 10;
+    pub const MOST_SKIPPED: usize = 10;
 
     /// The number of events that were checked against rules.
     pub fn checked(&self) -> u64 {

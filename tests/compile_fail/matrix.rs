@@ -74,12 +74,15 @@ impl Matrix {
         compile(&file, Against::Library, !legal)
     }
 
-    /// Compiles both sides; gives the number of illegal cells and what the compiler says of them.
+    /// Compiles both sides; gives the number of illegal state/event pairs and what the compiler says of them.
     fn check(&self) -> (usize, String) {
         if let Err(said) = self.compile(true) {
-            panic!("a legal cell of {} does not compile, or leads elsewhere:\n{said}", self.graph.name);
+            panic!(
+                "a legal state/event pair of {} does not compile, or leads elsewhere:\n{said}",
+                self.graph.name
+            );
         }
-        let said = self.compile(false).expect_err("all illegal cells compile");
+        let said = self.compile(false).expect_err("all illegal state/event pairs compile");
         let refused: Vec<_> = said.lines().filter_map(refused_cell).collect();
         let errors = said.lines().filter(|line| line.starts_with("error[")).count();
         assert_eq!(errors, refused.len(), "an error that is no missing method:\n{said}");
@@ -88,7 +91,7 @@ impl Matrix {
             .filter(|cell| cell.2.is_none())
             .map(|(state, event, _)| (state.to_owned(), event.to_owned()))
             .collect();
-        assert_eq!(refused.len(), illegal.len(), "an error for each illegal cell");
+        assert_eq!(refused.len(), illegal.len(), "an error for each illegal state/event pair");
         assert_eq!(BTreeSet::from_iter(refused), illegal);
         (errors, said)
     }

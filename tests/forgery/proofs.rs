@@ -243,7 +243,7 @@ fn a_call_that_succeeded_was_started() {
     never = serde_json::from_value(json).unwrap();
     assert!(matches!(never.verify(), Err(RestoreError::Digest { .. })), "the checksum tells an edit by hand");
     // Even where a person accepts the content.
-    never.reseal();
+    never.recompute_checksum();
     assert_eq!(
         never.restore::<AnyToolCall>().unwrap_err().to_string(),
         "the record is not that of a machine in Succeeded: no call in Succeeded has 0 attempts and 0 suspensions"

@@ -51,7 +51,7 @@ where
     edit(&mut json);
     let mut snapshot = Snapshot::from_json(json.to_string().as_bytes()).unwrap();
     assert!(matches!(snapshot.verify(), Err(RestoreError::Digest { .. })), "the edit changed nothing");
-    snapshot.reseal();
+    snapshot.recompute_checksum();
     match snapshot.restore::<M>() {
         Ok(machine) => panic!("the doctored snapshot gave a machine in {}", machine.status()),
         Err(error @ RestoreError::Shape { .. }) => error.to_string(),

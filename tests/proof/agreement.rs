@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use runstate::kernel::{Event, Machine, Persist};
 use runstate::snapshot::Snapshot;
-use runstate::testing::{EdgeCounter, EventOf, assert_covers, legal_walks, mixed_walks};
+use runstate::testing::{EdgeCounter, EventOf, assert_covers, legal_paths, mixed_paths};
 
 use super::for_each_lifecycle;
 use super::model::{self, At, Documented, Outcome};
@@ -31,10 +31,10 @@ fn agrees<D: Documented>(subject: D) {
     // refusals than edges.
     let lots = proptest::option::weighted(0.5, vec(any::<u8>(), STEPS));
     // Legal walks get to the far edges, mixed ones to every refusal.
-    let walks = prop_oneof![1 => mixed_walks(subject, STEPS), 1 => legal_walks(subject, STEPS)];
-    let result = TestRunner::new(config).run(&(walks, lots), |(mut walk, lots)| {
-        walk.observe(counter.observer());
-        let (mut machine, events) = walk.into_parts();
+    let paths = prop_oneof![1 => mixed_paths(subject, STEPS), 1 => legal_paths(subject, STEPS)];
+    let result = TestRunner::new(config).run(&(paths, lots), |(mut path, lots)| {
+        path.observe(counter.observer());
+        let (mut machine, events) = path.into_parts();
         let mut at = model::begin::<D>();
         same(&At::of(&machine), &at, "it is new")?;
         for (i, event) in events.into_iter().enumerate() {

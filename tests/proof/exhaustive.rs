@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use runstate::diagram::{StateGraph, parse};
 use runstate::kernel::{Event, Graph, Machine, Persist};
-use runstate::testing::{Matrix, Subject, fewest_walks};
+use runstate::testing::{Matrix, Subject, minimal_transition_cover};
 
 use super::model::{Documented, Table};
 use super::{for_each_lifecycle, snapshot};
@@ -22,7 +22,7 @@ fn proves<D: Documented>(subject: D) {
     let all = || table.states.iter().flat_map(|state| table.events.iter().map(move |event| (*state, *event)));
     let refused = all().filter(|(state, event)| table.to(state, event).is_none());
     let seen: BTreeSet<_> = matrices.iter().flat_map(Matrix::refused).collect();
-    assert_eq!(seen, set(refused), "{}: cells refused", table.name);
+    assert_eq!(seen, set(refused), "{}: refused state/event pairs", table.name);
     assert_eq!(seen.len(), all().count() - table.edges.len());
     // A guard is where the documents have a condition, and it was seen to pass and to refuse.
     let guarded: BTreeSet<_> = matrices.iter().flat_map(Matrix::refused_by_guard).collect();
@@ -94,7 +94,7 @@ fn counts_of_all_lifecycles_are_pinned() {
         let (graph, events) = (D::Machine::GRAPH, <<D as Subject>::Machine as Machine>::Event::NAMES.len());
         let (states, edges) = (graph.states.len(), graph.edges.len());
         let guarded = D::TABLE.guarded.len();
-        [states, events, edges, states * events - edges, guarded, fewest_walks(graph).len()]
+        [states, events, edges, states * events - edges, guarded, minimal_transition_cover(graph).len()]
     }
     let rows = [
         ("run", row(super::run::Runs)),
@@ -110,10 +110,10 @@ fn counts_of_all_lifecycles_are_pinned() {
     // No lifecycle is left out.
     let names: Vec<_> = rows.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, runstate::lifecycles().iter().map(|graph| graph.name).collect::<Vec<_>>());
-    let mut text = format!("{:16} states  events  taken  refused  guarded  fewest walks\n", "lifecycle");
-    for (name, [states, events, taken, refused, guarded, walks]) in rows {
+    let mut text = format!("{:16} states  events  taken  refused  guarded  fewest paths\n", "lifecycle");
+    for (name, [states, events, taken, refused, guarded, paths]) in rows {
         text.push_str(&format!(
-            "{name:16} {states:6}  {events:6}  {taken:5}  {refused:7}  {guarded:7}  {walks:12}\n"
+            "{name:16} {states:6}  {events:6}  {taken:5}  {refused:7}  {guarded:7}  {paths:12}\n"
         ));
     }
     snapshot("proof__counts", &text);

@@ -111,7 +111,7 @@ where
     let mut stored = serde_json::to_value(Snapshot::of(&flow).unwrap()).unwrap();
     stored["state"][place] = value;
     let mut stored: Snapshot = serde_json::from_value(stored).unwrap();
-    stored.reseal();
+    stored.recompute_checksum();
     let mut flow: AnyRunFlow = stored.restore().unwrap();
     flow.assume(flow_id());
     flow

@@ -121,7 +121,7 @@ impl Subject for Flows {
                 .prop_map(|(due, reason)| Halt::new(payload::receipt(&due), reason).into())
                 .boxed(),
             "finish" => (payload::dues(&due()), waiting())
-                .prop_map(|(due, calls)| Finish::new(payload::receipt(&due)).while_waiting_for(calls).into())
+                .prop_map(|(due, calls)| Finish::new(payload::receipt(&due)).with_waiting_calls(calls).into())
                 .boxed(),
             "call_tools" => receipts().prop_map(|receipt| CallTools::new(receipt).into()).boxed(),
             "complete" => {

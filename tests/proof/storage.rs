@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use runstate::kernel::ReadRecord;
 use runstate::kernel::{Machine, Persist, Status};
 use runstate::snapshot::Snapshot;
-use runstate::testing::mixed_walks;
+use runstate::testing::mixed_paths;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ where
     {
         return Err(format!("a machine that was not stored, from {}", shown()));
     }
-    read.reseal();
+    read.recompute_checksum();
     let Ok(machine) = read.restore::<M>() else { return Ok(Read::Refused) };
     let again = Snapshot::of(&machine).unwrap();
     if again != read || machine.status().name() != read.status() {
@@ -140,8 +140,8 @@ mod bytes {
         let damage = (any::<Index>(), 0..4_usize, proptest::collection::vec(any::<u8>(), 0..4));
         let digit = (any::<Index>(), Just(1_usize), proptest::collection::vec(b'0'..=b'9', 1));
         let damages = proptest::collection::vec(prop_oneof![damage, digit], 1..3);
-        let result = TestRunner::new(config).run(&(mixed_walks(subject, 20), damages), |(walk, damages)| {
-            let (mut machine, events) = walk.into_parts();
+        let result = TestRunner::new(config).run(&(mixed_paths(subject, 20), damages), |(path, damages)| {
+            let (mut machine, events) = path.into_parts();
             for event in events {
                 machine = machine.apply(event).unwrap_or_else(|refused| refused.into_parts().0);
             }

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use proptest::prelude::*;
 use runstate::kernel::{Edge, Graph, Persist, StateInfo, Witness, build};
 use runstate::testing::example::AnyDoor;
-use runstate::testing::fewest_walks;
+use runstate::testing::minimal_transition_cover;
 use runstate::tool_call::AnyToolCall;
 
 use super::snapshot;
@@ -44,12 +44,12 @@ fn least_by_search(graph: &Graph) -> (usize, usize) {
     unreachable!("every edge is within reach of the initial state")
 }
 
-fn assert_is_cover(graph: &Graph, walks: &[Vec<&'static Edge>]) {
+fn assert_is_cover(graph: &Graph, paths: &[Vec<&'static Edge>]) {
     let mut taken = HashSet::new();
-    for walk in walks {
+    for path in paths {
         let mut at = graph.initial().name;
-        for edge in walk {
-            assert_eq!(edge.from, at, "a walk goes on where it is");
+        for edge in path {
+            assert_eq!(edge.from, at, "a path continues in its last state");
             at = edge.to;
             taken.insert((edge.from, edge.event));
         }
@@ -57,7 +57,7 @@ fn assert_is_cover(graph: &Graph, walks: &[Vec<&'static Edge>]) {
             let ends_here = graph.state(name).unwrap().terminal;
             ends_here || !reaches_terminal(graph, name, &mut HashSet::new())
         };
-        assert!(can_end(at), "a walk ends in a terminal state, not in {at}");
+        assert!(can_end(at), "a path ends in a terminal state, not in {at}");
     }
     assert_eq!(taken.len(), graph.edges.len(), "every edge is taken");
 }
@@ -67,8 +67,8 @@ fn reaches_terminal(graph: &Graph, state: &'static str, seen: &mut HashSet<&'sta
         || seen.insert(state) && graph.ways_out(state).any(|edge| reaches_terminal(graph, edge.to, seen))
 }
 
-fn steps(walks: &[Vec<&'static Edge>]) -> usize {
-    walks.iter().map(Vec::len).sum()
+fn steps(paths: &[Vec<&'static Edge>]) -> usize {
+    paths.iter().map(Vec::len).sum()
 }
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -125,32 +125,32 @@ proptest! {
         let mut pairs = pairs;
         pairs[0].0 = 0;
         let graph = graph(&pairs, &terminal);
-        let walks = fewest_walks(graph);
-        assert_is_cover(graph, &walks);
-        prop_assert_eq!((walks.len(), steps(&walks)), least_by_search(graph), "{:?}", graph.edges);
+        let paths = minimal_transition_cover(graph);
+        assert_is_cover(graph, &paths);
+        prop_assert_eq!((paths.len(), steps(&paths)), least_by_search(graph), "{:?}", graph.edges);
     }
 }
 
 #[test]
 fn seven_paths_cover_a_tool_call() {
-    let walks = fewest_walks(AnyToolCall::GRAPH);
-    assert_is_cover(AnyToolCall::GRAPH, &walks);
-    assert_eq!((walks.len(), steps(&walks)), least_by_search(AnyToolCall::GRAPH));
+    let paths = minimal_transition_cover(AnyToolCall::GRAPH);
+    assert_is_cover(AnyToolCall::GRAPH, &paths);
+    assert_eq!((paths.len(), steps(&paths)), least_by_search(AnyToolCall::GRAPH));
     let lines: Vec<String> =
-        walks.iter().map(|walk| walk.iter().map(|edge| edge.event).collect::<Vec<_>>().join(", ")).collect();
+        paths.iter().map(|path| path.iter().map(|edge| edge.event).collect::<Vec<_>>().join(", ")).collect();
     assert_eq!(lines.len(), 7);
-    snapshot("walks_that_cover_a_tool_call", &lines.join("\n"));
+    snapshot("paths_that_cover_a_tool_call", &lines.join("\n"));
 }
 
 #[test]
 fn graph_without_an_end_is_covered_by_one_path() {
-    let walks = fewest_walks(graph(&[(0, 1), (1, 0), (1, 2), (2, 1)], &[false; 6]));
-    assert_eq!(walks.len(), 1);
-    assert_eq!(walks[0].len(), 4);
+    let paths = minimal_transition_cover(graph(&[(0, 1), (1, 0), (1, 2), (2, 1)], &[false; 6]));
+    assert_eq!(paths.len(), 1);
+    assert_eq!(paths[0].len(), 4);
 }
 
 #[test]
 fn graph_without_edges_needs_no_path() {
-    assert!(fewest_walks(graph(&[], &[true; 6])).is_empty());
-    assert_is_cover(AnyDoor::GRAPH, &fewest_walks(AnyDoor::GRAPH));
+    assert!(minimal_transition_cover(graph(&[], &[true; 6])).is_empty());
+    assert_is_cover(AnyDoor::GRAPH, &minimal_transition_cover(AnyDoor::GRAPH));
 }

@@ -4,7 +4,8 @@ use std::thread;
 use runstate::kernel::Persist;
 use runstate::testing::example::{AnyDoor, Close, Doors, Frame, Lock, Remove, Unlock};
 use runstate::testing::{
-    EdgeCounter, assert_conforms, assert_covers, conforms, coverage_diagram, covers, fewest_walks, walk_along,
+    EdgeCounter, assert_conforms, assert_covers, conforms, coverage_diagram, covers,
+    minimal_transition_cover, path_along,
 };
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::Recorder;
@@ -14,11 +15,11 @@ use super::{Calls, snapshot};
 /// Counts the given ones of the fewest walks of a tool call.
 fn count(which: impl Iterator<Item = usize>) -> EdgeCounter {
     let counter = EdgeCounter::of([AnyToolCall::GRAPH]);
-    let walks = fewest_walks(AnyToolCall::GRAPH);
+    let paths = minimal_transition_cover(AnyToolCall::GRAPH);
     for i in which {
-        let mut walk = walk_along(&Calls, &walks[i]).unwrap();
-        walk.observe(counter.observer());
-        walk.drive(|_, step| assert!(step.is_taken(), "{step}"));
+        let mut path = path_along(&Calls, &paths[i]).unwrap();
+        path.observe(counter.observer());
+        path.drive(|_, step| assert!(step.is_taken(), "{step}"));
     }
     counter
 }
@@ -64,9 +65,9 @@ fn the_assertion_on_coverage_fails_with_the_edges() {
         .into_iter()
         .map(|event| AnyDoor::GRAPH.edges.iter().find(|edge| edge.event == event).unwrap())
         .collect();
-    let mut walk = walk_along(&Doors, &edges).unwrap();
-    walk.observe(counter.observer());
-    walk.drive(|_, _| ());
+    let mut path = path_along(&Doors, &edges).unwrap();
+    path.observe(counter.observer());
+    path.drive(|_, _| ());
     assert_covers!(counter.coverage(), AnyDoor::GRAPH);
 }
 
@@ -102,11 +103,11 @@ fn refusals_and_other_lifecycles_are_not_counted() {
 #[test]
 fn a_recorded_trace_covers_what_a_counter_counts() {
     let (counter, recorder) = (EdgeCounter::of([AnyToolCall::GRAPH]), Recorder::new("r1"));
-    for (i, edges) in fewest_walks(AnyToolCall::GRAPH).iter().enumerate() {
+    for (i, edges) in minimal_transition_cover(AnyToolCall::GRAPH).iter().enumerate() {
         for observer in [counter.observer(), recorder.observer(&format!("call_{i}"))] {
-            let mut walk = walk_along(&Calls, edges).unwrap();
-            walk.observe(observer);
-            walk.drive(|_, _| ());
+            let mut path = path_along(&Calls, edges).unwrap();
+            path.observe(observer);
+            path.drive(|_, _| ());
         }
     }
     let report = conforms(&recorder.events(), AnyToolCall::GRAPH, false).unwrap();

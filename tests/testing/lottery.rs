@@ -6,7 +6,9 @@ use proptest::strategy::{LazyJust, ValueTree};
 use proptest::test_runner::TestRunner;
 use runstate::kernel::{Enter, Guard, Persist, Record};
 use runstate::lifecycle;
-use runstate::testing::{Subject, exhaustive, fewest_walks, legal_walks, walk_along, words};
+use runstate::testing::{
+    Subject, event_sequences, exhaustive, legal_paths, minimal_transition_cover, path_along,
+};
 use serde::{Deserialize, Serialize};
 
 lifecycle! {
@@ -109,8 +111,8 @@ fn legal_path_avoids_an_edge_that_its_guard_refuses() {
     let mut runner = TestRunner::deterministic();
     let mut wins = 0;
     for _ in 0..100 {
-        let walk = legal_walks(Players, 12).new_tree(&mut runner).unwrap().current();
-        walk.drive(|lottery, step| {
+        let path = legal_paths(Players, 12).new_tree(&mut runner).unwrap().current();
+        path.drive(|lottery, step| {
             assert!(step.is_taken(), "{step}");
             if step.event == "win" {
                 wins += 1;
@@ -123,7 +125,7 @@ fn legal_path_avoids_an_edge_that_its_guard_refuses() {
 
 #[test]
 fn shortest_winning_sequence_has_three_tickets() {
-    let won = words(&Players, 6).find(|word| word.is_complete()).unwrap();
+    let won = event_sequences(&Players, 6).find(|sequence| sequence.is_complete()).unwrap();
     let events: Vec<_> = won.events().collect();
     assert_eq!(events, ["buy", "lose", "buy", "lose", "buy", "win"]);
 }
@@ -131,8 +133,8 @@ fn shortest_winning_sequence_has_three_tickets() {
 #[test]
 fn path_refused_by_a_guard_is_an_error() {
     // The graph knows nothing of guards: it holds two tickets for enough.
-    let walks = fewest_walks(AnyLottery::GRAPH);
-    assert_eq!(walks.len(), 1);
-    let error = walk_along(&Players, &walks[0]).unwrap_err();
+    let paths = minimal_transition_cover(AnyLottery::GRAPH);
+    assert_eq!(paths.len(), 1);
+    let error = path_along(&Players, &paths[0]).unwrap_err();
     assert_eq!(error.to_string(), "Paid refuses 'win' by its guard, expected Paid --> Rich : win");
 }

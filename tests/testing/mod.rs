@@ -1,13 +1,13 @@
 //! The tools for tests: that they find what is there, and that they bite.
 mod calls;
+mod composition;
 mod cover;
 mod coverage;
+mod event_sequences;
 mod exhaustive;
 mod liar;
 mod lottery;
-mod product;
-mod walks;
-mod words;
+mod paths;
 
 pub(crate) use calls::Calls;
 

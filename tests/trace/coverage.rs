@@ -1,5 +1,5 @@
 //! Which edges were taken.
-use runstate::trace::{Coverage, Event, Unmet, WantedEdge, check};
+use runstate::trace::{Coverage, Event, UnmetRequirement, WantedEdge, check};
 
 use super::{book, event, journey};
 
@@ -103,10 +103,10 @@ fn percentages_and_edges_can_be_required() {
     assert_eq!(coverage.require_edge(&wanted("Packed:Sent")), Ok(1));
     assert_eq!(coverage.require_edge(&wanted("parcel/Packed:Sent")), Ok(1));
     let unmet = coverage.require_edge(&wanted("Sent:Returned")).unwrap_err();
-    assert!(matches!(unmet, Unmet::NeverTaken(_)), "{unmet}");
+    assert!(matches!(unmet, UnmetRequirement::NeverTaken(_)), "{unmet}");
     for nowhere in ["Packed:Delivered", "letter/Packed:Sent"] {
         let unmet = coverage.require_edge(&wanted(nowhere)).unwrap_err();
-        assert!(matches!(unmet, Unmet::NoSuchEdge(_)), "{unmet}");
+        assert!(matches!(unmet, UnmetRequirement::NoSuchEdge(_)), "{unmet}");
     }
     for text in ["", ":", "A:", ":B", "A", "A:B:C", "x/A"] {
         assert!(text.parse::<WantedEdge>().is_err(), "{text}");

@@ -1,8 +1,8 @@
 //! What people and programs see: text, timeline, Mermaid, JSON, JUnit.
 use runstate::diagram::{StateGraph, parse};
 use runstate::trace::{
-    Checker, Event, JsonlReader, Junit, Report, Rulebook, Rules, Timeline, Unmet, check, check_jsonl,
-    to_mermaid, to_text,
+    Checker, Event, JsonlReader, Junit, Report, Rulebook, Rules, Timeline, UnmetRequirement, check,
+    check_jsonl, to_mermaid, to_text,
 };
 
 use super::{book, event, journey, snapshots};
@@ -222,7 +222,7 @@ fn reports_as_junit_match_their_snapshot() {
     let mut stranger = journey();
     stranger[8].lifecycle = "let\u{1b}ter".into();
     junit.trace("stranger.jsonl", &check(&stranger, &book()));
-    let unmet = Unmet::Percent { got: 61.54, least: 90.0 };
+    let unmet = UnmetRequirement::Percent { got: 61.54, least: 90.0 };
     junit.coverage([("at least 90 %".to_owned(), Some(unmet)), ("edge Packed:Sent".to_owned(), None)]);
     snapshots().bind(|| insta::assert_snapshot!("trace__junit", junit.to_string()));
 }

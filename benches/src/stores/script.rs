@@ -12,7 +12,7 @@ use runstate_agent::{
 use runstate_runtime::clock::unix_clock;
 use runstate::decision::Suspension;
 use runstate_store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
-use runstate_store_conformance::Taped;
+use runstate_store_conformance::RecordingStore;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ async fn record(agent: runstate_agent::AgentBuilder, steps: u32) -> Vec<Commit> 
         .stop(StopConditions::new(stop).expect("one condition"))
         .build()
         .expect("an agent that can be built");
-    let taped = Arc::new(Taped::default());
+    let taped = Arc::new(RecordingStore::default());
     let store: Arc<dyn RunStore> = Arc::clone(&taped) as _;
     store.create(&NewRun::new("run", Value::Null, 0)).await.expect("a new run");
     let claim = Claim::of("run", "bench", std::time::Duration::MAX);

@@ -112,7 +112,7 @@ impl ObserverFactory for runstate::trace::Recorder {
 /// The parts of a stored run, for the crate of stores.
 #[doc(hidden)]
 pub mod for_stores {
-    pub use super::decide::{Asked, Board, CallNow, fits, well_formed};
+    pub use super::decide::{Board, CallNow, Question, fits, well_formed};
     pub use super::state::{Core, RunParts};
     pub use super::tool::asked_in;
 }

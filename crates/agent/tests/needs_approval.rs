@@ -185,7 +185,7 @@ async fn approval_by_the_most_people_wins_if_several_match_a_tool() {
 
 #[tokio::test(start_paused = true)]
 async fn expired_question_cancels_its_call() {
-    let approval = Approval::always().lapsing_after(Duration::from_millis(500));
+    let approval = Approval::always().expiring_after(Duration::from_millis(500));
     let mut world = with_pay(approval, &[&[("a", 1)]]);
     let mut state = world.state();
     world.start(&mut state).await;

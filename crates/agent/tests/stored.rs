@@ -113,7 +113,7 @@ fn damage_with_a_recomputed_checksum_restores_as_is_or_fails() {
     let (mut read, mut refused) = (0, 0);
     for (what, value) in damaged(&whole) {
         let Ok(mut stored) = StoredRun::from_json(value.to_string().as_bytes()) else { continue };
-        stored.reseal();
+        stored.recompute_checksum();
         match stored.restore() {
             Ok(state) => {
                 read += 1;
@@ -147,7 +147,7 @@ fn counters_have_their_greatest_numbers_and_no_more() {
             let mut value = whole.clone();
             value[counter] = json!(count);
             let mut stored = StoredRun::from_json(value.to_string().as_bytes()).unwrap();
-            stored.reseal();
+            stored.recompute_checksum();
             assert_eq!(stored.restore().is_ok(), is_read, "{counter} {count}");
         }
     }
@@ -162,7 +162,7 @@ fn each_contradiction_has_its_words() {
         change(&mut value);
         assert_ne!(value, whole, "{what}");
         let mut stored = StoredRun::from_json(value.to_string().as_bytes()).unwrap();
-        stored.reseal();
+        stored.recompute_checksum();
         let error = stored.restore().expect_err(what);
         said += &format!("# {what}\n{error}\n");
     };

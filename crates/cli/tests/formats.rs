@@ -166,7 +166,7 @@ fn snapshot_without_a_migration_is_refused_with_a_remedy() {
         let mut json: Value = serde_json::from_str(&stores::text(&store, &snapshot).unwrap()).unwrap();
         json["version"] = version.into();
         let mut older: Snapshot = serde_json::from_value(json).unwrap();
-        older.reseal();
+        older.recompute_checksum();
         let put = format!("UPDATE {table} SET snapshot = ?1 WHERE {column} = '{run}'");
         store.execute(&put, [older.to_json()]).unwrap();
         shown.push_str(&place.does(&["resume", run], 2).shown());

@@ -10,7 +10,7 @@ use runstate::snapshot::{KeyError, Keyring};
 use sha2::{Digest, Sha256};
 
 use super::lines::{Ends, LineReader, MOST_LINE};
-use super::log_line::{self, Told};
+use super::log_line::{self, ParsedLine};
 
 const DIGITS: usize = 64;
 const OWN: &str = ",\"hash\":\"";
@@ -71,14 +71,14 @@ pub(super) fn continuation(file: &str, bytes: u64) -> String {
 const PLACE: &[&str] = &["ledger"];
 
 /// The event in a line, if it is an event of a governed run. Other programs may write lines of their own.
-fn event(line: &[u8]) -> Result<Option<Told>, LedgerFaultKind> {
+fn event(line: &[u8]) -> Result<Option<ParsedLine>, LedgerFaultKind> {
     log_line::read(line).map_err(LedgerFaultKind::Garbage)
 }
 
 /// Rejects an event that no writer of this library emits.
-fn is_sound(told: Option<Told>) -> Result<(), LedgerFaultKind> {
+fn is_sound(told: Option<ParsedLine>) -> Result<(), LedgerFaultKind> {
     match told {
-        Some(Told { faults, is_of_trace: true, .. }) if !faults.is_empty() => {
+        Some(ParsedLine { faults, is_of_trace: true, .. }) if !faults.is_empty() => {
             Err(LedgerFaultKind::Garbage(faults.join("; ")))
         }
         _ => Ok(()),

@@ -8,8 +8,8 @@ use runstate::governed_run::GovernedRunStatus;
 
 use super::faults::{SKEW_MS, step};
 use super::lines::{Ends, LineReader, MOST_LINE};
-use super::log_line::{self, From, Told};
-use super::when::When;
+use super::log_line::{self, From, ParsedLine};
+use super::timestamp::Timestamp;
 
 /// A transition in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct LoggedStep {
     /// The new state.
     pub to: GovernedRunStatus,
     /// The time, if the line contains it.
-    pub at: Option<When>,
+    pub at: Option<Timestamp>,
 }
 
 /// The fault of a line in a log.
@@ -174,7 +174,7 @@ pub fn check_log_after(
 struct Last {
     /// `None` after an unknown state.
     state: Option<GovernedRunStatus>,
-    at: Option<When>,
+    at: Option<Timestamp>,
     seq: Option<u64>,
     line: u64,
 }
@@ -208,8 +208,8 @@ impl Checked {
         }
     }
 
-    fn told(&mut self, told: Told, each: &mut impl FnMut(&LoggedStep)) {
-        let Told { run, from, to, at, seq, event, faults, names_unknown, is_of_trace } = told;
+    fn told(&mut self, told: ParsedLine, each: &mut impl FnMut(&LoggedStep)) {
+        let ParsedLine { run, from, to, at, seq, event, faults, names_unknown, is_of_trace } = told;
         let unreadable = !faults.is_empty();
         faults.into_iter().for_each(|why| self.fault(why));
         let Some(to) = to else {
@@ -279,7 +279,7 @@ impl Checked {
         if let (Some(at), Some(now)) = (at, self.now)
             && at.ms() > now.saturating_add(SKEW_MS)
         {
-            let now = When::from_ms(now);
+            let now = Timestamp::from_ms(now);
             wrong.push(format!("it is of {at}, which is in the future: it is {now} now"));
         }
         wrong.into_iter().for_each(|why| self.fault(why));
@@ -303,7 +303,7 @@ fn by(line: u64) -> String {
 }
 
 /// Reports a time or a number of a line that is not later than in the previous line of its run.
-fn late(last: &Last, at: Option<When>, seq: Option<u64>, wrong: &mut Vec<String>) {
+fn late(last: &Last, at: Option<Timestamp>, seq: Option<u64>, wrong: &mut Vec<String>) {
     if let (Some(before), Some(at)) = (last.at, at)
         && at < before
     {

@@ -17,7 +17,7 @@ use super::governor::{Governor, InHand, Result};
 use super::notes::{PlanNote, Purpose, Standing, short};
 use super::open::OpenRun;
 use super::report;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// A waiting run with its question.
 enum Asked {
@@ -87,7 +87,7 @@ impl Governor {
         let (why, at) = (if why.trim().is_empty() { "rejected" } else { why }, self.now());
         match asked {
             Asked::Action(run, ..) => {
-                let by = Some((by.to_owned(), When::from_ms(at)));
+                let by = Some((by.to_owned(), Timestamp::from_ms(at)));
                 open.notes.standing = Standing::RollingBack { why: short(why), by };
                 open.progressed(&run)?;
                 Ok(self.finish_rejection(&mut open, run).await?.status())

@@ -12,7 +12,7 @@ use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::notes::Notes;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The size limit of a RUN_STATE.json in bytes.
 pub(super) const MOST_BYTES: u64 = 16 << 20;
@@ -34,8 +34,8 @@ pub(super) struct Document<S = GovernedRunStatus, N = Notes> {
     pub(super) current_tool: Option<String>,
     pub(super) approvals_pending: Vec<ApprovalId>,
     pub(super) approvals_granted: Vec<ApprovalId>,
-    pub(super) created_at: When,
-    pub(super) updated_at: When,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
     /// Data outside of the schema; absent in files of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) runstate: Option<Extension<N>>,
@@ -47,8 +47,8 @@ pub(super) struct Document<S = GovernedRunStatus, N = Notes> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry<S = GovernedRunStatus> {
     pub(super) state: S,
-    pub(super) entered_at: When,
-    pub(super) exited_at: Option<When>,
+    pub(super) entered_at: Timestamp,
+    pub(super) exited_at: Option<Timestamp>,
     #[serde(flatten)]
     pub(super) further: Map<String, Value>,
 }

@@ -6,7 +6,7 @@ use runstate::governed_run::GovernedRunStatus;
 use runstate::kernel::Status;
 
 use super::document::{Document, Entry, Named};
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The permitted clock difference between machines in milliseconds.
 pub(super) const SKEW_MS: u64 = 60_000;
@@ -34,9 +34,9 @@ pub(super) fn faults<S: Named>(document: &Document<S>, now: Option<u64>) -> Vec<
     }
     if let Some(now) = now {
         let latest = document.state_history.iter().map(|entry| entry.entered_at).max();
-        let latest = latest.max(Some(*updated_at)).max(Some(*created_at)).map_or(0, When::ms);
+        let latest = latest.max(Some(*updated_at)).max(Some(*created_at)).map_or(0, Timestamp::ms);
         if latest > now.saturating_add(SKEW_MS) {
-            let (latest, now) = (When::from_ms(latest), When::from_ms(now));
+            let (latest, now) = (Timestamp::from_ms(latest), Timestamp::from_ms(now));
             faults.push(format!("it contains {latest}, which is in the future: it is {now} now"));
         }
     }

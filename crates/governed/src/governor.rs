@@ -367,7 +367,7 @@ impl Governor {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
         open.leaves_the_ledger = leaves_the_ledger;
         (self.taking)(&open.id);
-        open.mend(&document)?;
+        open.repair(&document)?;
         let Some(run) = run else {
             return Ok(InHand { open, run: None, document, expired: None });
         };

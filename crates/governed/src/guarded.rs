@@ -48,7 +48,7 @@ pub(super) async fn guarded<T>(clock: &dyn Clock, deadline: Option<u64>, mut wor
 }
 
 /// Returns the result of `make`, or the message of its panic.
-pub(super) fn sheltered<T>(make: impl FnOnce() -> T) -> Result<T, String> {
+pub(super) fn catch_panic<T>(make: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| said(panic.as_ref()))
 }
 

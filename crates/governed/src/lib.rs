@@ -73,7 +73,7 @@
 //!
 //! // No gate opens automatically for `greet`, so the run asks for an approval.
 //! let waiting = governor.start("HELLO").await?;
-//! let Some(Waits::Approval(asked)) = waiting.waits else { panic!("it waits") };
+//! let Some(AwaitedInput::Approval(asked)) = waiting.waits else { panic!("it waits") };
 //! // An approval without a name is refused.
 //! assert!(governor.approve(&waiting.run, &asked.id, " ", "").await.is_err());
 //! governor.approve(&waiting.run, &asked.id, "ada", "friendly enough").await?;
@@ -101,17 +101,17 @@ mod lock;
 mod log_line;
 mod logs;
 mod look;
-mod mend;
 mod notes;
 mod open;
 mod outcome;
 mod output;
 mod parts;
+mod repair;
 mod report;
 mod reports;
 mod rules;
+mod timestamp;
 mod typed;
-mod when;
 
 pub use aside::AsideReason;
 pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, SetAside, verify_ledger};
@@ -120,13 +120,13 @@ pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log, check
 pub use error::GovernedError;
 pub use folders::Folders;
 pub use governor::{ClaimedRun, Governor};
-pub use mend::Repairs;
 pub use notes::ToolReport;
-pub use outcome::{PendingApproval, Progressed, RunStatus, Waits};
+pub use outcome::{AwaitedInput, PendingApproval, Progressed, RunStatus};
 pub use output::{Action, Change, DeclaredRisk, InvalidOutput, ToolOutput, ToolStatus};
 pub use parts::{
     Auditor, AutoApproved, Call, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner,
     ProposedPlan, Rollback, RunView, Verifier,
 };
+pub use repair::Repairs;
 pub use rules::{Gates, Rules};
-pub use when::{When, WhenError};
+pub use timestamp::{Timestamp, TimestampError};

@@ -8,7 +8,7 @@ use runstate::kernel::Status;
 use serde::Serialize;
 
 use super::document::Document;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// A transition of a run, with its number in the run's history. Number 1 is the creation of the run.
 ///
@@ -16,7 +16,7 @@ use super::when::When;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transition {
     pub(super) seq: u64,
-    pub(super) at: When,
+    pub(super) at: Timestamp,
     pub(super) from: Option<GovernedRunStatus>,
     pub(super) to: GovernedRunStatus,
 }
@@ -38,7 +38,7 @@ struct Written<'a> {
     event: &'a str,
     from: Option<GovernedRunStatus>,
     to: GovernedRunStatus,
-    at: When,
+    at: Timestamp,
     project: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     recovered: bool,

@@ -8,15 +8,15 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::lines::Transition;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The content of a line: the state of a run, and related data.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ParsedLine {
     pub(super) run: Option<String>,
     pub(super) from: From,
     pub(super) to: Option<GovernedRunStatus>,
-    pub(super) at: Option<When>,
+    pub(super) at: Option<Timestamp>,
     pub(super) seq: Option<u64>,
     /// The event, only if the line names the lifecycle of governed runs.
     pub(super) event: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Told {
     pub(super) faults: Vec<String>,
 }
 
-impl Told {
+impl ParsedLine {
     /// Returns whether the line reports exactly this transition of the run.
     pub(super) fn tells(&self, run: &RunId, transition: &Transition) -> bool {
         let Transition { seq, at, from, to } = *transition;
@@ -90,7 +90,7 @@ const RUNS: [&str; 2] = ["run_id", "run"];
 const TIMES: [&str; 4] = ["at", "entered_at", "timestamp", "updated_at"];
 
 /// Parses a line; `None` for a line without a state, because other programs may write lines of their own.
-pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
+pub(super) fn read(line: &[u8]) -> Result<Option<ParsedLine>, String> {
     if line.first() != Some(&b'{') {
         return Err("column 1: expected a JSON object".to_owned());
     }
@@ -109,7 +109,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         {
             let why =
                 format!("lifecycle is {}, expected \"{}\"", shown(name), GovernedRunStatus::graph().name);
-            return Ok(Some(Told { faults: vec![why], ..Told::default() }));
+            return Ok(Some(ParsedLine { faults: vec![why], ..ParsedLine::default() }));
         }
         // In a log, only the lines of governed runs are validated.
         Some(name) if ["run", "instance", "event", "to"].iter().all(|field| fields.contains_key(*field)) => {
@@ -117,11 +117,11 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
                 "it is an event of the lifecycle {}, which is not looked at in a log; a trace has another file name",
                 shown(name)
             );
-            return Ok(Some(Told { faults: vec![why], ..Told::default() }));
+            return Ok(Some(ParsedLine { faults: vec![why], ..ParsedLine::default() }));
         }
         Some(_) => return Ok(None),
     };
-    let mut told = Told { is_of_trace: of_us, ..Told::default() };
+    let mut told = ParsedLine { is_of_trace: of_us, ..ParsedLine::default() };
     let from = first(&fields, &BEFORE);
     told.from = match from {
         Some((_, Value::Null)) => From::Nothing,
@@ -130,7 +130,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     };
     let Some((name, to)) = first(&fields, &STATES) else {
         let why = "it names no state: expected the field `to`".to_owned();
-        return Ok(of_us.then(|| Told { faults: vec![why], ..told }));
+        return Ok(of_us.then(|| ParsedLine { faults: vec![why], ..told }));
     };
     told.to = known(to);
     // `to` and `state` are ambiguous field names: a tool has states as well.
@@ -177,12 +177,12 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
 }
 
 /// Parses the time: in milliseconds, as a text, or both.
-fn time(fields: &Map<String, Value>, told: &mut Told) {
-    let ms = fields.get("at_ms").and_then(Value::as_u64).map(When::from_ms);
+fn time(fields: &Map<String, Value>, told: &mut ParsedLine) {
+    let ms = fields.get("at_ms").and_then(Value::as_u64).map(Timestamp::from_ms);
     let words = first(fields, &TIMES).filter(|(_, value)| value.is_string());
     let said = match words {
         None => None,
-        Some((name, value)) => match value.as_str().unwrap_or_default().parse::<When>() {
+        Some((name, value)) => match value.as_str().unwrap_or_default().parse::<Timestamp>() {
             Ok(when) => Some((name, when)),
             Err(error) => {
                 told.faults.push(format!("{name}: {error}"));

@@ -5,7 +5,7 @@ use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
 use super::drive::{asked, pending};
 use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
-use super::outcome::{RunStatus, Waits};
+use super::outcome::{AwaitedInput, RunStatus};
 use super::typed;
 
 impl Governor {
@@ -23,12 +23,12 @@ impl Governor {
     ///
     /// # Errors
     /// See [`status`](Self::status).
-    pub fn waits(&self, run: &RunId) -> Result<Option<Waits>> {
+    pub fn waits(&self, run: &RunId) -> Result<Option<AwaitedInput>> {
         let document = self.place().read(run, self.now())?;
         let read = typed::read(&document, &self.reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(run), fault))?;
         let asked = read.run.as_ref().and_then(|run| asked(run, &read.notes));
-        Ok(asked.map(|(id, answer_by)| Waits::Approval(pending(&read.notes, id, answer_by))))
+        Ok(asked.map(|(id, answer_by)| AwaitedInput::Approval(pending(&read.notes, id, answer_by))))
     }
 
     /// Performs the timeout transition of an expired run. An unfinished rollback after a timely decision is

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::logs::Mark;
 use super::output::{Change, DeclaredRisk, ToolOutput, ToolStatus};
 use super::reports::{Moved, Reports};
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The progress of a run within its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub(super) enum Standing {
     RollingBack {
         why: String,
         /// The person that rejected the question or halted the run, and the time.
-        by: Option<(String, When)>,
+        by: Option<(String, Timestamp)>,
     },
 }
 
@@ -69,9 +69,9 @@ pub struct ToolReport {
     /// The number of the attempt, from 1.
     pub number: u32,
     /// The start of the call.
-    pub began: When,
+    pub began: Timestamp,
     /// The end of the call; `None` while it is in progress, and if a crash interrupted it.
-    pub ended: Option<When>,
+    pub ended: Option<Timestamp>,
     /// The status; `None` while the call is in progress, and if the tool crashed or was stopped.
     pub status: Option<ToolStatus>,
     /// The evidence.
@@ -188,7 +188,7 @@ impl ToolReport {
             tool: tool.to_owned(),
             place,
             number,
-            began: When::from_ms(began),
+            began: Timestamp::from_ms(began),
             ended: None,
             status: None,
             evidence: Vec::new(),
@@ -201,7 +201,7 @@ impl ToolReport {
 
     /// Records the output of a call. Changes are not truncated, because a rollback may need each of them.
     pub(super) fn end(&mut self, output: ToolOutput, at: u64) {
-        self.ended = Some(When::from_ms(at));
+        self.ended = Some(Timestamp::from_ms(at));
         self.status = Some(output.status);
         self.evidence = short_texts(output.evidence);
         self.error = output.error.as_deref().map(short);
@@ -215,7 +215,7 @@ impl Notes {
     /// Records that the current call, if there is one, ended without an output.
     pub(super) fn break_off(&mut self, error: &str, at: u64) {
         if let Some(report) = self.tools.last_mut().filter(|report| report.ended.is_none()) {
-            report.ended = Some(When::from_ms(at));
+            report.ended = Some(Timestamp::from_ms(at));
             report.error = Some(short(error));
         }
     }

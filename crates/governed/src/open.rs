@@ -19,9 +19,9 @@ use super::governor::Result;
 use super::lines::{Transition, transitions};
 use super::lock::{self, Lock};
 use super::logs::{self, Mark};
-use super::mend::Repairs;
 use super::notes::{Notes, folder_of};
 use super::parts::RunView;
+use super::repair::Repairs;
 use super::typed::{self, Foreign};
 
 /// Factory of observers for the machines of a run, by the machine's name.

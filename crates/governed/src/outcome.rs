@@ -4,8 +4,8 @@ use runstate::approval::{ApprovalId, Request};
 use runstate::governed_run::{GovernedRunStatus, Rollback, RunId, TimeLimits};
 
 use super::document::Document;
-use super::mend::Repairs;
-use super::when::When;
+use super::repair::Repairs;
+use super::timestamp::Timestamp;
 
 /// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Progressed {
     /// The current state.
     pub status: GovernedRunStatus,
     /// The open question or the missing plan; `None` for a run that is over.
-    pub waits: Option<Waits>,
+    pub waits: Option<AwaitedInput>,
     /// The repairs made before the run continued.
     pub repairs: Repairs,
 }
@@ -24,7 +24,7 @@ pub struct Progressed {
 /// The answer or plan that a run waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Waits {
+pub enum AwaitedInput {
     /// An answer of an approver: on an action in AWAITING_APPROVAL, or on the plan in PLANNING.
     Approval(PendingApproval),
     /// A plan without objections. A resumed run requests another plan.
@@ -43,7 +43,7 @@ pub struct PendingApproval {
     /// The question. The answer is bound to it. `None` for a run of another program without a record of it.
     pub request: Option<Request>,
     /// The deadline for the answer.
-    pub answer_by: When,
+    pub answer_by: Timestamp,
 }
 
 impl PendingApproval {
@@ -73,9 +73,9 @@ pub struct RunStatus {
     /// The current state.
     pub state: GovernedRunStatus,
     /// The time when the run entered its state.
-    pub since: When,
+    pub since: Timestamp,
     /// The deadline of the state; `None` for a run that is over.
-    pub deadline: Option<When>,
+    pub deadline: Option<Timestamp>,
     /// The tools of the plan.
     pub planned: Vec<String>,
     /// The number of completed tools.
@@ -98,7 +98,7 @@ impl RunStatus {
         let since = document.state_history.last().map_or(document.created_at, |entry| entry.entered_at);
         let ours = document.runstate.as_ref();
         let limits: TimeLimits = ours.and_then(|ours| ours.limits).unwrap_or_default();
-        let deadline = limits.deadline(document.current_state, since.ms()).map(When::from_ms);
+        let deadline = limits.deadline(document.current_state, since.ms()).map(Timestamp::from_ms);
         let is_rolling_back = ours.is_some_and(|ours| ours.notes.standing.is_rolling_back());
         let pending = document.approvals_pending.first().filter(|_| !is_rolling_back);
         RunStatus {

@@ -13,7 +13,7 @@ use super::document::Document;
 use super::error::GovernedError;
 use super::notes::{Notes, ToolReport, restored};
 use super::output::ToolStatus;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The report of a finished run. It is derived from RUN_STATE.json alone, so that it can be written again.
 pub(super) fn text<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>) -> String {
@@ -31,7 +31,7 @@ pub(super) fn of_abandoned(
     at: u64,
 ) -> String {
     let (at, fault, kept) =
-        (When::from_ms(at), one_line(&fault.to_string()), one_line(&kept.display().to_string()));
+        (Timestamp::from_ms(at), one_line(&fault.to_string()), one_line(&kept.display().to_string()));
     let by = one_line(by);
     let why = if why.trim().is_empty() { "no reason was given".to_owned() } else { one_line(why) };
     format!(
@@ -148,7 +148,7 @@ fn approvals(notes: &Notes, out: &mut String) -> std::fmt::Result {
                     Outcome::Succeeded => "it succeeded".to_owned(),
                     Outcome::Failed { error } => format!("it failed: {}", one_line(error)),
                 };
-                let at = When::from_ms(approval.state().executed_at());
+                let at = Timestamp::from_ms(approval.state().executed_at());
                 format!("  - {}\n  - used at {at}: {outcome}", approved(approval.state().decision()))
             }
             AnyApproval::Rejected(approval) => rejected(approval.state().rejection()),
@@ -161,11 +161,11 @@ fn approvals(notes: &Notes, out: &mut String) -> std::fmt::Result {
 
 fn approved(decision: &runstate::approval::Decision) -> String {
     let reason = decision.reason().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
-    format!("approved by {} at {}{reason}", one_line(decision.by()), When::from_ms(decision.at()))
+    format!("approved by {} at {}{reason}", one_line(decision.by()), Timestamp::from_ms(decision.at()))
 }
 
 fn rejected(rejection: &Rejection) -> String {
-    let at = When::from_ms(rejection.at());
+    let at = Timestamp::from_ms(rejection.at());
     match rejection.cause() {
         RejectionCause::Person { by, reason } => {
             format!("  - rejected by {} at {at}: {}", one_line(by), one_line(reason))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::chain::digest;
 use super::logs::Lines;
 use super::notes::ToolReport;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The most reports in RUN_STATE.json, and the number that stays when the others are moved.
 const MOST: usize = 96;
@@ -113,7 +113,7 @@ impl Reports {
         disk: &dyn Disk,
         path: &Path,
         told: &Moved,
-        at: When,
+        at: Timestamp,
     ) -> io::Result<bool> {
         // An unreadable file does not stop the run. Its reports are lost.
         let text = disk.open(path, Open::Read).and_then(|mut file| file.read_from(0, told.bytes));

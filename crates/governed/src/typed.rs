@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::document::{Document, Entry, Extension, VERSION};
 use super::notes::{Notes, Purpose, Standing, restored};
 use super::open::Run;
-use super::when::When;
+use super::timestamp::Timestamp;
 
 /// The fields of a file that belong to other programs. They are preserved.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,11 +41,10 @@ fn written<'n>(
     foreign: &Foreign,
 ) -> Result<Document<GovernedRunStatus, &'n Notes>, String> {
     let entered_at: u64 = taken(&mut state, "entered_at")?.ok_or("the state has no `entered_at`")?;
-    let left = record
-        .history()
-        .iter()
-        .map(|visit| (visit.state, When::from_ms(visit.entered_at), Some(When::from_ms(visit.exited_at))));
-    let visits = left.chain([(status, When::from_ms(entered_at), None)]);
+    let left = record.history().iter().map(|visit| {
+        (visit.state, Timestamp::from_ms(visit.entered_at), Some(Timestamp::from_ms(visit.exited_at)))
+    });
+    let visits = left.chain([(status, Timestamp::from_ms(entered_at), None)]);
     let state_history = visits.enumerate().map(|(i, (state, entered_at, exited_at))| Entry {
         state,
         entered_at,
@@ -80,8 +79,8 @@ fn written<'n>(
         current_tool: taken(&mut progress, "current_tool")?.flatten(),
         approvals_pending: pending,
         approvals_granted: record.approvals_granted().to_vec(),
-        created_at: When::from_ms(record.created_at()),
-        updated_at: When::from_ms(record.updated_at()),
+        created_at: Timestamp::from_ms(record.created_at()),
+        updated_at: Timestamp::from_ms(record.updated_at()),
         runstate: Some(Extension {
             version: VERSION,
             state,
@@ -253,7 +252,7 @@ fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
     if answer_by == until {
         return Ok(());
     }
-    let (answer_by, until) = (When::from_ms(answer_by), When::from_ms(until));
+    let (answer_by, until) = (Timestamp::from_ms(answer_by), Timestamp::from_ms(until));
     Err(format!("approval {id} is to be answered by {answer_by}, the run waits until {until}"))
 }
 

@@ -1,6 +1,6 @@
 //! Runs with a state that cannot be read, and that a person gives up.
 
-use runstate_governed::{GovernedError, Waits};
+use runstate_governed::{AwaitedInput, GovernedError};
 use runstate_runtime::files::{Disk, replace};
 
 use super::limits::run;
@@ -32,5 +32,5 @@ async fn abandoned_run_leaves_its_state_and_a_report() {
     }
     // The state under its own name again is the run again.
     replace(&world.disk, &path, state.as_bytes()).unwrap();
-    assert!(matches!(governor.resume(&run()).await.unwrap().waits, Some(Waits::Approval(_))));
+    assert!(matches!(governor.resume(&run()).await.unwrap().waits, Some(AwaitedInput::Approval(_))));
 }

@@ -1,7 +1,7 @@
 //! The cost of a run for each of its tools, in counts.
 
 use runstate::governed_run::GovernedRunStatus;
-use runstate_governed::Waits;
+use runstate_governed::AwaitedInput;
 use runstate_runtime::files::{Crash, Disk, Survives, replace};
 
 use super::judge::judge;
@@ -51,7 +51,7 @@ async fn reports_come_back_and_what_is_lost_of_them_is_told() {
         let tools = tools.chain([Tool::new("deploy", [Reply::Pass])]).collect();
         let world = World::new(Script { tools, auto: names, ..Script::default() });
         let waiting = world.governor().start("PROJECT").await.unwrap();
-        let Some(Waits::Approval(asked)) = waiting.waits else { panic!("{waiting:?}") };
+        let Some(AwaitedInput::Approval(asked)) = waiting.waits else { panic!("{waiting:?}") };
         let run = waiting.run;
         let path = folders().state(&run).with_file_name("RUN_REPORTS.jsonl");
         let text = world.file(&path);

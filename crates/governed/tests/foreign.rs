@@ -133,7 +133,7 @@ async fn a_question_without_a_record_expires() {
     tokio::time::advance(std::time::Duration::from_secs(60)).await;
     let (run, id) = (RUN.parse().unwrap(), "APPROVAL-7".parse().unwrap());
     let governor = world.governor();
-    let Some(Waits::Approval(pending)) = governor.resume(&run).await.unwrap().waits else { panic!() };
+    let Some(AwaitedInput::Approval(pending)) = governor.resume(&run).await.unwrap().waits else { panic!() };
     assert_eq!((&pending.id, &pending.request), (&id, &None));
     let refused = governor.approve(&run, &id, "ada", "").await.unwrap_err();
     assert!(matches!(refused, GovernedError::NotAsked { .. }), "{refused}");
@@ -182,10 +182,10 @@ fn times_are_read_in_any_zone_and_written_in_one() {
         ("", None),
     ];
     for (text, ms) in rows {
-        assert_eq!(text.parse::<When>().ok().map(When::ms), ms, "{text}");
+        assert_eq!(text.parse::<Timestamp>().ok().map(Timestamp::ms), ms, "{text}");
         if let Some(ms) = ms {
-            let written = When::from_ms(ms).to_string();
-            assert_eq!(written.parse::<When>().unwrap().ms(), ms, "{written}");
+            let written = Timestamp::from_ms(ms).to_string();
+            assert_eq!(written.parse::<Timestamp>().unwrap().ms(), ms, "{written}");
         }
     }
 }

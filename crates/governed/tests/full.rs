@@ -85,7 +85,7 @@ async fn lived(wordy: Wordy, change: impl Fn(&World, &RunId, &mut Parts)) -> (Wo
     };
     let run = governor(&|_| {}).create("PROJECT").unwrap();
     let governor = governor(&|parts| change(&world, &run, parts));
-    while let Some(Waits::Approval(asked)) = governor.resume(&run).await.unwrap().waits {
+    while let Some(AwaitedInput::Approval(asked)) = governor.resume(&run).await.unwrap().waits {
         governor.approve(&run, &asked.id, "ada", "").await.unwrap();
     }
     let status = governor.status(&run).unwrap();
@@ -170,7 +170,7 @@ async fn a_question_of_the_length_of_the_state_is_the_longest() {
     for answer in ["reject", "escalate", "halt"] {
         let (world, governor, waiting, length) = asked(longest).await;
         assert_eq!(length, ROOM);
-        let (run, Some(Waits::Approval(pending))) = (waiting.run, waiting.waits) else { panic!() };
+        let (run, Some(AwaitedInput::Approval(pending))) = (waiting.run, waiting.waits) else { panic!() };
         let before = world.disk.files();
         let refused = governor.approve(&run, &pending.id, "ada", "").await.unwrap_err().to_string();
         assert!(refused.contains("and the limit is 12582912"), "{refused}");

@@ -3,7 +3,7 @@
 use runstate::decision::digest;
 use runstate::governed_run::GovernedRunStatus;
 use runstate::snapshot::Keyring;
-use runstate_governed::{Waits, verify_ledger};
+use runstate_governed::{AwaitedInput, verify_ledger};
 use runstate_runtime::files::replace;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -230,7 +230,9 @@ async fn a_ledger_that_was_written_anew_without_the_key_is_refused() {
     let before = begun.continues.unwrap();
     assert_eq!((before.file.as_str(), before.bytes), ("RUN_LEDGER.jsonl.damaged-1", anew.len() as u64));
     let approval = format!("{RUN}-A1").parse().unwrap();
-    let Some(Waits::Approval(pending)) = world.governor().waits(&run).unwrap() else { panic!("it waits") };
+    let Some(AwaitedInput::Approval(pending)) = world.governor().waits(&run).unwrap() else {
+        panic!("it waits")
+    };
     assert_eq!(pending.id, approval);
 }
 

@@ -41,7 +41,7 @@ async fn trace_of_a_governed_run_matches_its_log() {
         trace.extend(recorder.take());
         for _ in 0..9 {
             let run = progressed.run.clone();
-            let Some(runstate_governed::Waits::Approval(pending)) = &progressed.waits else { break };
+            let Some(runstate_governed::AwaitedInput::Approval(pending)) = &progressed.waits else { break };
             // Another process decides, and yet another one goes on.
             let (governor, recorder) = recording(&world, &trace);
             match world.answer(&pending.id) {

@@ -96,7 +96,7 @@ async fn a_plan_is_approved_of_before_anything_runs() {
     let world = World::new(script());
     let waiting = deciding(&world, vec![PlanAnswer::Undecided]).start("PROJECT").await.unwrap();
     assert_eq!(waiting.status, GovernedRunStatus::Planning);
-    assert!(matches!(waiting.waits, Some(Waits::Approval(_))));
+    assert!(matches!(waiting.waits, Some(AwaitedInput::Approval(_))));
     assert!(world.outside.lock().unwrap().calls.is_empty());
 
     let world = World::new(script());
@@ -107,7 +107,7 @@ async fn a_plan_is_approved_of_before_anything_runs() {
     let world = World::new(script());
     let waiting = deciding(&world, vec![refused(), refused(), nobody()]).start("PROJECT").await.unwrap();
     let objection = Some("the approval of the plan has no name".to_owned());
-    assert_eq!(waiting.waits, Some(Waits::Plan { objection }));
+    assert_eq!(waiting.waits, Some(AwaitedInput::Plan { objection }));
     assert!(world.outside.lock().unwrap().calls.is_empty());
 }
 
@@ -135,7 +135,7 @@ async fn an_approval_counts_for_the_action_that_was_shown() {
     let tool = Fickle(AtomicUsize::new(0), vec!["ship 1.0", "ship 2.0", "ship 2.0"]);
     let governor = world.governor_of(Parts { tools: vec![Box::new(tool)], ..world.parts() });
     let asked = |progressed: &Progressed| match &progressed.waits {
-        Some(Waits::Approval(pending)) => {
+        Some(AwaitedInput::Approval(pending)) => {
             (pending.id.clone(), pending.request.as_ref().unwrap().action().to_owned())
         }
         other => panic!("{other:?}"),
@@ -232,7 +232,7 @@ async fn decisions_that_count_for_nothing_say_why() {
     let world = World::new(Script::default());
     let governor = world.governor();
     let waiting = governor.start("PROJECT").await.unwrap();
-    let Some(Waits::Approval(pending)) = waiting.waits else { panic!() };
+    let Some(AwaitedInput::Approval(pending)) = waiting.waits else { panic!() };
     let (run, id) = (&waiting.run, &pending.id);
     let files = world.disk.files();
     let missing = "RUN-OTHER-20260131-120000".parse().unwrap();

@@ -24,7 +24,7 @@ fn run() -> RunId {
 
 fn asked(progressed: &Progressed) -> PendingApproval {
     match &progressed.waits {
-        Some(Waits::Approval(pending)) => pending.clone(),
+        Some(AwaitedInput::Approval(pending)) => pending.clone(),
         other => panic!("{other:?}"),
     }
 }

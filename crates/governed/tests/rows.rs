@@ -290,7 +290,7 @@ async fn b11_an_id_that_is_taken_takes_the_next_second() {
     assert!(matches!(world.governor().create(&"A".repeat(120)), Err(GovernedError::Refused { .. })));
     let created = world.governor().create(&"A".repeat(80)).unwrap();
     let waiting = world.governor().resume(&created).await.unwrap();
-    assert!(matches!(waiting.waits, Some(Waits::Approval(_))));
+    assert!(matches!(waiting.waits, Some(AwaitedInput::Approval(_))));
 }
 
 /// B12: a gate in both lists is shut.
@@ -314,7 +314,7 @@ async fn b12_gates_in_neither_list_or_in_both_are_shut() {
 async fn b13_unused_approval_stays_approved() {
     let mut world = World::new(Script::default());
     let waiting = world.governor().start("PROJECT").await.unwrap();
-    let Some(Waits::Approval(pending)) = waiting.waits else { panic!() };
+    let Some(AwaitedInput::Approval(pending)) = waiting.waits else { panic!() };
     world.governor().approve(&waiting.run, &pending.id, "ada", "").await.unwrap();
     world.sweep_after(30 * MINUTE).await;
     assert_eq!(world.governor().status(&waiting.run).unwrap().state, GovernedRunStatus::HaltedUnsafe);

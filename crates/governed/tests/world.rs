@@ -418,7 +418,7 @@ impl World {
             return Some((id, progressed.status));
         }
         match progressed.waits {
-            Some(Waits::Approval(pending)) => match self.answer(&pending.id) {
+            Some(AwaitedInput::Approval(pending)) => match self.answer(&pending.id) {
                 Answer::Approve => {
                     let done = governor.approve(&id, &pending.id, "ada", "looks fine").await;
                     self.started_again(done);
@@ -437,7 +437,7 @@ impl World {
                 }
                 Answer::Never => self.sweep_after(24 * 60 * 60 * 1000).await,
             },
-            Some(Waits::Plan { .. }) => self.sweep_after(5 * 60 * 1000).await,
+            Some(AwaitedInput::Plan { .. }) => self.sweep_after(5 * 60 * 1000).await,
             other => panic!("{:?} waits for {other:?}", progressed.status),
         }
         None

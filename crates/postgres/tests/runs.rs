@@ -16,7 +16,7 @@ use runstate_runtime::clock::TokioClock;
 use runstate_store::{
     Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
 };
-use runstate_store_conformance::Taped;
+use runstate_store_conformance::RecordingStore;
 use serde_json::json;
 
 /// Asks for as many calls of `ask` in its first step, and is done in the second.
@@ -86,7 +86,7 @@ pub async fn go_on(store: Arc<dyn RunStore>, lease: Lease, loaded: &Loaded, call
 
 /// The commits of a run with so many calls that wait, in order.
 pub async fn commits(run: &str, calls: u32) -> Vec<Commit> {
-    let taped = Arc::new(Taped::default());
+    let taped = Arc::new(RecordingStore::default());
     drive(Arc::clone(&taped) as Arc<dyn RunStore>, run, calls).await;
     taped.commits(run)
 }

@@ -37,8 +37,9 @@ mod text;
 
 pub use file::Scenario;
 pub use play::{
-    Ended, Line, Options, PlayError, Played, Ready, Replied, Sent, Setting, Stage, Stop, Told, What, play,
+    Ended, ExternalInput, Line, Options, PlayError, Played, Ready, Replied, ReplyObserver, Sent, Setting,
+    Stage, Stop, play,
 };
 pub use read::{Refused, from_yaml};
-pub use script::{Asked, Effect, Ledger, Requests, agent};
+pub use script::{Effect, Ledger, ModelRequest, Requests, agent};
 pub use text::to_text;

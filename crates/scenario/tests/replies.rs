@@ -34,7 +34,7 @@ replies:
 fn accepted(played: &Played) -> Vec<String> {
     let accepted = played.sent.iter().filter(|sent| sent.is_accepted());
     let ids = accepted.filter_map(|sent| match &sent.what {
-        runstate_scenario::What::Decision(incoming) => {
+        runstate_scenario::ExternalInput::Decision(incoming) => {
             Some(format!("{} {}", sent.at_ms, incoming.decision_id))
         }
         _ => None,

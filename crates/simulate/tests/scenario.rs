@@ -73,7 +73,7 @@ fn played(played: &Played) -> Matters {
         _ => None,
     });
     let replied = played.sent.iter().filter(|sent| sent.is_accepted()).filter_map(|sent| match &sent.what {
-        runstate_scenario::What::Decision(incoming) => Some(incoming.decision_id.clone()),
+        runstate_scenario::ExternalInput::Decision(incoming) => Some(incoming.decision_id.clone()),
         _ => None,
     });
     let executions = played.effects.iter();

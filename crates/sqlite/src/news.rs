@@ -11,15 +11,15 @@ use crate::readers::Readers;
 
 /// The counts of input and of commits, as far as this process knows them. Each waiting task has its own cursor.
 #[derive(Debug)]
-pub(crate) struct News {
+pub(crate) struct ChangeNotifier {
     count: watch::Sender<u64>,
     commits: watch::Sender<u64>,
 }
 
-impl News {
-    pub(crate) fn from(conn: &Connection) -> Outcome<News> {
+impl ChangeNotifier {
+    pub(crate) fn from(conn: &Connection) -> Outcome<ChangeNotifier> {
         let (count, commits) = counts(conn)?;
-        Ok(News { count: watch::Sender::new(count), commits: watch::Sender::new(commits) })
+        Ok(ChangeNotifier { count: watch::Sender::new(count), commits: watch::Sender::new(commits) })
     }
 
     /// Reads the counts, and wakes the waiting tasks of each that differs. A count that cannot be read now is read at
@@ -109,7 +109,7 @@ impl Watch {
         Watch { seen: Mutex::new((conn, -1)) }
     }
 
-    pub(crate) fn look(&self, news: &News) {
+    pub(crate) fn look(&self, news: &ChangeNotifier) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (conn, version) = &mut *seen;
         let found = conn.pragma_query_value(None, "data_version", |row| row.get(0));

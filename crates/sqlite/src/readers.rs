@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use crate::connect;
 use crate::error::Outcome;
-use crate::news::{News, Watch};
+use crate::news::{ChangeNotifier, Watch};
 use crate::options::Options;
 
 /// Connections that read concurrently with the writer. They are opened on demand.
@@ -60,7 +60,7 @@ impl Readers {
         tokio::task::spawn_blocking(read).await.map_err(StoreError::failed)?
     }
 
-    pub(crate) async fn look(&self, news: &Arc<News>) {
+    pub(crate) async fn look(&self, news: &Arc<ChangeNotifier>) {
         let (watch, news) = (Arc::clone(&self.watch), Arc::clone(news));
         // An error is ignored: the next poll follows soon.
         tokio::task::spawn_blocking(move || watch.look(&news)).await.ok();

@@ -17,7 +17,7 @@ use runstate_store::{
 use rusqlite::Connection;
 
 use crate::error::Outcome;
-use crate::news::News;
+use crate::news::ChangeNotifier;
 use crate::options::Options;
 use crate::readers::Readers;
 use crate::time::Now;
@@ -82,7 +82,7 @@ pub struct SqliteStore {
     // Dropped first: the last connection to close cleans the file up, and a read-only one cannot.
     readers: Readers,
     writer: Writer,
-    news: Arc<News>,
+    news: Arc<ChangeNotifier>,
     unread: Arc<Unread>,
 }
 
@@ -131,7 +131,7 @@ impl SqliteStore {
         connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
         time::check(&conn, path, clock.boot())?;
-        let news = Arc::new(News::from(&conn)?);
+        let news = Arc::new(ChangeNotifier::from(&conn)?);
         let readers = Readers::open(path, &options)?;
         let writer = Writer::start(conn, path, &options, Arc::clone(&news))?;
         let (path, clock) = (path.to_owned(), Ticking(clock));
@@ -301,13 +301,13 @@ impl RunQueue for SqliteStore {
         let (lease, commit) = (lease.clone(), commit.clone());
         let work = move |conn: &Connection, now: Now| {
             write::commit::commit(conn, &lease, &commit, now)?;
-            write::leases::release(conn, &lease, &Release::clean().pardoned(), now)
+            write::leases::release(conn, &lease, &Release::clean().with_lost_claims_reset(), now)
         };
         self.write(work).await
     }
 
     async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        Ok(News::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
+        Ok(ChangeNotifier::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
     }
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {

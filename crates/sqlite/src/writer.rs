@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{Fault, Outcome, of_sqlite};
-use crate::news::News;
+use crate::news::ChangeNotifier;
 use crate::options::Options;
 
 /// The limit of requests in one transaction.
@@ -65,7 +65,7 @@ impl Writer {
         conn: Connection,
         path: &Path,
         options: &Options,
-        news: Arc<News>,
+        news: Arc<ChangeNotifier>,
     ) -> Outcome<Writer> {
         let (requests, incoming) = mpsc::channel(options.queue.get());
         let path = path.to_owned();
@@ -103,7 +103,7 @@ impl Drop for Writer {
 struct Writing {
     conn: Connection,
     path: PathBuf,
-    news: Arc<News>,
+    news: Arc<ChangeNotifier>,
 }
 
 type Group = Vec<Box<dyn Request>>;

@@ -19,7 +19,7 @@ use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore,
     StoreCommitter, decide,
 };
-use runstate_store_conformance::Taped;
+use runstate_store_conformance::RecordingStore;
 use serde_json::{Value, json};
 
 /// Asks for a round of calls, so many times, and then says that it is done.
@@ -206,7 +206,7 @@ pub(crate) async fn approve_all(store: &Arc<dyn RunStore>) -> usize {
 
 /// The commits of a whole run `r1`.
 pub(crate) async fn commits(plot: Plot) -> Vec<Commit> {
-    let taped = Arc::new(Taped::default());
+    let taped = Arc::new(RecordingStore::default());
     let store: Arc<dyn RunStore> = Arc::clone(&taped) as _;
     create(&store, "r1").await;
     drive(&store, "r1", plot).await;

@@ -78,7 +78,7 @@ fn older(snapshot: &str, fingerprint: Fingerprint, change: impl FnOnce(&mut Valu
     (json["version"], json["fingerprint"]) = (0.into(), fingerprint.to_string().into());
     change(&mut json);
     let mut older: Snapshot = serde_json::from_value(json).unwrap();
-    older.reseal();
+    older.recompute_checksum();
     older.to_json()
 }
 

@@ -130,7 +130,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     store.release(&lease, &Release::clean()).await.must("release");
     let lease = take(5, true).await;
     assert_eq!(lost().await, 3, "after a lease that gave it back");
-    store.release(&lease, &Release::clean().pardoned()).await.must("release");
+    store.release(&lease, &Release::clean().with_lost_claims_reset()).await.must("release");
     assert_eq!(lost().await, 0, "given back with a pardon");
     take(6, true).await;
     assert_eq!(lost().await, 0, "after a lease with a cleared loss count");

@@ -56,11 +56,11 @@ mod played;
 mod posts;
 mod puts;
 mod random;
+mod recording;
 mod refusals;
 mod removes;
 mod reopened;
 pub mod replies;
-mod taped;
 mod texts;
 mod threads;
 mod timers;
@@ -79,7 +79,7 @@ use runstate_store::RunStore;
 pub use behaviours::BEHAVIOURS;
 pub use parted::{Part, PartBench, WithoutQueue};
 pub use played::Played;
-pub use taped::Taped;
+pub use recording::RecordingStore;
 
 /// A place with a store.
 #[async_trait]

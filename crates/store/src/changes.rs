@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::error::StoreError;
 use super::query::RunQuery;
-use super::{News, RunQueue};
+use super::{ChangeNotifier, RunQueue};
 
 /// A position among the commits of a store. The default is before all commits.
 ///
@@ -60,10 +60,10 @@ pub(super) async fn by_lists<S: RunQueue + ?Sized>(
     store: &S,
     cursor: &ChangeCursor,
     timeout: Duration,
-    committed: Option<&News>,
+    committed: Option<&ChangeNotifier>,
 ) -> Result<Changes, StoreError> {
     let began = Instant::now();
-    let mut seen = committed.map_or(0, News::count);
+    let mut seen = committed.map_or(0, ChangeNotifier::count);
     loop {
         let changes = listed(store, cursor).await?;
         let left = timeout.saturating_sub(began.elapsed());

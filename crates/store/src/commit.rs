@@ -109,7 +109,7 @@ pub struct CallRow {
     /// reached its gate and was not executed.
     pub passes: u32,
     /// The question, while the call is suspended.
-    pub waits: Option<Waits>,
+    pub waits: Option<PendingQuestion>,
     /// The snapshot of the call's machine with its checksum, as JSON.
     pub snapshot: String,
 }
@@ -118,7 +118,7 @@ pub struct CallRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Waits {
+pub struct PendingQuestion {
     /// The suspension.
     pub suspension: Suspension,
     /// The arguments for the tool, as JSON.
@@ -127,7 +127,7 @@ pub struct Waits {
     pub digest: String,
 }
 
-impl Waits {
+impl PendingQuestion {
     /// Returns the time that is left for a decision, from a commit at `at_ms` by the clock of the run. None without
     /// an expiry, and for an expiry at a [date](Suspension::is_date).
     pub fn left_at(&self, at_ms: u64) -> Option<Duration> {
@@ -287,7 +287,7 @@ impl CallRow {
     fn of(run: &str, (name, passes, call): (&str, u32, &AnyToolCall)) -> Result<CallRow, StoreError> {
         let record = call.record();
         let waits = match call {
-            AnyToolCall::Suspended(call) => Some(Waits {
+            AnyToolCall::Suspended(call) => Some(PendingQuestion {
                 suspension: call.suspension().clone(),
                 arguments: json(call.asked_arguments())?,
                 digest: call.suspension().digest(run, name, call.record().tool(), call.asked_arguments()),

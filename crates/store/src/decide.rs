@@ -138,7 +138,7 @@ async fn answered_at_once(
     if !(is_named && is_for_it) {
         return Ok(None);
     }
-    let (posted, reply) = if approval.is_lapsed() {
+    let (posted, reply) = if approval.is_expired() {
         // A repeated decision id has priority over the expiry.
         if is_known(store, run, &incoming.decision_id).await? {
             return Ok(None);
@@ -188,9 +188,9 @@ async fn judged(
             Err(reply) => return Ok(reply),
         };
         incoming.suspension_id = Some(asked.suspension.id.clone());
-        let is_lapsed = is_lapsed(store, run, &asked.suspension).await?;
+        let is_expired = is_expired(store, run, &asked.suspension).await?;
         let posted = match board
-            .judge(&asked, &incoming, is_lapsed)
+            .judge(&asked, &incoming, is_expired)
             .and_then(|()| fits(&asked.suspension, &incoming, schemas))
         {
             Ok(()) => {
@@ -215,13 +215,14 @@ async fn judged(
 
 /// Returns whether a question of that run has expired. False for a closed question: the caller reports its outcome
 /// instead.
-async fn is_lapsed(store: &dyn RunStore, run: &str, suspension: &Suspension) -> Result<bool, StoreError> {
+async fn is_expired(store: &dyn RunStore, run: &str, suspension: &Suspension) -> Result<bool, StoreError> {
     if suspension.expires_at_ms.is_none() {
         return Ok(false);
     }
     let about = Incoming { run_id: Some(run.to_owned()), ..Incoming::new("", "", DecisionAction::Cancel) };
-    let open = waiting(store, ApprovalFilter::Suspension(suspension.id.clone()), &about, Approval::is_lapsed)
-        .await?;
+    let open =
+        waiting(store, ApprovalFilter::Suspension(suspension.id.clone()), &about, Approval::is_expired)
+            .await?;
     Ok(!open.is_empty())
 }
 

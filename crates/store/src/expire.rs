@@ -157,7 +157,7 @@ pub async fn expire_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<
     let mut query = ApprovalQuery::new(ApprovalFilter::Run(run.to_owned()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
-        let lapsed = page.iter().filter(|approval| approval.is_lapsed());
+        let lapsed = page.iter().filter(|approval| approval.is_expired());
         let due: Vec<Timer> = lapsed.map(Timer::of).collect();
         for posted in together(store, &due, now_ms).await {
             match posted {

@@ -74,7 +74,7 @@ pub struct Release {
     pub problem: Option<String>,
     /// Resets the [lost claims](super::RunInfo::lost): the run reached its end or a wait, or an operator gives it
     /// back.
-    pub pardons: bool,
+    pub resets_lost_claims: bool,
 }
 
 impl Release {
@@ -85,7 +85,7 @@ impl Release {
 
     /// Creates a release of a run that did not continue. It is retried after that time.
     pub fn retry_after(time: Duration, problem: impl Into<String>) -> Self {
-        Release { not_before: Some(time), problem: Some(problem.into()), pardons: false }
+        Release { not_before: Some(time), problem: Some(problem.into()), resets_lost_claims: false }
     }
 
     /// Creates a release of a run that did not continue. It is not retried until an operator gives it back:
@@ -96,8 +96,8 @@ impl Release {
 
     /// Resets the lost claims.
     #[must_use]
-    pub fn pardoned(mut self) -> Self {
-        self.pardons = true;
+    pub fn with_lost_claims_reset(mut self) -> Self {
+        self.resets_lost_claims = true;
         self
     }
 }

@@ -44,12 +44,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 
-use news::News;
+use news::ChangeNotifier;
 
 pub use changes::{ChangeCursor, Changes};
 #[doc(hidden)]
 pub use commit::Place;
-pub use commit::{CallRow, Commit, EventRow, MessageRow, RunRow, TraceRow, ValueRow, Waits};
+pub use commit::{CallRow, Commit, EventRow, MessageRow, PendingQuestion, RunRow, TraceRow, ValueRow};
 pub use committer::{Lost, StoreCommitter};
 pub use decide::{Posted, decide, run_of_suspension};
 pub use error::StoreError;
@@ -345,7 +345,7 @@ pub trait RunQueue: RunData + RunLists {
     /// The errors of [`RunData::commit`]. The run keeps its lease then.
     async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.commit(lease, commit).await?;
-        self.release(lease, &Release::clean().pardoned()).await
+        self.release(lease, &Release::clean().with_lost_claims_reset()).await
     }
 
     /// Waits until the store has input that is newer than the cursor `seen`, for any run, or until the timeout

@@ -6,9 +6,9 @@ use tokio::sync::watch;
 
 /// A count of the input at a handle. Each waiting task has its own cursor, so none takes a notification from another.
 #[derive(Debug, Default)]
-pub(super) struct News(watch::Sender<u64>);
+pub(super) struct ChangeNotifier(watch::Sender<u64>);
 
-impl News {
+impl ChangeNotifier {
     /// Counts one input, which must be readable already, and wakes the waiting tasks.
     pub(super) fn tell(&self) {
         self.0.send_modify(|count| *count += 1);

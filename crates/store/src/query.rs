@@ -262,7 +262,7 @@ impl Approval {
     }
 
     /// Returns whether the question has expired.
-    pub fn is_lapsed(&self) -> bool {
+    pub fn is_expired(&self) -> bool {
         self.left.is_some_and(|left| left.is_zero())
     }
 

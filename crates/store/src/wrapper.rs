@@ -124,7 +124,7 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     /// As [`RunQueue::commit_and_release`]. The default makes a commit and a release of this wrapper.
     async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         Wrapper::commit(self, lease, commit).await?;
-        Wrapper::release(self, lease, &Release::clean().pardoned()).await
+        Wrapper::release(self, lease, &Release::clean().with_lost_claims_reset()).await
     }
 
     /// As [`RunData::commit`].

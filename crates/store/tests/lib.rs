@@ -10,7 +10,7 @@ mod keyed_fields;
 mod lapses;
 mod memory;
 mod parts;
-mod taped;
+mod recording;
 mod threads;
 mod times;
 mod worker;

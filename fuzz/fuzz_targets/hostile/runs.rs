@@ -102,20 +102,20 @@ pub async fn fill(
 }
 
 /// Gives each machine in a document the checksum of what it says now.
-pub fn reseal(document: &mut Value) {
+pub fn recompute_checksum(document: &mut Value) {
     if document.get("fingerprint").is_some()
         && let Ok(mut snapshot) = serde_json::from_value::<Snapshot>(document.clone())
     {
-        snapshot.reseal();
+        snapshot.recompute_checksum();
         // One that is nested too deep to be read stays as it was.
-        if let Ok(resealed) = serde_json::from_str(&snapshot.to_json()) {
-            *document = resealed;
+        if let Ok(with_new_checksum) = serde_json::from_str(&snapshot.to_json()) {
+            *document = with_new_checksum;
         }
         return;
     }
     match document {
-        Value::Array(items) => items.iter_mut().for_each(reseal),
-        Value::Object(fields) => fields.values_mut().for_each(reseal),
+        Value::Array(items) => items.iter_mut().for_each(recompute_checksum),
+        Value::Object(fields) => fields.values_mut().for_each(recompute_checksum),
         _ => {}
     }
 }
@@ -124,7 +124,7 @@ pub fn reseal(document: &mut Value) {
 pub fn changed(text: &str, from: &mut Unstructured<'_>) -> Option<String> {
     let mut document = serde_json::from_str(text).ok()?;
     super::change(&mut document, from).ok()?;
-    reseal(&mut document);
+    recompute_checksum(&mut document);
     Some(document.to_string())
 }
 

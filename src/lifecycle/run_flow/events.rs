@@ -114,7 +114,7 @@ impl Finish {
     /// Sets the trace names of the calls of earlier answers that are still suspended. Default: none. With such calls
     /// the activation ends as suspended.
     #[must_use]
-    pub fn while_waiting_for(mut self, calls: Vec<String>) -> Self {
+    pub fn with_waiting_calls(mut self, calls: Vec<String>) -> Self {
         self.calls = calls;
         self
     }

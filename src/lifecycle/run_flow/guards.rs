@@ -18,7 +18,7 @@ use crate::kernel::{Guard, State};
 /// The reason why an activation refuses a transition: a missing proof, or an inconsistency with its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unmet {
+pub enum RunFlowError {
     /// The receipt is for another commit.
     Receipt(WrongReceipt),
     /// The proof is of another gate.
@@ -57,51 +57,57 @@ pub enum Unmet {
     NotStopping,
 }
 
-impl fmt::Display for Unmet {
+impl fmt::Display for RunFlowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unmet::Receipt(wrong) => wrong.fmt(f),
-            Unmet::Gate { got, expected } => {
+            RunFlowError::Receipt(wrong) => wrong.fmt(f),
+            RunFlowError::Gate { got, expected } => {
                 write!(f, "the proof is of gate {got}, where the activation stands at gate {expected}")
             }
-            Unmet::OtherActivation => f.write_str("the proof is of a gate of another activation"),
-            Unmet::GateOpened { gate } => write!(f, "gate {gate} was opened: drain it to pass it"),
-            Unmet::OpenedAgain { gate } => {
+            RunFlowError::OtherActivation => f.write_str("the proof is of a gate of another activation"),
+            RunFlowError::GateOpened { gate } => write!(f, "gate {gate} was opened: drain it to pass it"),
+            RunFlowError::OpenedAgain { gate } => {
                 write!(
                     f,
                     "gate {gate} was opened again, and no proof covers the later opening: open a gate once"
                 )
             }
-            Unmet::NothingWaits => f.write_str("no call was named that waits"),
-            Unmet::NoCalls => f.write_str("the model's answer has no calls: it is finished, not executed"),
-            Unmet::HasCalls => f.write_str("the model's answer has calls: they are executed before the end"),
-            Unmet::Outcomes { what } => write!(f, "the round is not complete: {what}"),
-            Unmet::NotStopping => f.write_str("nothing asked for the end: drain the gate to pass it"),
-            Unmet::Stopping(reason) => write!(f, "the activation is to end ({reason}) before its next step"),
+            RunFlowError::NothingWaits => f.write_str("no call was named that waits"),
+            RunFlowError::NoCalls => {
+                f.write_str("the model's answer has no calls: it is finished, not executed")
+            }
+            RunFlowError::HasCalls => {
+                f.write_str("the model's answer has calls: they are executed before the end")
+            }
+            RunFlowError::Outcomes { what } => write!(f, "the round is not complete: {what}"),
+            RunFlowError::NotStopping => f.write_str("nothing asked for the end: drain the gate to pass it"),
+            RunFlowError::Stopping(reason) => {
+                write!(f, "the activation is to end ({reason}) before its next step")
+            }
         }
     }
 }
 
-impl Error for Unmet {}
+impl Error for RunFlowError {}
 
-fn proven(flow: &FlowRecord, due: Due, receipt: &Receipt) -> Result<(), Unmet> {
-    due.within(flow.identity()).is_met_by(receipt).map_err(Unmet::Receipt)
+fn proven(flow: &FlowRecord, due: Due, receipt: &Receipt) -> Result<(), RunFlowError> {
+    due.within(flow.identity()).is_met_by(receipt).map_err(RunFlowError::Receipt)
 }
 
 /// `openings` is the number of times the activation opened the gate. A proof does not cover the replays of a later
 /// opening.
-fn passed(flow: &FlowRecord, (expected, openings): (u64, u32), got: GateOf) -> Result<(), Unmet> {
+fn passed(flow: &FlowRecord, (expected, openings): (u64, u32), got: GateOf) -> Result<(), RunFlowError> {
     match got {
-        GateOf { gate, .. } if gate != expected => Err(Unmet::Gate { got: gate, expected }),
-        GateOf { flow: other, .. } if other != flow.identity() => Err(Unmet::OtherActivation),
-        GateOf { opening: 0, gate, .. } if openings > 0 => Err(Unmet::GateOpened { gate }),
-        GateOf { opening, gate, .. } if opening < openings => Err(Unmet::OpenedAgain { gate }),
+        GateOf { gate, .. } if gate != expected => Err(RunFlowError::Gate { got: gate, expected }),
+        GateOf { flow: other, .. } if other != flow.identity() => Err(RunFlowError::OtherActivation),
+        GateOf { opening: 0, gate, .. } if openings > 0 => Err(RunFlowError::GateOpened { gate }),
+        GateOf { opening, gate, .. } if opening < openings => Err(RunFlowError::OpenedAgain { gate }),
         GateOf { .. } => Ok(()),
     }
 }
 
-fn some_wait(calls: &[String]) -> Result<(), Unmet> {
-    if calls.is_empty() { Err(Unmet::NothingWaits) } else { Ok(()) }
+fn some_wait(calls: &[String]) -> Result<(), RunFlowError> {
+    if calls.is_empty() { Err(RunFlowError::NothingWaits) } else { Ok(()) }
 }
 
 macro_rules! guards {
@@ -110,8 +116,8 @@ macro_rules! guards {
         where
             $To: State<Record = FlowRecord>,
         {
-            type Error = Unmet;
-            fn check($from: &$From, $event: &$Event, $flow: &FlowRecord) -> Result<(), Unmet> {
+            type Error = RunFlowError;
+            fn check($from: &$From, $event: &$Event, $flow: &FlowRecord) -> Result<(), RunFlowError> {
                 $check
             }
         }
@@ -129,19 +135,19 @@ guards! {
     };
     StepPrepare: ResumeToolCall, |from, event: Pass, flow| passed(flow, (from.gate, from.openings), event.gate.0);
     LlmCall: StepPrepare, |_, _event: Infer, flow| match &flow.stopping {
-        Some(reason) => Err(Unmet::Stopping(reason.clone())),
+        Some(reason) => Err(RunFlowError::Stopping(reason.clone())),
         None => Ok(()),
     };
     Terminate: CommitAssistant, |from, event: Halt, flow| proven(flow, from.due, &event.receipt);
     NaturalEnd: CommitAssistant, |from, event: Finish, flow| {
         if !from.turn.calls.is_empty() {
-            return Err(Unmet::HasCalls);
+            return Err(RunFlowError::HasCalls);
         }
         proven(flow, from.due, &event.receipt)
     };
     ToolRound: CommitAssistant, |from, event: CallTools, flow| {
         if from.turn.calls.is_empty() {
-            return Err(Unmet::NoCalls);
+            return Err(RunFlowError::NoCalls);
         }
         proven(flow, from.due, &event.receipt)
     };
@@ -154,16 +160,18 @@ guards! {
     LoopTop: ResumeAfterTool, |from, event: Next, flow| passed(flow, (from.gate, from.openings), event.gate.0);
 }
 
-fn complete(round: &ToolRound, event: &Complete) -> Result<(), Unmet> {
+fn complete(round: &ToolRound, event: &Complete) -> Result<(), RunFlowError> {
     let (got, expected) = (event.outcomes.len(), round.turn.calls.len());
     if got != expected {
-        return Err(Unmet::Outcomes {
+        return Err(RunFlowError::Outcomes {
             what: format!("expected an outcome for each of its {expected} calls, got {got}"),
         });
     }
     for outcome in &event.outcomes {
         if matches!(outcome.status, ToolCallStatus::Running | ToolCallStatus::Resuming) {
-            return Err(Unmet::Outcomes { what: format!("{} is still {}", outcome.call, outcome.status) });
+            return Err(RunFlowError::Outcomes {
+                what: format!("{} is still {}", outcome.call, outcome.status),
+            });
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::super::resume_tool_call::{Gate, GateOf, GatePassed};
 use super::super::termination::{FinalReason, TerminationReason};
 use super::super::turn::Turn;
 use super::events::{CallTools, Commit, Finish, Halt, Next, Park, Stay, Stop};
-use super::guards::Unmet;
+use super::guards::RunFlowError;
 use super::states::{
     AfterInference, CallOutcome, CommitAssistant, CommitFinished, CommitReplay0, CommitTool, CommitUser,
     Error, LlmCall, NaturalEnd, ResumeAfterTool, ResumeReplay0, ResumeToolCall, RunEnd, Suspended, Terminate,
@@ -59,15 +59,15 @@ impl RunFlow<ResumeToolCall> {
     /// `StepPrepare` it can only end.
     ///
     /// # Errors
-    /// [`Unmet::NotStopping`] when no end was requested. [`Unmet::GateOpened`] when the gate was opened, because its
+    /// [`RunFlowError::NotStopping`] when no end was requested. [`RunFlowError::GateOpened`] when the gate was opened, because its
     /// replays need a commit.
-    pub fn pass_to_stop(&self) -> Result<GatePassed, Unmet> {
+    pub fn pass_to_stop(&self) -> Result<GatePassed, RunFlowError> {
         if self.record().stopping().is_none() {
-            return Err(Unmet::NotStopping);
+            return Err(RunFlowError::NotStopping);
         }
         let ResumeToolCall { gate, openings } = *self.state();
         if openings > 0 {
-            return Err(Unmet::GateOpened { gate });
+            return Err(RunFlowError::GateOpened { gate });
         }
         Ok(GatePassed(GateOf { flow: self.record().identity(), gate, opening: openings }))
     }
@@ -103,13 +103,13 @@ impl RunFlow<CommitAssistant> {
     /// suspended. With such calls the activation ends as suspended instead of the natural end.
     ///
     /// # Errors
-    /// [`Unmet`], with the activation, when the receipt is for another commit.
+    /// [`RunFlowError`], with the activation, when the receipt is for another commit.
     pub fn committed(
         self,
         receipt: Receipt,
         action: Option<FinalReason>,
         waiting: Vec<String>,
-    ) -> Result<AfterAssistant, (Self, Unmet)> {
+    ) -> Result<AfterAssistant, (Self, RunFlowError)> {
         if let Some(reason) = action {
             return match self.halt(Halt::new(receipt, reason)) {
                 Ok(flow) => Ok(AfterAssistant::Terminate(flow)),
@@ -117,7 +117,7 @@ impl RunFlow<CommitAssistant> {
             };
         }
         if self.turn().calls.is_empty() {
-            match self.finish(Finish::new(receipt).while_waiting_for(waiting)) {
+            match self.finish(Finish::new(receipt).with_waiting_calls(waiting)) {
                 Ok(flow) => Ok(AfterAssistant::NaturalEnd(flow)),
                 Err(rejected) => Err((rejected.machine, rejected.error)),
             }
@@ -146,8 +146,12 @@ impl RunFlow<CommitReplay0> {
     /// that the activation must wait for.
     ///
     /// # Errors
-    /// [`Unmet`], with the activation, when the receipt is for another commit.
-    pub fn committed(self, receipt: Receipt, waiting: Vec<String>) -> Result<AfterReplay0, (Self, Unmet)> {
+    /// [`RunFlowError`], with the activation, when the receipt is for another commit.
+    pub fn committed(
+        self,
+        receipt: Receipt,
+        waiting: Vec<String>,
+    ) -> Result<AfterReplay0, (Self, RunFlowError)> {
         if waiting.is_empty() {
             match self.commit(Commit::new(receipt)) {
                 Ok(flow) => Ok(AfterReplay0::LoopTop(flow)),
@@ -237,8 +241,8 @@ impl RunFlow<ResumeAfterTool> {
     /// for.
     ///
     /// # Errors
-    /// [`Unmet`], with the activation, when the proof is of another gate.
-    pub fn passed(self, gate: GatePassed, waiting: Vec<String>) -> Result<AfterTools, (Self, Unmet)> {
+    /// [`RunFlowError`], with the activation, when the proof is of another gate.
+    pub fn passed(self, gate: GatePassed, waiting: Vec<String>) -> Result<AfterTools, (Self, RunFlowError)> {
         if waiting.is_empty() {
             match self.next(Next::new(gate)) {
                 Ok(flow) => Ok(AfterTools::LoopTop(flow)),

@@ -17,13 +17,13 @@ const NEVER: &str = "stroke:#c62828,stroke-width:3px,stroke-dasharray:6 4";
 /// ```
 /// use runstate::kernel::Persist;
 /// use runstate::testing::example::{AnyDoor, Doors};
-/// use runstate::testing::{EdgeCounter, coverage_diagram, walk_along};
+/// use runstate::testing::{EdgeCounter, coverage_diagram, path_along};
 ///
 /// let counter = EdgeCounter::of([AnyDoor::GRAPH]);
 /// let remove = AnyDoor::GRAPH.edge("Open", "remove").unwrap();
-/// let mut walk = walk_along(&Doors, &[remove])?;
-/// walk.observe(counter.observer());
-/// walk.drive(|_, _| ());
+/// let mut path = path_along(&Doors, &[remove])?;
+/// path.observe(counter.observer());
+/// path.drive(|_, _| ());
 ///
 /// let diagram = coverage_diagram(&counter.coverage(), AnyDoor::GRAPH);
 /// assert!(diagram.starts_with("flowchart LR\n"));

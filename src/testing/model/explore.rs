@@ -8,7 +8,7 @@ use super::outcome::{Counterexample, Explored, Unproven};
 /// Visits every reachable state from `start`, breadth first, and checks each against `invariant`.
 ///
 /// `successors` returns the steps that leave a state, each with a label. It must be deterministic. The search visits
-/// at most `most` states. For concurrent lifecycles [`Product`](super::Product) is faster. This function is for steps
+/// at most `most` states. For concurrent lifecycles [`Composition`](super::Composition) is faster. This function is for steps
 /// of several machines at once, and for states with more data than statuses.
 ///
 /// # Errors

@@ -1,13 +1,13 @@
-//! A run with its tool calls, as a [`Product`].
+//! A run with its tool calls, as a [`Composition`].
 
 use crate::derive::derive_run_status;
 use crate::kernel::{Edge, Persist, Status};
 use crate::run::{AnyRun, RunStatus};
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
-use super::product::Product;
+use super::composition::Composition;
 
-/// Makes a composition of a run and `calls` tool calls, in this order, for [`Product::explore`] with [`run_rule`] and
+/// Makes a composition of a run and `calls` tool calls, in this order, for [`Composition::explore`] with [`run_rule`] and
 /// [`run_invariant`].
 ///
 /// ```
@@ -19,10 +19,10 @@ use super::product::Product;
 /// // A run that may be done at any time leaves a call open.
 /// let error = run_and_calls(3).explore(|_, _, _| true, run_invariant).unwrap_err();
 /// assert_eq!(error.counterexample().unwrap().steps.len(), 2);
-/// # Ok::<(), runstate::testing::Unproven<runstate::testing::ProductState, runstate::testing::ProductStep>>(())
+/// # Ok::<(), runstate::testing::Unproven<runstate::testing::CompositionState, runstate::testing::CompositionStep>>(())
 /// ```
-pub fn run_and_calls(calls: usize) -> Product {
-    Product::new().with("run", AnyRun::GRAPH).with_each("call", calls, AnyToolCall::GRAPH)
+pub fn run_and_calls(calls: usize) -> Composition {
+    Composition::new().with("run", AnyRun::GRAPH).with_each("call", calls, AnyToolCall::GRAPH)
 }
 
 /// The rule for the transitions of a run and its calls.

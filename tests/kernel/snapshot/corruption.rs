@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::door::{AnyDoor, doors};
 use super::calls::calls;
-use super::resealed;
+use super::with_new_checksum;
 
 /// Reads damaged bytes: they give an error or what was stored. Behind a new seal they give an error or just what the
 /// bytes say.
@@ -22,7 +22,7 @@ where
     if let Ok(machine) = read.restore::<M>() {
         assert_eq!(Snapshot::of(&machine).unwrap(), *stored, "{}", String::from_utf8_lossy(bytes));
     }
-    read.reseal();
+    read.recompute_checksum();
     if let Ok(machine) = read.restore::<M>() {
         assert_eq!(Snapshot::of(&machine).unwrap(), read, "{}", String::from_utf8_lossy(bytes));
     }
@@ -103,10 +103,10 @@ fn every_field_of_a_call_may_change_under_a_new_checksum() {
                 json[part].as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default();
             for field in fields {
                 for value in foreign() {
-                    let changed = resealed(&stored, |json| json[part][&field] = value);
+                    let changed = with_new_checksum(&stored, |json| json[part][&field] = value);
                     check::<AnyToolCall>(&changed, changed.to_json().as_bytes());
                 }
-                let changed = resealed(&stored, |json| {
+                let changed = with_new_checksum(&stored, |json| {
                     json[part].as_object_mut().unwrap().remove(&field);
                 });
                 check::<AnyToolCall>(&changed, changed.to_json().as_bytes());

@@ -5,14 +5,14 @@ use runstate::snapshot::{Migration, RestoreError, Snapshot, Stored};
 use serde_json::json;
 
 use super::super::door::{AnyDoor, DoorStatus, doors};
-use super::{assert_text, resealed};
+use super::{assert_text, with_new_checksum};
 
 const OLD: Fingerprint = Fingerprint::from_hex("00000000000000a1");
 const MIDDLE: Fingerprint = Fingerprint::from_hex("00000000000000a2");
 
 /// A door as version 1 stored it: the status was called `Bolted`, the key a text.
 fn version_1() -> Snapshot {
-    resealed(&Snapshot::of(&doors(7)[2]).unwrap(), |json| {
+    with_new_checksum(&Snapshot::of(&doors(7)[2]).unwrap(), |json| {
         json["version"] = 1.into();
         json["fingerprint"] = OLD.to_string().into();
         json["status"] = "Bolted".into();
@@ -59,7 +59,7 @@ fn a_gap_in_the_chain_is_refused_where_it_opens() {
 
 #[test]
 fn a_migration_that_fails_says_why() {
-    let stored = resealed(&version_1(), |json| json["record"]["key"] = "seven".into());
+    let stored = with_new_checksum(&version_1(), |json| json["record"]["key"] = "seven".into());
     let error = stored.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
     assert!(matches!(error, RestoreError::Migration { name: "keys are numbers", .. }));
     assert_text("migration_fails", error);
@@ -82,7 +82,7 @@ fn a_migration_that_goes_too_far_is_refused() {
 
 #[test]
 fn a_migration_does_not_run_on_another_graph_than_it_reads() {
-    let stored = resealed(&version_1(), |json| json["fingerprint"] = MIDDLE.to_string().into());
+    let stored = with_new_checksum(&version_1(), |json| json["fingerprint"] = MIDDLE.to_string().into());
     let error = stored.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
     assert!(matches!(error, RestoreError::Fingerprint { .. }));
     assert_text("migration_from_another_graph", error);
@@ -122,7 +122,7 @@ const NO_LOCK: Fingerprint = Fingerprint::of_diagram(
 );
 
 fn under(fingerprint: Fingerprint) -> Snapshot {
-    resealed(&Snapshot::of(&doors(7)[1]).unwrap(), |json| {
+    with_new_checksum(&Snapshot::of(&doors(7)[1]).unwrap(), |json| {
         json["fingerprint"] = fingerprint.to_string().into()
     })
 }
@@ -145,14 +145,14 @@ fn grown_graph_may_grow_again_and_then_change_its_form() {
     const TO_VERSION_3: Migration =
         Migration::step("keys are numbers", 2, NO_WAY_OUT, |stored| Ok(Stored { version: 3, ..stored }));
     let migrations = [Migration::only_grew(NO_LOCK).to(NO_WAY_OUT), TO_VERSION_3];
-    let stored = resealed(&under(NO_LOCK), |json| json["version"] = 2.into());
+    let stored = with_new_checksum(&under(NO_LOCK), |json| json["version"] = 2.into());
     let door: AnyDoor = stored.restore_with(&migrations).unwrap();
     assert_eq!(door.status(), DoorStatus::Shut);
 }
 
 #[test]
 fn a_state_that_was_taken_away_all_the_same_is_refused() {
-    let stored = resealed(&under(NO_LOCK), |json| json["status"] = "Ajar".into());
+    let stored = with_new_checksum(&under(NO_LOCK), |json| json["status"] = "Ajar".into());
     let error = stored.restore_with::<AnyDoor>(&[Migration::only_grew(NO_LOCK)]).unwrap_err();
     assert!(matches!(error, RestoreError::Status(_)), "{error}");
 }
@@ -160,7 +160,7 @@ fn a_state_that_was_taken_away_all_the_same_is_refused() {
 /// As version 0.1.0 stored it: the name alone, and in the fingerprint as well.
 #[test]
 fn a_snapshot_of_the_first_version_is_read() {
-    let stored = resealed(&Snapshot::of(&doors(7)[1]).unwrap(), |json| {
+    let stored = with_new_checksum(&Snapshot::of(&doors(7)[1]).unwrap(), |json| {
         json["lifecycle"] = "door".into();
         json["fingerprint"] = "1d75c1d240685062".into();
     });

@@ -10,11 +10,11 @@ use runstate::snapshot::Snapshot;
 use serde_json::Value;
 
 /// The snapshot, changed by hand and sealed again.
-fn resealed(snapshot: &Snapshot, change: impl FnOnce(&mut Value)) -> Snapshot {
+fn with_new_checksum(snapshot: &Snapshot, change: impl FnOnce(&mut Value)) -> Snapshot {
     let mut json: Value = serde_json::from_str(&snapshot.to_json()).unwrap();
     change(&mut json);
     let mut changed = Snapshot::from_json(json.to_string().as_bytes()).unwrap();
-    changed.reseal();
+    changed.recompute_checksum();
     changed
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::door::{AnyDoor, doors};
 use super::calls::calls;
-use super::{assert_text, resealed};
+use super::{assert_text, with_new_checksum};
 
 fn locked() -> Snapshot {
     Snapshot::of(&doors(7)[2]).unwrap()
@@ -121,7 +121,7 @@ fn changed_content_does_not_match_the_checksum() {
 
 #[test]
 fn change_with_a_new_checksum_is_accepted() {
-    let changed = resealed(&locked(), |json| json["record"]["key"] = 8.into());
+    let changed = with_new_checksum(&locked(), |json| json["record"]["key"] = 8.into());
     changed.verify().unwrap();
     assert_eq!(changed.restore::<AnyDoor>().unwrap().record().key, 8);
 }
@@ -136,27 +136,28 @@ fn another_lifecycle_is_refused_by_both_names() {
 
 #[test]
 fn another_version_without_a_migration_is_refused() {
-    let older = refused(&resealed(&locked(), |json| json["version"] = 2.into()));
+    let older = refused(&with_new_checksum(&locked(), |json| json["version"] = 2.into()));
     assert!(matches!(older, RestoreError::Version { got: 2, expected: 3, .. }));
     assert_text("restore_version_older", older);
-    let newer = refused(&resealed(&locked(), |json| json["version"] = 4.into()));
+    let newer = refused(&with_new_checksum(&locked(), |json| json["version"] = 4.into()));
     assert!(matches!(newer, RestoreError::Version { got: 4, expected: 3, .. }));
     assert_text("restore_version_newer", newer);
 }
 
 #[test]
 fn another_graph_of_the_same_version_is_refused() {
-    let error = refused(&resealed(&locked(), |json| json["fingerprint"] = "0123456789abcdef".into()));
+    let error =
+        refused(&with_new_checksum(&locked(), |json| json["fingerprint"] = "0123456789abcdef".into()));
     assert!(matches!(error, RestoreError::Fingerprint { .. }));
     assert_text("restore_fingerprint", error);
 }
 
 #[test]
 fn an_unknown_status_is_refused() {
-    let error = refused(&resealed(&locked(), |json| json["status"] = "Ajar".into()));
+    let error = refused(&with_new_checksum(&locked(), |json| json["status"] = "Ajar".into()));
     assert!(matches!(error, RestoreError::Status(_)));
     assert_text("restore_status", error);
-    let by_its_type = refused(&resealed(&locked(), |json| json["status"] = "Locked".into()));
+    let by_its_type = refused(&with_new_checksum(&locked(), |json| json["status"] = "Locked".into()));
     assert!(
         matches!(by_its_type, RestoreError::Status(_)),
         "stored under LOCKED_UP, not under the type's name"
@@ -165,25 +166,25 @@ fn an_unknown_status_is_refused() {
 
 #[test]
 fn a_record_of_another_shape_is_refused() {
-    let error = refused(&resealed(&locked(), |json| json["record"]["key"] = "seven".into()));
+    let error = refused(&with_new_checksum(&locked(), |json| json["record"]["key"] = "seven".into()));
     assert!(matches!(error, RestoreError::Shape { status: "LOCKED_UP", part: Part::Record, .. }));
     assert_text("restore_record_shape", error);
-    let error = refused(&resealed(&locked(), |json| json["record"] = json!({})));
+    let error = refused(&with_new_checksum(&locked(), |json| json["record"] = json!({})));
     assert_text("restore_record_field_missing", error);
 }
 
 #[test]
 fn state_data_of_another_shape_is_refused() {
-    let error = refused(&resealed(&locked(), |json| json["state"]["by"] = Value::Null));
+    let error = refused(&with_new_checksum(&locked(), |json| json["state"]["by"] = Value::Null));
     assert!(matches!(error, RestoreError::Shape { part: Part::State, .. }));
     assert_text("restore_state_shape", error);
-    let error = refused(&resealed(&locked(), |json| json["state"] = Value::Null));
+    let error = refused(&with_new_checksum(&locked(), |json| json["state"] = Value::Null));
     assert_text("restore_state_missing", error);
 }
 
 #[test]
 fn the_data_of_one_state_is_not_that_of_another() {
-    let error = refused(&resealed(&locked(), |json| json["status"] = "Shut".into()));
+    let error = refused(&with_new_checksum(&locked(), |json| json["status"] = "Shut".into()));
     assert!(matches!(error, RestoreError::Shape { status: "Shut", part: Part::State, .. }));
     assert_text("restore_state_of_another_status", error);
 }
@@ -191,10 +192,10 @@ fn the_data_of_one_state_is_not_that_of_another() {
 #[test]
 fn a_field_that_the_types_would_drop_is_refused() {
     // `House` and `Locked` ignore fields they do not know; the kernel does not.
-    let error = refused(&resealed(&locked(), |json| json["record"]["a/b~"] = 1.into()));
+    let error = refused(&with_new_checksum(&locked(), |json| json["record"]["a/b~"] = 1.into()));
     assert!(matches!(error, RestoreError::Shape { part: Part::Record, .. }));
     assert_text("restore_record_unknown_field", error);
-    let error = refused(&resealed(&locked(), |json| json["state"]["colour"] = "red".into()));
+    let error = refused(&with_new_checksum(&locked(), |json| json["state"]["colour"] = "red".into()));
     assert!(matches!(error, RestoreError::Shape { part: Part::State, .. }));
     assert_text("restore_state_unknown_field", error);
 }

@@ -222,7 +222,7 @@ fn a_round_can_owe_a_commit_before_it_executes() {
 /// The typed branches refuse the same, and give the activation back.
 #[test]
 fn typed_branches_give_the_activation_back() {
-    fn back<T: Debug, F>(result: Result<T, (F, Unmet)>, why: &str) -> F {
+    fn back<T: Debug, F>(result: Result<T, (F, RunFlowError)>, why: &str) -> F {
         let (flow, unmet) = result.unwrap_err();
         assert_eq!(unmet.to_string(), why);
         flow

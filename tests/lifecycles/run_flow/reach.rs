@@ -144,7 +144,7 @@ pub(super) fn natural_end() -> RunFlow<NaturalEnd> {
 pub(super) fn natural_end_while_waiting() -> RunFlow<NaturalEnd> {
     let flow = commit_assistant(0);
     let receipt = receipt(flow.due());
-    flow.finish(Finish::new(receipt).while_waiting_for(waiting())).unwrap()
+    flow.finish(Finish::new(receipt).with_waiting_calls(waiting())).unwrap()
 }
 
 pub(super) fn suspended() -> RunFlow<Suspended> {

@@ -1,4 +1,4 @@
-//! `approval`: 5 legal cells and 25 illegal ones, generated from the table in `tests/proof/approval.rs`.
+//! `approval`: 5 legal state/event pairs and 25 illegal ones, generated from the table in `tests/proof/approval.rs`.
 
 use std::rc::Rc;
 

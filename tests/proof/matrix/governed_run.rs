@@ -1,4 +1,4 @@
-//! `governed_run`: 15 legal cells and 66 illegal ones, generated from the table in `tests/proof/governed_run.rs`.
+//! `governed_run`: 15 legal state/event pairs and 66 illegal ones, generated from the table in `tests/proof/governed_run.rs`.
 
 use std::rc::Rc;
 

@@ -41,7 +41,7 @@ fn generated(table: &Table) -> String {
     let mut uses = ["use runstate::kernel::Accepts;".to_owned(), format!("use runstate::{name}::*;")];
     uses.sort();
     let mut text = format!(
-        "//! `{name}`: {} legal cells and {illegal} illegal ones, generated from the table in `tests/proof/{name}.rs`.\n\n\
+        "//! `{name}`: {} legal state/event pairs and {illegal} illegal ones, generated from the table in `tests/proof/{name}.rs`.\n\n\
          use std::rc::Rc;\n\n\
          {}\n\
          use static_assertions::{{assert_impl_all, assert_not_impl_any, assert_type_eq_all}};\n",

@@ -1,4 +1,4 @@
-//! `resume_tool_call`: 13 legal cells and 131 illegal ones, generated from the table in `tests/proof/resume_tool_call.rs`.
+//! `resume_tool_call`: 13 legal state/event pairs and 131 illegal ones, generated from the table in `tests/proof/resume_tool_call.rs`.
 
 use std::rc::Rc;
 

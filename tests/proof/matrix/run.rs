@@ -1,4 +1,4 @@
-//! `run`: 4 legal cells and 5 illegal ones, generated from the table in `tests/proof/run.rs`.
+//! `run`: 4 legal state/event pairs and 5 illegal ones, generated from the table in `tests/proof/run.rs`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `run_flow`: 43 legal cells and 377 illegal ones, generated from the table in `tests/proof/run_flow.rs`.
+//! `run_flow`: 43 legal state/event pairs and 377 illegal ones, generated from the table in `tests/proof/run_flow.rs`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `service_run`: 11 legal cells and 110 illegal ones, generated from the table in `tests/proof/service_run.rs`.
+//! `service_run`: 11 legal state/event pairs and 110 illegal ones, generated from the table in `tests/proof/service_run.rs`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `stream_session`: 7 legal cells and 23 illegal ones, generated from the table in `tests/proof/stream_session.rs`.
+//! `stream_session`: 7 legal state/event pairs and 23 illegal ones, generated from the table in `tests/proof/stream_session.rs`.
 
 use std::rc::Rc;
 

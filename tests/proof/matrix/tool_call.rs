@@ -1,4 +1,4 @@
-//! `tool_call`: 13 legal cells and 29 illegal ones, generated from the table in `tests/proof/tool_call.rs`.
+//! `tool_call`: 13 legal state/event pairs and 29 illegal ones, generated from the table in `tests/proof/tool_call.rs`.
 
 use std::rc::Rc;
 

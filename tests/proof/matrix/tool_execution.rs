@@ -1,4 +1,4 @@
-//! `tool_execution`: 11 legal cells and 38 illegal ones, generated from the table in `tests/proof/tool_execution.rs`.
+//! `tool_execution`: 11 legal state/event pairs and 38 illegal ones, generated from the table in `tests/proof/tool_execution.rs`.
 
 use std::rc::Rc;
 

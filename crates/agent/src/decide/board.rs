@@ -15,7 +15,7 @@ use super::{Incoming, PendingCall, Reply};
 /// An open question.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Asked {
+pub struct Question {
     pub call: Arc<str>,
     pub suspension: Suspension,
     pub digest: String,
@@ -31,7 +31,7 @@ struct Known {
     /// Number of questions asked about the call.
     asked: u32,
     /// The open question about the call, if there is one.
-    waits: Option<Arc<Asked>>,
+    waits: Option<Arc<Question>>,
 }
 
 /// The current state of a call.
@@ -43,7 +43,7 @@ pub struct CallNow<'a> {
     pub name: &'a Arc<str>,
     pub id: &'a str,
     pub asked: u32,
-    pub waits: Option<Asked>,
+    pub waits: Option<Question>,
 }
 
 /// The questions of a run and the decisions on them.
@@ -58,7 +58,7 @@ pub struct Board {
     /// The calls of each id that the model gave, in order. A model may use an id again.
     lives: HashMap<Arc<str>, Vec<Arc<str>>>,
     /// The open questions, in the order of their calls.
-    waiting: BTreeMap<usize, Arc<Asked>>,
+    waiting: BTreeMap<usize, Arc<Question>>,
     by_suspension: HashMap<String, usize>,
     decided: HashMap<String, Arc<Decision>>,
     by_id: HashMap<String, Arc<Decision>>,
@@ -159,7 +159,7 @@ impl Board {
     /// # Errors
     /// The reply to a decision that is on none that waits. The first that matches is the reply, at every door.
     #[doc(hidden)]
-    pub fn bind(&self, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+    pub fn bind(&self, incoming: &Incoming) -> Result<Arc<Question>, Reply> {
         well_formed(incoming)?;
         if incoming.run_id.as_ref().is_some_and(|run| *run != *self.run) {
             return Err(Reply::Unknown);
@@ -190,8 +190,8 @@ impl Board {
     /// # Errors
     /// The reply, if the decision cannot be accepted.
     #[doc(hidden)]
-    pub fn judge(&self, asked: &Asked, incoming: &Incoming, is_lapsed: bool) -> Result<(), Reply> {
-        if is_lapsed {
+    pub fn judge(&self, asked: &Question, incoming: &Incoming, is_expired: bool) -> Result<(), Reply> {
+        if is_expired {
             return Err(Reply::Expired);
         }
         // A cancellation needs no distinct actor.
@@ -225,13 +225,13 @@ impl Board {
         name == call || self.calls.get(name).is_some_and(|known| *known.id == *call)
     }
 
-    fn on_suspension(&self, id: &str, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+    fn on_suspension(&self, id: &str, incoming: &Incoming) -> Result<Arc<Question>, Reply> {
         if let Some(decision) = self.decided.get(id) {
             return Err(after(decision));
         }
         let asked = self.by_suspension.get(id).and_then(|place| self.waiting.get(place));
         let is_meant =
-            |asked: &&Arc<Asked>| incoming.call.is_empty() || self.is_called(&asked.call, &incoming.call);
+            |asked: &&Arc<Question>| incoming.call.is_empty() || self.is_called(&asked.call, &incoming.call);
         asked.filter(is_meant).cloned().ok_or_else(|| self.not_asked(id, &incoming.call))
     }
 
@@ -247,9 +247,9 @@ impl Board {
         if is_asked { Reply::Stale } else { Reply::Unknown }
     }
 
-    fn on_digest(&self, digest: &str, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+    fn on_digest(&self, digest: &str, incoming: &Incoming) -> Result<Arc<Question>, Reply> {
         let call = &*incoming.call;
-        let is_it = |asked: &&Arc<Asked>| asked.digest == digest;
+        let is_it = |asked: &&Arc<Question>| asked.digest == digest;
         let asked = match call {
             "" => self.waiting.values().find(is_it),
             call => {
@@ -287,7 +287,7 @@ impl Board {
 
     /// Finds the question for a decision that names its call alone. The call must have asked only once, and its id
     /// must belong to no other call.
-    fn on_call(&self, call: &str) -> Result<Arc<Asked>, Reply> {
+    fn on_call(&self, call: &str) -> Result<Arc<Question>, Reply> {
         let calls = self.named(call);
         let known = calls.iter().filter_map(|name| self.calls.get(name));
         let asked: u64 = known.clone().map(|known| u64::from(known.asked)).sum();

@@ -7,7 +7,7 @@ mod resolve;
 use std::fmt;
 use std::sync::Arc;
 
-pub use board::{Asked, Board, CallNow, well_formed};
+pub use board::{Board, CallNow, Question, well_formed};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 pub use resolve::fits;

@@ -9,7 +9,7 @@ use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::{Call, RunState};
 use super::board::well_formed;
-use super::{Asked, Board, Incoming, Reply};
+use super::{Board, Incoming, Question, Reply};
 
 /// An accepted decision, and the position of its call.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl RunState {
     }
 
     /// Resolves a decision on a known question. Returns `None` if its call does not wait for the decision any more.
-    pub(crate) fn answer(&self, asked: &Asked, incoming: &Incoming, now_ms: u64) -> Option<Accepted> {
+    pub(crate) fn answer(&self, asked: &Question, incoming: &Incoming, now_ms: u64) -> Option<Accepted> {
         let call = self.calls.position(&asked.call)?;
         self.accept(incoming, call, &asked.suspension.id, Some(asked.digest.clone()), now_ms)
     }
@@ -104,7 +104,7 @@ impl RunState {
     }
 
     /// The questions and the decisions on them.
-    pub(crate) fn board(&self, show: impl Fn(&Call, &mut Asked)) -> Board {
+    pub(crate) fn board(&self, show: impl Fn(&Call, &mut Question)) -> Board {
         let mut board = Board::of(Arc::clone(&self.id));
         for place in 0..self.calls.len() {
             let call = &self.calls[place];

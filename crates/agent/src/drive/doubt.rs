@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::plugin::approvers;
 use super::execution::Starts;
 use super::gating::{Opened, Passed};
-use super::replay::Passes;
+use super::replay::GatePasses;
 use super::{Drive, Halt};
 
 /// The continuation of a call in doubt.
@@ -28,7 +28,7 @@ impl Drive<'_, '_> {
     pub(super) async fn settle_doubts(
         &mut self,
         flow: &mut dyn Starts,
-        mut passes: Option<Passes<'_>>,
+        mut passes: Option<GatePasses<'_>>,
     ) -> Result<bool, Halt> {
         let mut found = false;
         for call in self.state.calls.open().to_vec() {
@@ -46,7 +46,7 @@ impl Drive<'_, '_> {
                 }
             }
             if !self.is_concurrent() {
-                self.finish_jobs(flow, passes.as_mut().map(Passes::again)).await?;
+                self.finish_jobs(flow, passes.as_mut().map(GatePasses::again)).await?;
             }
         }
         self.finish_jobs(flow, passes).await?;

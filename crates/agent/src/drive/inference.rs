@@ -9,7 +9,7 @@ use super::super::answer::{Answer, ModelEvent, TurnBuilder};
 use super::super::event::EventKind;
 use super::super::model::{InferenceRequest, ModelStream};
 use super::jobs::panicked;
-use super::replay::Passes;
+use super::replay::GatePasses;
 use super::tell::StreamedCalls;
 use super::{Drive, Halt};
 
@@ -31,14 +31,14 @@ impl Drive<'_, '_> {
             let asked = catch_unwind(AssertUnwindSafe(|| model.infer(request)));
             let mut stream = asked.map_err(|panic| panic_of_model(&*panic))?;
             let cancelled = self.io.cancelled.clone();
-            let mut passes = gate.as_mut().map(Passes::each_committed);
+            let mut passes = gate.as_mut().map(GatePasses::each_committed);
             loop {
                 let said = tokio::select! {
                     biased;
                     () = cancelled.cancelled() => return Err(Halt::Cancelled),
                     said = next(&mut stream) => said?,
                     beside = self.beside(passes.as_ref()), if passes.is_some() => {
-                        self.handle(beside?, passes.as_mut().map(Passes::again)).await?;
+                        self.handle(beside?, passes.as_mut().map(GatePasses::again)).await?;
                         if self.jobs.is_empty() {
                             // Each replay here has its own commit. Calls that begin later read its writes.
                             self.forget_patches();
@@ -57,7 +57,7 @@ impl Drive<'_, '_> {
                 self.let_read().await;
             }
         }
-        self.finish_jobs(flow, gate.as_mut().map(Passes::each_committed)).await?;
+        self.finish_jobs(flow, gate.as_mut().map(GatePasses::each_committed)).await?;
         self.forget_patches();
         self.go_on_in_window(flow, gate.as_mut()).await?;
         // The calls of the answer belong to another round.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use runstate::run::RunStatus;
 use runstate_runtime::clock::{Clock, sleep_until};
 
-use super::super::decide::{Accepted, Asked, CallNow, Envelope, Judging, PendingCall, Reply, fits};
+use super::super::decide::{Accepted, CallNow, Envelope, Judging, PendingCall, Question, Reply, fits};
 use super::super::event::Redactor;
 use super::super::state::{Call, RunState};
 use super::super::tool::Progress;
 use super::jobs::Finished;
-use super::replay::Passes;
+use super::replay::GatePasses;
 use super::{Drive, Halt};
 
 /// An accepted decision. The envelope gets the reply once the decision is durable.
@@ -21,7 +21,7 @@ pub(super) struct Taken {
 
 /// An event while the loop awaits another operation.
 #[expect(clippy::large_enum_variant, reason = "it is handed on at once, and never kept")]
-pub(super) enum Beside {
+pub(super) enum LoopEvent {
     /// A tool returned.
     Finished(Finished),
     /// A tool reported progress.
@@ -33,17 +33,17 @@ pub(super) enum Beside {
 impl Drive<'_, '_> {
     /// The next event. Decisions count only if one would be accepted now. The order of precedence among simultaneous
     /// events is fixed.
-    pub(super) async fn beside(&mut self, passes: Option<&Passes<'_>>) -> Result<Beside, Halt> {
+    pub(super) async fn beside(&mut self, passes: Option<&GatePasses<'_>>) -> Result<LoopEvent, Halt> {
         let decisions = passes.is_some_and(|passes| self.takes_decisions(passes));
         let lapse = if decisions { self.next_lapse() } else { None };
         let inbox = self.io.inbox.as_deref_mut().filter(|_| decisions);
         tokio::select! {
             biased;
             () = self.io.cancelled.cancelled() => Err(Halt::Cancelled),
-            Some(progress) = self.progressed.recv() => Ok(Beside::Progress(progress)),
-            finished = self.jobs.next() => Ok(Beside::Finished(finished)),
-            () = ready(inbox) => Ok(Beside::Decision),
-            () = lapsed(&*self.config.clock, lapse) => Ok(Beside::Decision),
+            Some(progress) = self.progressed.recv() => Ok(LoopEvent::Progress(progress)),
+            finished = self.jobs.next() => Ok(LoopEvent::Finished(finished)),
+            () = ready(inbox) => Ok(LoopEvent::Decision),
+            () = lapsed(&*self.config.clock, lapse) => Ok(LoopEvent::Decision),
         }
     }
 
@@ -58,12 +58,12 @@ impl Drive<'_, '_> {
     /// Returns whether a decision may be processed now. A run that is to end replays nothing; later decisions stay
     /// for the next loop. If
     /// calls are replayed one by one, a decision waits for the replay of the one before.
-    pub(super) fn takes_decisions(&self, passes: &Passes<'_>) -> bool {
+    pub(super) fn takes_decisions(&self, passes: &GatePasses<'_>) -> bool {
         self.stop.is_none() && (self.is_concurrent() || !passes.are_under_way())
     }
 
     /// The next decision within an activation. Between activations, [`next_accepted`](Self::next_accepted) applies.
-    pub(super) fn next_taken(&mut self, passes: &Passes<'_>) -> Option<Taken> {
+    pub(super) fn next_taken(&mut self, passes: &GatePasses<'_>) -> Option<Taken> {
         if self.takes_decisions(passes) { self.next_accepted() } else { None }
     }
 
@@ -183,7 +183,7 @@ fn now<'s>(state: &'s RunState, redactor: &Redactor, place: usize) -> CallNow<'s
 }
 
 /// A question as holders of a handle see it.
-fn shown(redactor: &Redactor, call: &Call, asked: &Asked) -> PendingCall {
+fn shown(redactor: &Redactor, call: &Call, asked: &Question) -> PendingCall {
     let record = call.record();
     let arguments = asked.suspension.doubted_arguments().unwrap_or_else(|| record.arguments());
     PendingCall {

@@ -155,7 +155,7 @@ struct Drive<'d, 'io> {
     /// Whether the committer stores events.
     keeps_events: bool,
     /// The reader of the events, if the loop is a stream.
-    reader: Option<&'d stream::Told>,
+    reader: Option<&'d stream::UnreadEvents>,
     /// Whether decisions are processed while the model answers and tools execute.
     live: bool,
     redactor: Redactor,

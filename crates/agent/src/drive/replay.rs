@@ -16,24 +16,24 @@ use super::intake::Taken;
 use super::{Drive, Halt};
 
 /// The passes through a gate, and their commit mode.
-pub(super) struct Passes<'g> {
+pub(super) struct GatePasses<'g> {
     gate: &'g mut Gate,
     each: bool,
 }
 
-impl<'g> Passes<'g> {
+impl<'g> GatePasses<'g> {
     /// Passes with one common commit, once the gate is drained.
     fn together(gate: &'g mut Gate) -> Self {
-        Passes { gate, each: false }
+        GatePasses { gate, each: false }
     }
 
     /// Passes with a commit each: the passes of a window.
     pub(super) fn each_committed(gate: &'g mut Gate) -> Self {
-        Passes { gate, each: true }
+        GatePasses { gate, each: true }
     }
 
-    pub(super) fn again(&mut self) -> Passes<'_> {
-        Passes { gate: self.gate, each: self.each }
+    pub(super) fn again(&mut self) -> GatePasses<'_> {
+        GatePasses { gate: self.gate, each: self.each }
     }
 
     /// Returns whether a call is being replayed.
@@ -51,7 +51,7 @@ impl Drive<'_, '_> {
     pub(super) async fn drain(&mut self, flow: &mut dyn Starts, mut gate: Gate) -> Result<Drained, Halt> {
         let mut replayed = false;
         loop {
-            let mut passes = Passes::together(&mut gate);
+            let mut passes = GatePasses::together(&mut gate);
             replayed |= self.replay_all(flow, &mut passes).await?;
             // Calls that continue here are committed together with the replays of this gate only.
             if !replayed || !self.go_on_beside(flow, &mut passes, false).await? {
@@ -74,11 +74,11 @@ impl Drive<'_, '_> {
         if self.stop.is_none()
             && let Some(taken) = self.first.take()
         {
-            self.begin_replay(&mut Passes::together(&mut gate), taken).await?;
+            self.begin_replay(&mut GatePasses::together(&mut gate), taken).await?;
         }
         let (mut in_doubt, mut moved) = (interrupted, false);
         loop {
-            let mut passes = Passes::together(&mut gate);
+            let mut passes = GatePasses::together(&mut gate);
             self.replay_all(flow, &mut passes).await?;
             if !self.go_on_beside(flow, &mut passes, std::mem::take(&mut in_doubt)).await? {
                 return Ok((self.last_look(gate)?, moved));
@@ -89,7 +89,7 @@ impl Drive<'_, '_> {
 
     /// Replays all decided calls: one by one, or concurrently, with decisions that arrive meanwhile. Returns whether
     /// any call was replayed.
-    async fn replay_all(&mut self, flow: &mut dyn Starts, passes: &mut Passes<'_>) -> Result<bool, Halt> {
+    async fn replay_all(&mut self, flow: &mut dyn Starts, passes: &mut GatePasses<'_>) -> Result<bool, Halt> {
         let mut any = false;
         loop {
             any |= self.take_decisions(passes).await?;
@@ -116,7 +116,7 @@ impl Drive<'_, '_> {
     }
 
     /// Processes the decisions that may be processed now. Returns whether any decision was processed.
-    pub(super) async fn take_decisions(&mut self, passes: &mut Passes<'_>) -> Result<bool, Halt> {
+    pub(super) async fn take_decisions(&mut self, passes: &mut GatePasses<'_>) -> Result<bool, Halt> {
         let mut any = false;
         while let Some(taken) = self.next_taken(passes) {
             self.begin_replay(passes, taken).await?;
@@ -130,7 +130,7 @@ impl Drive<'_, '_> {
     async fn go_on_beside(
         &mut self,
         flow: &mut dyn Starts,
-        passes: &mut Passes<'_>,
+        passes: &mut GatePasses<'_>,
         interrupted: bool,
     ) -> Result<bool, Halt> {
         if self.stop.is_some() {
@@ -152,7 +152,11 @@ impl Drive<'_, '_> {
     }
 
     /// Begins a pass for a decision. The decision is made durable, and its call is cancelled or replayed.
-    pub(super) async fn begin_replay(&mut self, passes: &mut Passes<'_>, taken: Taken) -> Result<(), Halt> {
+    pub(super) async fn begin_replay(
+        &mut self,
+        passes: &mut GatePasses<'_>,
+        taken: Taken,
+    ) -> Result<(), Halt> {
         let Taken { accepted: Accepted { call, decision }, envelope } = taken;
         let observer = self.observer_of_pass(passes.gate);
         let pass = passes.gate.pass(observer);
@@ -204,7 +208,7 @@ impl Drive<'_, '_> {
     /// Replays a `Resuming` call through all phases, including its gate.
     async fn replay(
         &mut self,
-        passes: &mut Passes<'_>,
+        passes: &mut GatePasses<'_>,
         call: usize,
         pass: ResumeToolCall<ExecuteReplayedTool>,
         permit: Option<StartPermit>,
@@ -262,7 +266,7 @@ impl Drive<'_, '_> {
     /// Ends the replay of a call that has settled or waits again.
     pub(super) async fn end_replay(
         &mut self,
-        passes: &mut Passes<'_>,
+        passes: &mut GatePasses<'_>,
         call: usize,
         pass: ResumeToolCall<ExecuteReplayedTool>,
     ) -> Result<(), Halt> {
@@ -280,7 +284,7 @@ impl Drive<'_, '_> {
 
     async fn close_pass(
         &mut self,
-        passes: &mut Passes<'_>,
+        passes: &mut GatePasses<'_>,
         pass: ResumeToolCall<ClearResolved>,
     ) -> Result<(), Halt> {
         let changed = self.apply_patches()?;

@@ -9,8 +9,8 @@ use runstate::tool_call::{AnyToolCall, ToolCallStatus};
 
 use super::super::modes::ExecutionMode;
 use super::execution::Starts;
-use super::intake::Beside;
-use super::replay::Passes;
+use super::intake::LoopEvent;
+use super::replay::GatePasses;
 use super::{Drive, Halt};
 
 impl Drive<'_, '_> {
@@ -18,7 +18,7 @@ impl Drive<'_, '_> {
     pub(super) async fn tool_round(&mut self, flow: &mut RunFlow<ToolRound>) -> Result<(), Halt> {
         let mut gate = self.takes_in_rounds().then(|| flow.window());
         let calls = self.state.calls.of_step(flow.record().step());
-        self.run_calls(flow, calls, gate.as_mut().map(Passes::each_committed)).await?;
+        self.run_calls(flow, calls, gate.as_mut().map(GatePasses::each_committed)).await?;
         self.go_on_in_window(flow, gate.as_mut()).await
     }
 
@@ -31,7 +31,7 @@ impl Drive<'_, '_> {
     ) -> Result<(), Halt> {
         let Some(gate) = window else { return Ok(()) };
         while self.stop.is_none() {
-            let passes = Passes::each_committed(gate);
+            let passes = GatePasses::each_committed(gate);
             if !self.go_on_with_round(flow, false, Some(passes)).await? {
                 break;
             }
@@ -46,7 +46,7 @@ impl Drive<'_, '_> {
         &mut self,
         flow: &mut dyn Starts,
         calls: impl IntoIterator<Item = usize> + Send,
-        mut passes: Option<Passes<'_>>,
+        mut passes: Option<GatePasses<'_>>,
     ) -> Result<(), Halt> {
         let mut passed = VecDeque::new();
         let calls: Vec<usize> = calls.into_iter().collect();
@@ -67,7 +67,7 @@ impl Drive<'_, '_> {
         }
         while let Some((call, execution)) = passed.pop_front() {
             self.start_calls(flow, [(call, execution)]).await?;
-            self.finish_jobs(flow, passes.as_mut().map(Passes::again)).await?;
+            self.finish_jobs(flow, passes.as_mut().map(GatePasses::again)).await?;
             if self.state.status_of(call) == ToolCallStatus::Suspended || self.blocks_run() {
                 break;
             }
@@ -87,13 +87,13 @@ impl Drive<'_, '_> {
     pub(super) async fn finish_jobs(
         &mut self,
         flow: &mut dyn Starts,
-        mut passes: Option<Passes<'_>>,
+        mut passes: Option<GatePasses<'_>>,
     ) -> Result<(), Halt> {
         while !self.jobs.is_empty() {
             self.show_questions(flow).await?;
             let held_back = passes.as_ref().is_some_and(|passes| !self.takes_decisions(passes));
             let beside = self.beside(passes.as_ref()).await?;
-            self.handle(beside, passes.as_mut().map(Passes::again)).await?;
+            self.handle(beside, passes.as_mut().map(GatePasses::again)).await?;
             // A decision may have waited for the replay that has just ended. It is processed even if no further tool
             // executes.
             if let Some(passes) = passes.as_mut().filter(|_| held_back) {
@@ -104,18 +104,22 @@ impl Drive<'_, '_> {
     }
 
     /// Processes a concurrent event.
-    pub(super) async fn handle(&mut self, beside: Beside, passes: Option<Passes<'_>>) -> Result<(), Halt> {
+    pub(super) async fn handle(
+        &mut self,
+        beside: LoopEvent,
+        passes: Option<GatePasses<'_>>,
+    ) -> Result<(), Halt> {
         match beside {
-            Beside::Progress(progress) => {
+            LoopEvent::Progress(progress) => {
                 self.tell_progress(&progress);
                 Ok(())
             }
-            Beside::Finished(finished) => match (self.take_result(finished).await?, passes) {
+            LoopEvent::Finished(finished) => match (self.take_result(finished).await?, passes) {
                 (Some((call, pass)), Some(mut passes)) => self.end_replay(&mut passes, call, pass).await,
                 (Some(_), None) => Err(Halt::failed("a replay ended after its gate")),
                 (None, _) => Ok(()),
             },
-            Beside::Decision => {
+            LoopEvent::Decision => {
                 let Some(mut passes) = passes else { return Ok(()) };
                 self.take_decisions(&mut passes).await.map(|_| ())
             }
@@ -132,11 +136,11 @@ impl Drive<'_, '_> {
         &mut self,
         flow: &mut dyn Starts,
         interrupted: bool,
-        mut passes: Option<Passes<'_>>,
+        mut passes: Option<GatePasses<'_>>,
     ) -> Result<bool, Halt> {
         let mut moved = false;
         if interrupted {
-            moved |= self.settle_doubts(flow, passes.as_mut().map(Passes::again)).await?;
+            moved |= self.settle_doubts(flow, passes.as_mut().map(GatePasses::again)).await?;
         }
         let left = self.state.startable();
         let mut rest = left.as_slice();
@@ -148,7 +152,7 @@ impl Drive<'_, '_> {
             if self.config.mode == ExecutionMode::Sequential && self.is_held_up(step) {
                 continue;
             }
-            self.run_calls(flow, calls.iter().copied(), passes.as_mut().map(Passes::again)).await?;
+            self.run_calls(flow, calls.iter().copied(), passes.as_mut().map(GatePasses::again)).await?;
             moved |= calls.iter().any(|call| self.state.status_of(*call) != ToolCallStatus::New);
         }
         Ok(moved)

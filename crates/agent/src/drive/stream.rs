@@ -71,7 +71,7 @@ pub fn run_loop_stream<'a>(
     input: Input,
     mut io: RunHandles<'a>,
 ) -> RunStream<'a> {
-    let told = Arc::new(Told::default());
+    let told = Arc::new(UnreadEvents::default());
     let also = io.events.take();
     let sink = Arc::clone(&told);
     // A clone, so that the agent may be dropped before the stream.
@@ -88,7 +88,7 @@ pub fn run_loop_stream<'a>(
 /// The events of a run during its execution, followed by its outcome.
 #[must_use = "the run goes on while the stream is asked for events"]
 pub struct RunStream<'a> {
-    told: Arc<Told>,
+    told: Arc<UnreadEvents>,
     drive: Option<BoxFuture<'a, Result<Outcome, ActivationError>>>,
     ended: Option<Result<Outcome, ActivationError>>,
 }
@@ -100,13 +100,13 @@ const MOST_UNREAD: usize = 128;
 /// the reader when a model without pauses has emitted [`MOST_UNREAD`] events. So the number of unread events stays
 /// bounded, however long the run is.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct UnreadEvents {
     events: Mutex<VecDeque<Arc<AgentEvent>>>,
     /// Whether the reader has stopped reading events.
     is_deaf: AtomicBool,
 }
 
-impl Told {
+impl UnreadEvents {
     fn pop(&self) -> Option<Arc<AgentEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
@@ -115,7 +115,7 @@ impl Told {
 impl Drive<'_, '_> {
     /// Yields to the reader of the stream if many events are unread.
     pub(super) async fn let_read(&mut self) {
-        let unread = |told: &Told| told.events.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let unread = |told: &UnreadEvents| told.events.lock().unwrap_or_else(PoisonError::into_inner).len();
         if self.reader.is_none_or(|told| unread(told) < MOST_UNREAD) {
             return;
         }
@@ -132,7 +132,7 @@ impl Drive<'_, '_> {
 }
 
 struct Tee<'a> {
-    told: &'a Told,
+    told: &'a UnreadEvents,
     also: Option<&'a dyn EventSink>,
     /// Whether `also` has panicked.
     is_gone: AtomicBool,

@@ -28,7 +28,7 @@ use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict}
 /// let pay = ToolSpec::new("pay", "Pays.").needs_approval(large.by(2));
 ///
 /// // Every call of a run except its first ten. The question expires after an hour, which cancels its call.
-/// let later = Approval::after(10).lapsing_after(Duration::from_secs(3600));
+/// let later = Approval::after(10).expiring_after(Duration::from_secs(3600));
 /// let fetch = ToolSpec::new("fetch", "Reads a page.").needs_approval(later);
 ///
 /// assert!([delete, pay, fetch].iter().all(|tool| tool.approval().is_some()));
@@ -39,7 +39,7 @@ pub struct Approval {
     when: When,
     people: u32,
     message: Option<Arc<Message>>,
-    lapses_after: Option<Duration>,
+    expires_after: Option<Duration>,
 }
 
 type Message = dyn Fn(&GateCall<'_>) -> String + Send + Sync;
@@ -53,7 +53,7 @@ enum When {
 
 impl Approval {
     fn of(when: When) -> Self {
-        Approval { when, people: 1, message: None, lapses_after: None }
+        Approval { when, people: 1, message: None, expires_after: None }
     }
 
     /// Requires an approval for every call.
@@ -94,8 +94,8 @@ impl Approval {
     /// Sets the time until a question expires, measured on the agent's clock with a resolution of 1 ms. Its call is
     /// cancelled then. Default: no expiry.
     #[must_use]
-    pub fn lapsing_after(mut self, time: Duration) -> Self {
-        self.lapses_after = Some(time);
+    pub fn expiring_after(mut self, time: Duration) -> Self {
+        self.expires_after = Some(time);
         self
     }
 
@@ -141,7 +141,7 @@ impl Approval {
                 .with_parameters(json!({ "approval": given + 1, "of": self.people }))
                 .by_distinct_actors();
         }
-        if let Some(time) = self.lapses_after {
+        if let Some(time) = self.expires_after {
             let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
             suspension = suspension.expiring_at(now_ms.saturating_add(time));
         }
@@ -163,7 +163,7 @@ impl PartialEq for Approval {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             _ => false,
         };
-        when && message && self.people == other.people && self.lapses_after == other.lapses_after
+        when && message && self.people == other.people && self.expires_after == other.expires_after
     }
 }
 
@@ -177,7 +177,7 @@ impl fmt::Debug for Approval {
         f.debug_struct("Approval")
             .field("when", &when)
             .field("people", &self.people)
-            .field("lapses_after", &self.lapses_after)
+            .field("lapses_after", &self.expires_after)
             .finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ use runstate::tool_call::{AnyToolCall, CallKey, CallRecord, ToolCallStatus};
 use runstate::turn::CallRequest;
 
 use super::super::ObserverFactory;
-use super::super::decide::{Asked, CallNow};
+use super::super::decide::{CallNow, Question};
 
 /// A call and its name.
 #[derive(Debug)]
@@ -52,11 +52,11 @@ impl Call {
     }
 
     /// The open question of the call.
-    pub(crate) fn asked(&self, run: &str) -> Option<Asked> {
+    pub(crate) fn asked(&self, run: &str) -> Option<Question> {
         let AnyToolCall::Suspended(machine) = self.machine.get() else { return None };
         let suspension = machine.suspension().clone();
         let digest = suspension.digest(run, &self.name, machine.record().tool(), machine.asked_arguments());
-        Some(Asked { call: Arc::clone(&self.name), suspension, digest, shown: None })
+        Some(Question { call: Arc::clone(&self.name), suspension, digest, shown: None })
     }
 
     /// Returns whether this is the digest of the open question.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::super::decide::{Asked, Board, CallNow};
+use super::super::decide::{Board, CallNow, Question};
 use super::super::history::Message;
 use super::super::keys::KeyState;
 use super::super::stop::StopCounters;
@@ -254,7 +254,7 @@ impl StoredRun {
                 let of_model = || record.get("arguments").unwrap_or(&Value::Null);
                 let arguments = suspension.doubted_arguments().unwrap_or_else(of_model);
                 let digest = suspension.digest(run, &name, text("tool").unwrap_or_default(), arguments);
-                Asked { call: Arc::clone(&name), suspension: suspension.clone(), digest, shown: None }
+                Question { call: Arc::clone(&name), suspension: suspension.clone(), digest, shown: None }
             });
             board.call(CallNow {
                 place,
@@ -270,10 +270,10 @@ impl StoredRun {
 
     /// Accepts the current content, for an operator who changed a stored file deliberately.
     #[cfg(feature = "repair")]
-    pub fn reseal(&mut self) {
-        self.run.reseal();
+    pub fn recompute_checksum(&mut self) {
+        self.run.recompute_checksum();
         for call in self.calls.values_mut() {
-            call.snapshot.reseal();
+            call.snapshot.recompute_checksum();
         }
         self.warrant = Warrant::Own;
     }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use runstate::diagram::Span;
 use runstate::trace::{
-    Checker, Coverage, JsonlReader, Problem, Report, Unmet, Violation, ViolationKind, WantedEdge,
+    Checker, Coverage, JsonlReader, Problem, Report, UnmetRequirement, Violation, ViolationKind, WantedEdge,
 };
 
 use super::outcome::{Checked, Outcome};
@@ -212,7 +212,7 @@ fn excerpt(path: &str, violation: &Violation) -> Option<String> {
     Some(caret(path, violation.line, &line, Span::new(start, start + length)))
 }
 
-fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<Unmet>)> {
+fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<UnmetRequirement>)> {
     let percent = args
         .min_coverage
         .map(|least| (format!("at least {least} % of the edges"), coverage.require_percent(least).err()));

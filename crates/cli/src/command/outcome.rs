@@ -1,6 +1,6 @@
 //! The findings of `runstate check`, in each format.
 
-use runstate::trace::{Coverage, Junit, Report, Unmet, Verdict, ViolationKind};
+use runstate::trace::{Coverage, Junit, Report, UnmetRequirement, Verdict, ViolationKind};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ pub(super) struct Outcome {
     pub(super) states: Vec<CheckedState>,
     pub(super) logs: Vec<CheckedLog>,
     pub(super) coverage: Coverage,
-    pub(super) asked: Vec<(String, Option<Unmet>)>,
+    pub(super) asked: Vec<(String, Option<UnmetRequirement>)>,
     pub(super) complete: bool,
     pub(super) monotonic: bool,
     /// The diagrams and states without a check.
@@ -60,7 +60,7 @@ impl Checked {
 }
 
 impl Outcome {
-    fn unmet(&self) -> impl Iterator<Item = &Unmet> {
+    fn unmet(&self) -> impl Iterator<Item = &UnmetRequirement> {
         self.asked.iter().filter_map(|(_, unmet)| unmet.as_ref())
     }
 

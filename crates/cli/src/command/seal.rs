@@ -89,8 +89,8 @@ fn seal_all(value: &mut Value, place: String, sealed: &mut Vec<Sealed>) -> Resul
     };
     if let Some(seal) = seal {
         return match seal(value.take()) {
-            Ok((resealed, what, changed)) => {
-                *value = resealed;
+            Ok((with_new_checksum, what, changed)) => {
+                *value = with_new_checksum;
                 sealed.push(Sealed { place, what, changed });
                 Ok(())
             }
@@ -116,7 +116,7 @@ fn seal_snapshot(value: Value) -> Resealed {
     let mut snapshot: Snapshot =
         serde_json::from_value(value).map_err(|error| format!("expected a snapshot: {error}"))?;
     let changed = snapshot.verify().is_err();
-    snapshot.reseal();
+    snapshot.recompute_checksum();
     let what = format!("{} in {}", snapshot.lifecycle(), snapshot.status());
     if let Some(Err(why)) = builtin::restores(&snapshot) {
         return Err(format!("this {what} cannot be restored: {why}"));
@@ -129,7 +129,7 @@ fn seal_run(value: Value) -> Resealed {
     let before = value.clone();
     let mut stored: StoredRun =
         serde_json::from_value(value).map_err(|error| format!("expected a stored run: {error}"))?;
-    stored.reseal();
+    stored.recompute_checksum();
     let what = format!("run in {}", stored.status());
     stored.restore().map_err(|why| format!("this {what} cannot be restored: {why}"))?;
     let value = json!(stored);

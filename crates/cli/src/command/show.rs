@@ -172,7 +172,7 @@ impl Source {
         loop {
             match reader.read_numbered() {
                 Ok(Some((_, event))) if only.is_some_and(|only| event.lifecycle != only) => {
-                    if others.len() < Report::MOST_PASSED_OVER
+                    if others.len() < Report::MOST_SKIPPED
                         && !others.iter().any(|it| **it == *event.lifecycle)
                     {
                         others.push(event.lifecycle.to_string());

@@ -138,7 +138,7 @@ impl Summary {
         }
         for one in &self.waits {
             let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
-            let over = if one.is_lapsed() { ", expired" } else { "" };
+            let over = if one.is_expired() { ", expired" } else { "" };
             line("waits", format!("{}{doubt}{over}: {}", one.call, one.suspension.message));
         }
         if let Some(answer) = self.answer() {

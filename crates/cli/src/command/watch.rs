@@ -177,7 +177,7 @@ impl<'a> Questions<'a> {
             let page = self.opened.store.approvals(&query).await?;
             let Some(last) = page.last() else { return Ok(all) };
             query = query.after(last);
-            all.extend(page.into_iter().filter(|one| !one.is_lapsed()));
+            all.extend(page.into_iter().filter(|one| !one.is_expired()));
         }
     }
 

@@ -112,7 +112,7 @@ impl Held {
     /// Clears the run's count of lost claims at its release, because the run reached an end or a wait, or a
     /// person releases it to workers.
     pub(super) fn pardon(&mut self) {
-        self.release.pardons = true;
+        self.release.resets_lost_claims = true;
     }
 
     /// Releases the lease.

@@ -9,7 +9,7 @@ use runstate::decision::DecisionAction;
 use runstate::trace::Event;
 use runstate_agent::event::{AgentEvent, EventKind, EventSink};
 use runstate_agent::{Incoming, Reply, RunState};
-use runstate_scenario::{Sent, What};
+use runstate_scenario::{ExternalInput, Sent};
 
 use crate::output::{complain, printable};
 
@@ -88,8 +88,8 @@ impl Progress {
             None => " (not taken)".to_owned(),
         };
         match &sent.what {
-            What::Decision(incoming) => self.decided(incoming, &became),
-            What::Message(text) => self.says("user", &format!("{text}{became}")),
+            ExternalInput::Decision(incoming) => self.decided(incoming, &became),
+            ExternalInput::Message(text) => self.says("user", &format!("{text}{became}")),
             _ => {}
         }
     }

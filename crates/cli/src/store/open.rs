@@ -20,7 +20,7 @@ pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError
             Ok(Arc::new(SqliteStore::open(path)?))
         }
         StoreUrl::Postgres(address) => postgres(address.url()).await,
-        StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?.telling(tell_repair))),
+        StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?.on_repair(tell_repair))),
     }
 }
 

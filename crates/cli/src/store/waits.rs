@@ -30,7 +30,7 @@ pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
         "suspension": suspension,
         "in_doubt": is_in_doubt(approval),
         "left_ms": left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
-        "has_lapsed": approval.is_lapsed(),
+        "has_lapsed": approval.is_expired(),
     })
 }
 

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use runstate_governed::When;
+use runstate_governed::Timestamp;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -153,7 +153,7 @@ fn waiting(session: &Session) {
 fn expire(session: &Session, run: &str) {
     let path = format!("{STATE_DIR}/{run}/RUN_STATE.json");
     let mut document: Value = serde_json::from_str(&session.read(&path)).unwrap();
-    let ms = |time: &Value| time.as_str().unwrap_or_default().parse::<When>().map(When::ms);
+    let ms = |time: &Value| time.as_str().unwrap_or_default().parse::<Timestamp>().map(Timestamp::ms);
     let entered = ms(&document["state_history"].as_array().unwrap().last().unwrap()["entered_at"]).unwrap();
     let decided = ms(&document["runstate"]["notes"]["standing"]["by"][1]).unwrap_or(entered);
     let state = document["current_state"].as_str().unwrap().to_owned();

@@ -9,12 +9,12 @@ use runstate::governed_run::{
 };
 
 use super::{Governor, OpenRun, Result, Step, handed_back};
-use crate::guarded::sheltered;
+use crate::guarded::catch_panic;
 use crate::notes::{Notes, Purpose, Standing};
-use crate::outcome::{PendingApproval, Waits};
+use crate::outcome::{AwaitedInput, PendingApproval};
 use crate::output::Action;
 use crate::parts::ProposedPlan;
-use crate::when::When;
+use crate::timestamp::Timestamp;
 
 /// The name of the asking component in the approval record of a plan.
 const PLANNER: &str = "planner";
@@ -56,7 +56,7 @@ impl Governor {
         submit(open, &id, request, at, run.answer_by())?;
         open.notes.standing = Standing::Asked { approval: id.clone(), purpose: Purpose::Plan };
         open.progressed(&run)?;
-        let waits = Waits::Approval(pending(&open.notes, id, run.answer_by()));
+        let waits = AwaitedInput::Approval(pending(&open.notes, id, run.answer_by()));
         Ok(Step::Park(run.into(), waits))
     }
 
@@ -64,7 +64,7 @@ impl Governor {
     fn planned_action(&self, open: &OpenRun<'_>, plan: &ProposedPlan, name: &str) -> String {
         let Some(tool) = self.tool(name) else { return "do nothing: there is no such tool".to_owned() };
         let view = open.view(&plan.tools, 0);
-        match sheltered(|| tool.action(&view)) {
+        match catch_panic(|| tool.action(&view)) {
             Ok(Action { text, risk, .. }) => format!("{text} ({risk:?} risk)"),
             Err(error) => format!("do an action that it cannot describe: {error}"),
         }
@@ -78,7 +78,8 @@ impl Governor {
         if open.notes.standing.is_decided() {
             return self.finish_rejection(open, run).await.map(Step::On);
         }
-        let waits = Waits::Approval(pending(&open.notes, run.state().approval().clone(), run.answer_by()));
+        let waits =
+            AwaitedInput::Approval(pending(&open.notes, run.state().approval().clone(), run.answer_by()));
         Ok(Step::Park(run.into(), waits))
     }
 }
@@ -116,7 +117,7 @@ fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
 /// The open question of a run, for its approver.
 pub(crate) fn pending(notes: &Notes, id: ApprovalId, answer_by: u64) -> PendingApproval {
     let request = notes.approval(&id).map(|approval| approval.record().request().clone());
-    PendingApproval { id, request, answer_by: When::from_ms(answer_by) }
+    PendingApproval { id, request, answer_by: Timestamp::from_ms(answer_by) }
 }
 
 /// The open question of a run; `None` if its record is missing.

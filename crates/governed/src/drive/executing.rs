@@ -5,7 +5,7 @@ use runstate::approval::{AnyApproval, Approval, ApprovalId, Approved, Execute, O
 use runstate::governed_run::{Executing, GovernedRun, Halt, HaltReason, MOST_TRIES, Verify};
 
 use super::{Governor, OpenRun, Result, Step, went};
-use crate::guarded::sheltered;
+use crate::guarded::catch_panic;
 use crate::notes::{Purpose, Standing};
 use crate::output::Action;
 use crate::parts::GovernedTool;
@@ -143,7 +143,7 @@ impl Governor {
     ) -> std::result::Result<Action, String> {
         let progress = run.state().progress();
         let view = open.view(progress.planned(), progress.completed().len());
-        sheltered(|| tool.action(&view))
+        catch_panic(|| tool.action(&view))
     }
 
     /// Halts the run because of a tool with unknown effects.

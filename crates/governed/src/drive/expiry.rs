@@ -7,7 +7,7 @@ use runstate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt, HaltReason
 use super::asking::{asked_about_plan, question};
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::notes::{Standing, short};
-use crate::when::When;
+use crate::timestamp::Timestamp;
 
 impl Governor {
     /// The current time, if the run has expired. A timely rejection or halt stays valid, however long its rollback
@@ -27,7 +27,7 @@ impl Governor {
     ) -> Result<AnyGovernedRun> {
         let (why, by, said) = match &reason {
             HaltReason::Person { by, why } => {
-                (why.clone(), Some((by.clone(), When::from_ms(at))), reason.to_string())
+                (why.clone(), Some((by.clone(), Timestamp::from_ms(at))), reason.to_string())
             }
             _ => {
                 let why = format!("{} lasted too long", run.status());

@@ -21,12 +21,12 @@ use super::error::GovernedError;
 use super::governor::{Governor, Result};
 use super::notes::Standing;
 use super::open::{OpenRun, Run};
-use super::outcome::Waits;
+use super::outcome::AwaitedInput;
 
 pub(super) enum Step {
     On(AnyGovernedRun),
     /// The run waits for an approver.
-    Park(AnyGovernedRun, Waits),
+    Park(AnyGovernedRun, AwaitedInput),
 }
 
 impl Step {
@@ -78,7 +78,7 @@ impl Governor {
         &self,
         open: &mut OpenRun<'_>,
         mut run: AnyGovernedRun,
-    ) -> Result<(AnyGovernedRun, Option<Waits>)> {
+    ) -> Result<(AnyGovernedRun, Option<AwaitedInput>)> {
         loop {
             if let Some(past) = self.expired(open, &run) {
                 run = self.ended(open, run, HaltReason::Timeout, past).await?;

@@ -6,7 +6,7 @@ use super::asking::{asked_about_plan, pending};
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::guarded::{Ended, guarded};
 use crate::notes::{PlanNote, short};
-use crate::outcome::Waits;
+use crate::outcome::AwaitedInput;
 use crate::parts::{PlanAnswer, ProposedPlan};
 
 /// The number of plans to request before the run waits for an approver.
@@ -23,7 +23,7 @@ enum Considered {
 impl Governor {
     pub(super) async fn planning(&self, open: &mut OpenRun<'_>, run: GovernedRun<Planning>) -> Result<Step> {
         if let Some(id) = asked_about_plan(&open.notes) {
-            let waits = Waits::Approval(pending(&open.notes, id, run.answer_by()));
+            let waits = AwaitedInput::Approval(pending(&open.notes, id, run.answer_by()));
             return Ok(Step::Park(run.into(), waits));
         }
         let mut objection = open.notes.plan.as_ref().and_then(|plan| plan.objection.clone());
@@ -50,7 +50,7 @@ impl Governor {
         // PLANNING has no transition for a plan without approval. The run can be resumed, or it expires.
         open.notes.plan = Some(note(ProposedPlan::default(), None, objection.clone()));
         open.progressed(&run)?;
-        Ok(Step::Park(run.into(), Waits::Plan { objection }))
+        Ok(Step::Park(run.into(), AwaitedInput::Plan { objection }))
     }
 
     async fn consider(&self, id: &RunId, deadline: Option<u64>, objection: Option<&str>) -> Considered {

@@ -8,7 +8,7 @@ use super::{Governor, OpenRun, Result, Run, Step, went};
 use crate::drive::asking::question;
 use crate::guarded::{Ended, guarded};
 use crate::notes::{Standing, short, short_texts};
-use crate::when::When;
+use crate::timestamp::Timestamp;
 
 impl Governor {
     /// Reverts the changes of the tools. The start of the rollback is made durable first, so that it is repeated
@@ -19,7 +19,7 @@ impl Governor {
         run: &impl Run,
         tools: (&[String], usize),
         why: &str,
-        by: Option<(String, When)>,
+        by: Option<(String, Timestamp)>,
     ) -> Result<Rollback> {
         let standing = Standing::RollingBack { why: short(why), by };
         if open.notes.standing != standing {
@@ -87,7 +87,7 @@ impl Governor {
         open: &mut OpenRun<'_>,
         run: impl Into<AnyGovernedRun>,
         why: &str,
-        by: Option<(String, When)>,
+        by: Option<(String, Timestamp)>,
     ) -> Result<Step> {
         let run = run.into();
         let tools = match &run {
@@ -147,7 +147,7 @@ impl Governor {
 }
 
 /// The recorded rejection: its reason, its approver and its time.
-fn rejection(open: &OpenRun<'_>) -> Result<(String, (String, When))> {
+fn rejection(open: &OpenRun<'_>) -> Result<(String, (String, Timestamp))> {
     match open.notes.standing.clone() {
         Standing::RollingBack { why, by: Some(by) } => Ok((why, by)),
         _ => Err(open.inconsistent("it is not noted that a person rejected it".to_owned())),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use runstate::decision::{Decision, DecisionAction};
-use runstate_store::{CallRow, Commit, Lease, StoreError, UserMessage, Waits};
+use runstate_store::{CallRow, Commit, Lease, PendingQuestion, StoreError, UserMessage};
 use tokio_postgres::types::ToSql;
 
 use super::{Answer, load};
@@ -283,7 +283,7 @@ impl<'a> Waiting<'a> {
         &mut self,
         run: Option<Text<'a>>,
         call: &'a CallRow,
-        waits: &'a Waits,
+        waits: &'a PendingQuestion,
         at_ms: u64,
     ) -> Result<(), StoreError> {
         let Key { key, long } = Key::of(&call.name);

@@ -365,8 +365,13 @@ impl RunQueue for PostgresStore {
             .map(|problem| &problem[..problem.floor_char_boundary(MOST_OF_A_PROBLEM)]);
         let (key, problem) = (Key::of(&lease.run).key, problem.map(text));
         let not_before = release.not_before.map(span);
-        let params =
-            [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
+        let params = [
+            &key as _,
+            &int(lease.fence) as _,
+            &not_before as _,
+            &problem as _,
+            &release.resets_lost_claims as _,
+        ];
         let released = self.connections.rows(&self.sql.release, &params).await?;
         if !released.is_empty() {
             self.tell().await;

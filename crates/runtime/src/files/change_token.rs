@@ -7,14 +7,14 @@
 ///
 /// // A new file may be written again within one tick of the file system's clock. A token could not distinguish
 /// // the two states, so the file has no token yet.
-/// let path = std::env::temp_dir().join(format!("runstate-stamp-{}", std::process::id()));
+/// let path = std::env::temp_dir().join(format!("runstate-change_token-{}", std::process::id()));
 /// # let began = std::time::SystemTime::now();
 /// std::fs::write(&path, "new")?;
-/// let stamp = RealDisk.stamp(&path)?;
+/// let change_token = RealDisk.change_token(&path)?;
 /// # // On a busy machine, the file may be older by now.
 /// # let is_late = began.elapsed()? > std::time::Duration::from_secs(1);
-/// # let stamp = if is_late { None } else { stamp };
-/// assert_eq!(stamp, None);
+/// # let change_token = if is_late { None } else { change_token };
+/// assert_eq!(change_token, None);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

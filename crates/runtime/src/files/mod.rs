@@ -108,7 +108,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// The errors of the operating system; [`io::ErrorKind::NotFound`] when the name does not exist.
-    fn stamp(&self, _path: &Path) -> io::Result<Option<ChangeToken>> {
+    fn change_token(&self, _path: &Path) -> io::Result<Option<ChangeToken>> {
         Ok(None)
     }
 

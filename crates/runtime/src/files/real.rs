@@ -117,9 +117,9 @@ impl Disk for RealDisk {
 
     /// Returns `None` for a change within the last three seconds or in the future, because another change could have
     /// the same time.
-    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
-        let stamp = stamp(&fs::metadata(path)?)?;
-        Ok(Some(stamp).filter(|stamp| is_settled(stamp, now())))
+    fn change_token(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
+        let change_token = change_token(&fs::metadata(path)?)?;
+        Ok(Some(change_token).filter(|change_token| is_settled(change_token, now())))
     }
 }
 
@@ -152,14 +152,14 @@ fn private(_: &mut OpenOptions) {}
 /// The token contains the time of the last change of the file's metadata. Unlike the modification time, that time
 /// cannot be set.
 #[cfg(unix)]
-fn stamp(file: &fs::Metadata) -> io::Result<ChangeToken> {
+fn change_token(file: &fs::Metadata) -> io::Result<ChangeToken> {
     use std::os::unix::fs::MetadataExt;
     let changed = i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec());
     Ok(ChangeToken { file: file.ino(), length: file.len(), changed })
 }
 
 #[cfg(not(unix))]
-fn stamp(file: &fs::Metadata) -> io::Result<ChangeToken> {
+fn change_token(file: &fs::Metadata) -> io::Result<ChangeToken> {
     let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
     // A replacement file of the same name has another creation time.
     let made = file.created().map_or(0, |made| nanos(since(made)));
@@ -167,8 +167,8 @@ fn stamp(file: &fs::Metadata) -> io::Result<ChangeToken> {
     Ok(ChangeToken { file: u64::try_from(made).unwrap_or(u64::MAX), length: file.len(), changed })
 }
 
-fn is_settled(stamp: &ChangeToken, now: i128) -> bool {
-    stamp.changed < now - nanos(TICK)
+fn is_settled(change_token: &ChangeToken, now: i128) -> bool {
+    change_token.changed < now - nanos(TICK)
 }
 
 fn nanos(time: Duration) -> i128 {
@@ -251,7 +251,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let (path, beside) = (folder.join("state.json"), folder.join("state.json.new"));
         fs::write(&path, "old").unwrap();
-        let of = |path: &Path| stamp(&fs::metadata(path).unwrap()).unwrap();
+        let of = |path: &Path| change_token(&fs::metadata(path).unwrap()).unwrap();
         let old = of(&path);
         assert_eq!(of(&path), old);
         fs::write(&beside, "new").unwrap();
@@ -260,10 +260,10 @@ mod tests {
         // On a busy machine, the tick may be over already.
         let is_new = (0..10).any(|_| {
             fs::write(&path, "newer").unwrap();
-            RealDisk.stamp(&path).unwrap().is_none()
+            RealDisk.change_token(&path).unwrap().is_none()
         });
         assert!(is_new, "it may change again within the moment");
-        let gone = RealDisk.stamp(&beside).unwrap_err();
+        let gone = RealDisk.change_token(&beside).unwrap_err();
         assert_eq!(gone.kind(), io::ErrorKind::NotFound);
         fs::remove_dir_all(&folder).unwrap();
     }

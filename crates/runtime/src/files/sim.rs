@@ -151,8 +151,8 @@ impl Disk for SimDisk {
         self.state().list(path)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
-        self.state().stamp(path).map(Some)
+    fn change_token(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
+        self.state().change_token(path).map(Some)
     }
 }
 

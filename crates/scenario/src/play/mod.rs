@@ -16,8 +16,8 @@ use crate::script::{Asks, Ledger, Requests};
 use board::Outside;
 use process::{Memory, Process};
 
-pub use board::{Ready, Told};
-pub use played::{Ended, PlayError, Played, Replied, Sent, What};
+pub use board::{Ready, ReplyObserver};
+pub use played::{Ended, ExternalInput, PlayError, Played, Replied, Sent};
 pub use stage::{Line, Setting, Stage, Stop};
 
 /// The options of a play.

@@ -10,7 +10,7 @@ use runstate::trace::Event;
 use runstate_agent::event::AgentEvent;
 use runstate_agent::{ActivationError, ConfigError, Incoming, Reply, RunState, StateError, StoredRun};
 
-use crate::script::{Asked, Effect};
+use crate::script::{Effect, ModelRequest};
 
 /// The record of a play.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Played {
     /// The effects of tools.
     pub effects: Vec<Effect>,
     /// The requests to the model.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<ModelRequest>,
     /// The run at the end; its history is in its thread.
     pub state: RunState,
     /// The stored run, if there is a committer.
@@ -86,7 +86,7 @@ pub struct Sent {
     /// The time.
     pub at_ms: u64,
     /// The input.
-    pub what: What,
+    pub what: ExternalInput,
     /// Its reply; `None` if no process remained to reply, because of a crash or the end of the run.
     pub replied: Option<Replied>,
 }
@@ -94,7 +94,7 @@ pub struct Sent {
 /// The kind of an external input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum What {
+pub enum ExternalInput {
     /// A decision.
     Decision(Box<Incoming>),
     /// A message of the user.

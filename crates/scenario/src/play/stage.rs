@@ -14,7 +14,7 @@ use runstate_agent::{
 use runstate_runtime::clock::Clock;
 use tokio::time::sleep;
 
-use super::board::{Board, Outside, Ready, Told, Woken};
+use super::board::{Board, Outside, Ready, ReplyObserver, Woken};
 use super::committer::Staged;
 use super::played::{Ended, PlayError, Sent};
 use crate::Scenario;
@@ -37,7 +37,7 @@ pub struct Setting {
     /// A further receiver of events.
     pub events: Option<Arc<dyn EventSink>>,
     /// The receiver of replies to external inputs.
-    pub replies: Option<Told>,
+    pub replies: Option<ReplyObserver>,
     /// The maximum duration of the run, in milliseconds of its own time.
     pub limit_ms: u64,
     /// Is the stage left instead of waiting for an expiry? For callers that can still ask a person.

@@ -20,7 +20,7 @@ use crate::Scenario;
 
 pub(crate) use asks::{Asks, IN_DOUBT};
 pub use ledger::{Effect, Ledger};
-pub use requests::{Asked, Requests};
+pub use requests::{ModelRequest, Requests};
 
 /// The shared state of a stage.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// One request to the model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct ModelRequest {
     /// The step.
     pub step: u32,
     /// The time, in milliseconds since the scenario began.
@@ -25,7 +25,7 @@ pub struct Asked {
     pub messages: Vec<Message>,
 }
 
-impl Asked {
+impl ModelRequest {
     /// The number of messages of the request.
     pub fn len(&self) -> usize {
         self.same + self.messages.len()
@@ -44,14 +44,14 @@ pub struct Requests(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    all: Vec<Asked>,
+    all: Vec<ModelRequest>,
     /// The messages of the last request.
     last: History,
 }
 
 impl Requests {
     /// All requests so far.
-    pub fn all(&self) -> Vec<Asked> {
+    pub fn all(&self) -> Vec<ModelRequest> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).all.clone()
     }
 
@@ -59,7 +59,7 @@ impl Requests {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pairs = inner.last.iter().zip(request.history.iter());
         let same = pairs.take_while(|(one, other)| is_same(one, other)).count();
-        let asked = Asked {
+        let asked = ModelRequest {
             step: request.step,
             at_ms,
             system: request.system.as_deref().map(str::to_owned),

@@ -2,7 +2,7 @@
 
 use runstate_agent::{Message, ResultContent};
 
-use crate::script::Asked;
+use crate::script::ModelRequest;
 
 /// A message in a line.
 pub(super) fn line(message: &Message) -> String {
@@ -30,7 +30,7 @@ pub(super) fn line(message: &Message) -> String {
 }
 
 /// The requests, each with the messages that the previous request lacked.
-pub(super) fn asked(requests: &[Asked]) -> Vec<String> {
+pub(super) fn asked(requests: &[ModelRequest]) -> Vec<String> {
     let mut lines = Vec::new();
     for request in requests {
         let system = request.system.as_ref().map(|prompt| format!(", system {prompt:?}")).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use runstate::decision::DecisionAction;
 
-use crate::play::{Sent, What};
+use crate::play::{ExternalInput, Sent};
 
 pub(super) fn line(sent: &Sent) -> String {
     let became = match &sent.replied {
@@ -13,8 +13,8 @@ pub(super) fn line(sent: &Sent) -> String {
         }
     };
     let what = match &sent.what {
-        What::Message(text) => format!("the user writes {text:?}"),
-        What::Decision(incoming) => {
+        ExternalInput::Message(text) => format!("the user writes {text:?}"),
+        ExternalInput::Decision(incoming) => {
             let action = match incoming.action {
                 DecisionAction::Resume => "resume",
                 DecisionAction::Cancel => "cancel",

@@ -8,7 +8,7 @@ use runstate_agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended}
 use super::patterns::{MANY, pattern};
 use super::people::{approve, confuse, crowd};
 use super::{
-    Act, Answer, Ask, Call, Case, ComesTo, Does, Execution, Fault, Gate, Kind, OnAsk, Place, Says, Send,
+    Act, ActPhase, Answer, Ask, Call, Case, ComesTo, Does, Execution, Fault, Gate, Kind, OnAsk, Says, Send,
     Timed, ToolName, Trouble, Writes,
 };
 
@@ -166,7 +166,7 @@ fn at_loop_top(rng: &mut Rng, case: &mut Case) {
     case.replies.retain(|reply| reply.step != 1);
     let sends = vec![Send::new(executes_ms + rng.u64(1..10), Kind::Resume)];
     case.replies.push(OnAsk { step: 1, ordinal: 0, life: 1, batch: false, sends });
-    case.acts = vec![Act { phase: Place::StepEnd, step: 1, does: Does::Wait(10) }];
+    case.acts = vec![Act { phase: ActPhase::StepEnd, step: 1, does: Does::Wait(10) }];
     (case.stop, case.timed, case.messages, case.cancel_ms) = (Vec::new(), Vec::new(), Vec::new(), None);
     case.troubles = vec![Trouble::CommitFails(rng.u32(3..6))];
 }
@@ -389,18 +389,18 @@ fn timed(rng: &mut Rng) -> Timed {
     }
 }
 
-const PLACES: [Place; 5] = [
-    Place::StepStart,
-    Place::BeforeInference,
-    Place::AfterInference,
-    Place::AfterToolExecute,
-    Place::StepEnd,
+const PLACES: [ActPhase; 5] = [
+    ActPhase::StepStart,
+    ActPhase::BeforeInference,
+    ActPhase::AfterInference,
+    ActPhase::AfterToolExecute,
+    ActPhase::StepEnd,
 ];
 
 fn misdeed(rng: &mut Rng) -> Act {
     let does = pick(rng, Does::Fail, Does::Panic);
     if rng.u8(..8) == 0 {
-        return Act { phase: Place::RunStart, step: rng.u32(..2), does };
+        return Act { phase: ActPhase::RunStart, step: rng.u32(..2), does };
     }
     Act { phase: PLACES[rng.usize(..5)], step: rng.u32(1..4), does }
 }
@@ -408,7 +408,7 @@ fn misdeed(rng: &mut Rng) -> Act {
 fn deed(rng: &mut Rng) -> Act {
     let step = rng.u32(1..4);
     match rng.u8(..5) {
-        0 => Act { phase: Place::BeforeInference, step, does: Does::OfferRead },
+        0 => Act { phase: ActPhase::BeforeInference, step, does: Does::OfferRead },
         1 => Act { phase: PLACES[rng.usize(..5)], step, does: Does::EndRun },
         2 => Act { phase: PLACES[rng.usize(..5)], step, does: Does::Write },
         _ => Act { phase: PLACES[rng.usize(..5)], step, does: Does::Wait(rng.u64(1..20)) },

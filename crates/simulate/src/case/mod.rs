@@ -229,7 +229,7 @@ pub enum Says {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Act {
     /// The phase.
-    pub phase: Place,
+    pub phase: ActPhase,
     /// The step.
     pub step: u32,
     /// The action.
@@ -238,7 +238,7 @@ pub struct Act {
 
 /// A phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Place {
+pub enum ActPhase {
     /// The beginning of an activation; the step is the one before it.
     RunStart,
     /// Its beginning.

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::looks::Looks;
 use super::people::APPROVE;
-use super::{Book, Judge, Moment, Step};
-use crate::case::{Act, Case, Does, Place, ToolName};
+use super::{Findings, Judge, ObservedRun, Step};
+use crate::case::{Act, ActPhase, Case, Does, ToolName};
 use crate::play::{Seen, What};
 
 /// Part of the error of a call that people must approve, after a decision on another question replaced its arguments.
@@ -78,7 +78,7 @@ pub(super) fn is_unfit(case: &Case, key: CallKey) -> Option<&'static str> {
 /// Did a plugin offer other tools in the step that asked for the call?
 pub(super) fn is_withheld(case: &Case, key: CallKey) -> bool {
     let offers_read =
-        |act: &Act| (act.phase, act.step, act.does) == (Place::BeforeInference, key.step, Does::OfferRead);
+        |act: &Act| (act.phase, act.step, act.does) == (ActPhase::BeforeInference, key.step, Does::OfferRead);
     case.acts.iter().any(offers_read)
         && case.call(key.step, key.ordinal).is_some_and(|call| call.tool != ToolName::Read)
 }
@@ -99,7 +99,7 @@ fn stronger(first: Option<Verdict>, second: &Verdict) -> Verdict {
 }
 
 impl Judge for Calls<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Sent { incoming, shown, .. } => {
@@ -141,7 +141,7 @@ impl Judge for Calls<'_> {
         }
     }
 
-    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+    fn end(&mut self, seen: &Seen, now: &ObservedRun, book: &mut Findings) {
         let Some(end) = &seen.end else { return };
         let goes_on = matches!(
             end.reason,
@@ -174,7 +174,7 @@ impl Judge for Calls<'_> {
 }
 
 impl Calls<'_> {
-    fn began(&mut self, began: &What, now: &Moment, book: &mut Book) {
+    fn began(&mut self, began: &What, now: &ObservedRun, book: &mut Findings) {
         let What::Began { call, key, idempotency, arguments, decision, durable, .. } = began else { return };
         let tool = self.case.call(key.step, key.ordinal).map(|call| call.tool);
         let repeatable = tool.is_some_and(ToolName::is_repeatable);
@@ -240,8 +240,8 @@ impl Calls<'_> {
         arguments: &Value,
         decision: &Decision,
         original: Option<Value>,
-        now: &Moment,
-        book: &mut Book,
+        now: &ObservedRun,
+        book: &mut Findings,
     ) {
         let id = &decision.decision_id;
         if decision.action != DecisionAction::Resume {
@@ -284,7 +284,7 @@ impl Calls<'_> {
         arguments: &Value,
         decision: &Decision,
         asked: &Suspension,
-        book: &mut Book,
+        book: &mut Findings,
     ) {
         let id = &decision.decision_id;
         // Without a shown question, another promise covers the decision.

@@ -3,7 +3,7 @@
 use runstate::termination::TerminationReason;
 use runstate_agent::event::EventKind;
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::play::{Ended, What};
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Cancels {
 }
 
 impl Judge for Cancels {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::LoopBegan { .. } => {

@@ -11,7 +11,7 @@ use super::given::Given;
 use super::looks::Looks;
 use super::moment::CallNow;
 use super::replies::{Kind, expected, kind};
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::Case;
 use crate::play::{Ended, What};
 
@@ -51,7 +51,7 @@ pub(super) struct Decisions {
 }
 
 impl Judge for Decisions {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let entry = match step {
             Step::Moved(_) => return self.look(now),
             Step::Entry(entry) => entry,
@@ -124,7 +124,7 @@ impl Decisions {
     }
 
     /// Records the reply that each pending decision would get now, by the shown questions.
-    fn look(&mut self, now: &Moment) {
+    fn look(&mut self, now: &ObservedRun) {
         for sent in self.sent.values_mut() {
             sent.may_be.extend(expected(&sent.incoming, &now.calls, now, &self.given));
             sent.may_be.extend(expected(&sent.incoming, &self.shown, now, &self.given));
@@ -132,7 +132,7 @@ impl Decisions {
     }
 
     /// The current questions are committed, and so they are shown.
-    fn committed(&mut self, now: &Moment) {
+    fn committed(&mut self, now: &ObservedRun) {
         self.shown.clone_from(&now.calls);
         let early: Vec<usize> =
             self.sent.iter().filter(|(_, sent)| sent.early).map(|(number, _)| *number).collect();
@@ -149,7 +149,7 @@ impl Decisions {
         }
     }
 
-    fn replied(&mut self, number: usize, reply: Option<&Reply>, durable: bool, book: &mut Book) {
+    fn replied(&mut self, number: usize, reply: Option<&Reply>, durable: bool, book: &mut Findings) {
         let Some(Sent { incoming, may_be, .. }) = self.sent.remove(&number) else { return };
         let id = &incoming.decision_id;
         let Some(reply) = reply else {
@@ -177,7 +177,7 @@ impl Decisions {
     }
 
     /// A decision counts for the question that was shown when it was given, and for no other.
-    fn resumed(&self, call: &str, suspension: &str, decision: &str, book: &mut Book) {
+    fn resumed(&self, call: &str, suspension: &str, decision: &str, book: &mut Findings) {
         if decision.starts_with("expiry:") {
             return;
         }
@@ -205,7 +205,7 @@ impl Decisions {
         decision: &str,
         actor: Option<&str>,
         wants_another: bool,
-        book: &mut Book,
+        book: &mut Findings,
     ) {
         if decision.starts_with("expiry:") {
             return;

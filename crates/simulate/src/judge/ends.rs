@@ -9,7 +9,7 @@ use runstate_agent::event::EventKind;
 use runstate_agent::stop::StopConditionSpec;
 use runstate_agent::{History, Message, Verdict};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::Case;
 use crate::play::{Ended, Seen, What};
 
@@ -42,7 +42,7 @@ impl<'s> Ends<'s> {
         }
     }
 
-    fn told_to_end(&mut self, now: &Moment) {
+    fn told_to_end(&mut self, now: &ObservedRun) {
         if !self.blocked && !self.asked_to_end {
             let running = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Running);
             self.ran = running.map(|(name, _)| name.clone()).collect();
@@ -72,7 +72,7 @@ impl<'s> Ends<'s> {
 }
 
 impl Judge for Ends<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Gate { verdict: Verdict::BlockRun(_), decision, .. } => {
@@ -125,7 +125,7 @@ impl Judge for Ends<'_> {
         }
     }
 
-    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+    fn end(&mut self, seen: &Seen, now: &ObservedRun, book: &mut Findings) {
         match &seen.end {
             Some(end) if end.status == RunStatus::Done => {
                 let reason = end.reason.as_ref();
@@ -150,7 +150,7 @@ fn is_blocked_or_worse(reason: &TerminationReason) -> bool {
 }
 
 impl Ends<'_> {
-    fn finished(&self, reason: &TerminationReason, now: &Moment, book: &mut Book) {
+    fn finished(&self, reason: &TerminationReason, now: &ObservedRun, book: &mut Findings) {
         let last_asks = self.last.as_ref().and_then(|history| history.iter().rev().find_map(Message::answer));
         let there_was = match reason {
             TerminationReason::NaturalEnd => {

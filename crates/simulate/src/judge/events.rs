@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use runstate::tool_call::ToolCallStatus;
 use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::play::What;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Events {
 }
 
 impl Judge for Events {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Event(event) => self.event(event, now, book),
@@ -57,7 +57,7 @@ fn told(status: ToolCallStatus) -> Told {
 }
 
 impl Events {
-    fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
+    fn event(&mut self, event: &AgentEvent, now: &ObservedRun, book: &mut Findings) {
         if event.seq != self.seq + 1 {
             book.wrong("events", format!("event {} follows event {}: {event:?}", event.seq, self.seq));
         }
@@ -119,7 +119,7 @@ impl Events {
         }
     }
 
-    fn call(&mut self, call: &str, next: Told, now: &Moment, book: &mut Book) {
+    fn call(&mut self, call: &str, next: Told, now: &ObservedRun, book: &mut Findings) {
         let before = self.calls.insert(call.to_owned(), next);
         let fits = match next {
             Told::Ready => before.is_none(),

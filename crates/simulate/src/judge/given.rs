@@ -7,7 +7,7 @@ use runstate_agent::Incoming;
 use runstate_agent::event::EventKind;
 use serde_json::Value;
 
-use super::Moment;
+use super::ObservedRun;
 
 /// The given decisions, by their ids: an id may have been given with several contents.
 #[derive(Default)]
@@ -90,7 +90,7 @@ impl Given {
     }
 
     /// The actors that decided on a call so far.
-    pub(super) fn actors_on(&self, call: &str, now: &Moment) -> BTreeSet<String> {
+    pub(super) fn actors_on(&self, call: &str, now: &ObservedRun) -> BTreeSet<String> {
         let mut actors = BTreeSet::new();
         for id in now.accepted.values().chain(&now.durable) {
             match self.told.get(id) {

@@ -7,7 +7,7 @@ use runstate::tool_call::{CallKey, ToolCallStatus};
 use runstate_agent::event::{CallOutcome, EventKind};
 use runstate_agent::{History, Message, ResultContent, SuspensionPolicy};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::Case;
 use crate::play::{Seen, What};
 
@@ -23,7 +23,7 @@ impl<'s> Histories<'s> {
 }
 
 impl Judge for Histories<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Event(event) => {
@@ -43,7 +43,7 @@ impl Judge for Histories<'_> {
         }
     }
 
-    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+    fn end(&mut self, seen: &Seen, now: &ObservedRun, book: &mut Findings) {
         if let Some(end) = &seen.end {
             self.shape(&end.history, end.status == RunStatus::Done, now, book);
         }
@@ -59,7 +59,7 @@ fn status_of(told: &CallOutcome) -> ToolCallStatus {
 }
 
 impl Histories<'_> {
-    fn asked(&self, step: u32, history: &History, durable: bool, now: &Moment, book: &mut Book) {
+    fn asked(&self, step: u32, history: &History, durable: bool, now: &ObservedRun, book: &mut Findings) {
         if !durable {
             book.wrong("history", format!("in step {step} the model reads content that is not durable"));
         }
@@ -91,7 +91,7 @@ impl Histories<'_> {
     }
 
     /// After each answer one result for each call, in their order, and each equals the event of the call.
-    fn shape(&self, history: &[Message], over: bool, now: &Moment, book: &mut Book) {
+    fn shape(&self, history: &[Message], over: bool, now: &ObservedRun, book: &mut Findings) {
         let mut messages = history.iter().peekable();
         let mut step = 0;
         while let Some(message) = messages.next() {
@@ -128,7 +128,7 @@ impl Histories<'_> {
         }
     }
 
-    fn content(&self, key: CallKey, content: &ResultContent, now: &Moment, book: &mut Book) {
+    fn content(&self, key: CallKey, content: &ResultContent, now: &ObservedRun, book: &mut Findings) {
         let call = now.calls.iter().find(|(_, call)| call.key == key && key.step > 0);
         let Some((name, call)) = call.filter(|(_, call)| call.is_over()) else { return };
         // Events before a death may be repeated by the next process.

@@ -6,7 +6,7 @@ use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
 use runstate_agent::{ExecutionMode, Verdict, WhenSuspended};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Case, Does};
 use crate::play::{Seen, What};
 
@@ -34,7 +34,7 @@ impl<'s> Lapses<'s> {
     }
 
     /// Does the loop notice an expiry now: in a wait in place, or in a loop that takes decisions immediately?
-    fn is_alert(&self, now: &Moment) -> bool {
+    fn is_alert(&self, now: &ObservedRun) -> bool {
         if !self.driven || self.is_to_end || now.committing || now.cancelled {
             return false;
         }
@@ -52,7 +52,7 @@ impl<'s> Lapses<'s> {
 }
 
 impl Judge for Lapses<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         if let Some(since) = self.alert_since {
             let suspended = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
             for (name, call) in suspended {

@@ -1,6 +1,6 @@
 //! An independent judge: it knows the documented behaviour and the observations of a case, and nothing of the driver.
 //!
-//! Each file holds one promise. A judge processes the observations in order, with [`Moment`], the state of the run at that
+//! Each file holds one promise. A judge processes the observations in order, with [`ObservedRun`], the state of the run at that
 //! time.
 
 mod calls;
@@ -33,7 +33,7 @@ use runstate::trace::{Coverage, Event};
 use crate::play::{Entry, Seen, What};
 
 pub use crash::same_end;
-pub use moment::Moment;
+pub use moment::ObservedRun;
 
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,12 +61,12 @@ pub(crate) enum Step<'s> {
 
 /// The collected violations.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct Findings {
     at_ms: u64,
     found: Vec<Violation>,
 }
 
-impl Book {
+impl Findings {
     pub(crate) fn wrong(&mut self, rule: &str, what: impl fmt::Display) {
         let what = format!("at {} ms, {what}", self.at_ms);
         self.found.push(Violation { rule: rule.to_owned(), what });
@@ -76,15 +76,15 @@ impl Book {
 /// One promise, followed through a case.
 pub(crate) trait Judge {
     /// Processes the next observation; `now` is the state of the run after it.
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book);
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings);
 
     /// Processes the complete case.
-    fn end(&mut self, _seen: &Seen, _now: &Moment, _book: &mut Book) {}
+    fn end(&mut self, _seen: &Seen, _now: &ObservedRun, _book: &mut Findings) {}
 }
 
 /// Compares the observations with the documented behaviour; returns the violations and the taken transitions.
 pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
-    let mut book = Book::default();
+    let mut book = Findings::default();
     let mut judges: Vec<Box<dyn Judge>> = vec![
         Box::new(status::Status),
         Box::new(events::Events::default()),
@@ -103,8 +103,8 @@ pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
         Box::new(lapses::Lapses::new(seen)),
         Box::new(waits::Waits::new(seen)),
     ];
-    let mut now = Moment::default();
-    let mut each = |step: Step<'_>, book: &mut Book| {
+    let mut now = ObservedRun::default();
+    let mut each = |step: Step<'_>, book: &mut Findings| {
         now.step(step, book);
         for judge in &mut judges {
             judge.step(step, &now, book);

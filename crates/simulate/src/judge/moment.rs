@@ -7,12 +7,12 @@ use runstate::run::RunStatus;
 use runstate::tool_call::{CallKey, ToolCallStatus};
 use runstate_agent::event::EventKind;
 
-use super::{Book, Step};
+use super::{Findings, Step};
 use crate::play::{Ended, What};
 
 /// The state of a run.
 #[derive(Debug, Default)]
-pub struct Moment {
+pub struct ObservedRun {
     /// The time, in milliseconds.
     pub at_ms: u64,
     /// Its status.
@@ -62,7 +62,7 @@ fn call_status(name: &str) -> Option<ToolCallStatus> {
     ToolCallStatus::ALL.iter().copied().find(|status| status.to_string() == name)
 }
 
-impl Moment {
+impl ObservedRun {
     /// Is an activation running?
     pub fn is_active(&self) -> bool {
         self.flow.is_some()
@@ -79,7 +79,7 @@ impl Moment {
         }
     }
 
-    pub(crate) fn step(&mut self, step: Step<'_>, book: &mut Book) {
+    pub(crate) fn step(&mut self, step: Step<'_>, book: &mut Findings) {
         match step {
             Step::Moved(event) => {
                 self.at_ms = event.at_ms;
@@ -113,7 +113,7 @@ impl Moment {
         call.suspensions += u32::from(status == ToolCallStatus::Suspended);
     }
 
-    fn seen(&mut self, what: &What, book: &mut Book) {
+    fn seen(&mut self, what: &What, book: &mut Findings) {
         match what {
             What::LoopBegan { calls, status, .. } => {
                 let known: BTreeMap<String, CallNow> = calls

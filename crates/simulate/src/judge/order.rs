@@ -6,7 +6,7 @@ use runstate::tool_call::ToolCallStatus;
 use runstate_agent::ExecutionMode;
 use runstate_agent::event::EventKind;
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Case, Does};
 use crate::play::{Seen, What};
 
@@ -39,7 +39,7 @@ impl<'s> Order<'s> {
     }
 
     /// Are decisions taken immediately now, as in a stream or in the concurrent mode?
-    fn is_live(&self, now: &Moment) -> bool {
+    fn is_live(&self, now: &ObservedRun) -> bool {
         let waits = self.case.acts.iter().any(|act| matches!(act.does, Does::Wait(_)));
         let executes = now.flow.as_deref() == Some("ToolRound") && !now.executing.is_empty();
         let speaks = now.flow.as_deref() == Some("LlmCall");
@@ -51,7 +51,7 @@ impl<'s> Order<'s> {
         live && !waits && !now.cancelled
     }
 
-    fn hold_up(&mut self, at_ms: u64, now: &Moment) {
+    fn hold_up(&mut self, at_ms: u64, now: &ObservedRun) {
         let one_by_one = self.case.mode != ExecutionMode::Concurrent;
         let holds_up = now.committing || one_by_one && !self.replayed.is_empty();
         match self.held_up_since {
@@ -70,7 +70,7 @@ impl<'s> Order<'s> {
 }
 
 impl Judge for Order<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Began { call, key, decision, .. } => {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::calls::{REPLACED, is_unfit, is_withheld};
 use super::given::Given;
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Case, ComesTo};
 use crate::play::{OUTPUT, Seen, What};
 
@@ -67,7 +67,7 @@ impl<'s> Outcomes<'s> {
 }
 
 impl Judge for Outcomes<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Sent { incoming, .. } => self.given.sent(incoming),
@@ -126,7 +126,7 @@ impl Judge for Outcomes<'_> {
 
 impl Outcomes<'_> {
     /// Is the call in doubt, and was a repetition refused?
-    fn is_doubted(&self, call: &str, now: &Moment) -> bool {
+    fn is_doubted(&self, call: &str, now: &ObservedRun) -> bool {
         let Some(last) = now.calls.get(call).and_then(|call| call.last_asked.as_ref()) else { return false };
         now.asked.get(last).is_some_and(|asked| asked.action == IN_DOUBT)
             && self.decided.get(last) != Some(&DecisionAction::Resume)
@@ -138,7 +138,7 @@ impl Outcomes<'_> {
         self.case.approvals.iter().any(|needs| Some(needs.tool) == tool)
     }
 
-    fn done(&self, call: &str, key: Option<CallKey>, outcome: &CallOutcome, cut: bool, book: &mut Book) {
+    fn done(&self, call: &str, key: Option<CallKey>, outcome: &CallOutcome, cut: bool, book: &mut Findings) {
         let source = self.sources.get(call);
         let fits = match (outcome, source) {
             (CallOutcome::Cancelled { .. }, _) => true,

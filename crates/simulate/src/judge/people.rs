@@ -8,7 +8,7 @@ use runstate_agent::event::EventKind;
 use serde_json::Value;
 
 use super::looks::Looks;
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Case, Needs};
 use crate::play::{Durable, Seen, What};
 
@@ -38,7 +38,7 @@ impl<'s> People<'s> {
     }
 
     /// The stored approvals of a call, if there is a store.
-    fn approved(&self, call: &str, durable: Option<&Durable>, now: &Moment) -> Vec<Approved> {
+    fn approved(&self, call: &str, durable: Option<&Durable>, now: &ObservedRun) -> Vec<Approved> {
         let mut all: Vec<Approved> = self.approved.get(call).cloned().unwrap_or_default();
         let Some(durable) = durable else { return all };
         all.retain(|one| durable.decisions.contains(&one.decision));
@@ -78,7 +78,7 @@ fn is_needed(needs: &Needs, arguments: &Value) -> bool {
 }
 
 impl Judge for People<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Sent { incoming, shown, .. } => {

@@ -3,7 +3,7 @@
 use runstate_agent::Phase;
 use runstate_agent::event::{CallOutcome, EventKind};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::play::{Ended, What};
 
 #[derive(Default)]
@@ -24,7 +24,7 @@ enum At {
 }
 
 impl Judge for Phases {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         match step {
             Step::Moved(event) => {
                 if event.lifecycle == "run_flow" && event.is_creation() {
@@ -60,7 +60,7 @@ fn executed(what: &What) -> Option<&str> {
 
 impl Phases {
     /// Plugins run after each execution, before any other event, also after a suspension.
-    fn behind_execution(&mut self, what: &What, now: &Moment, book: &mut Book) {
+    fn behind_execution(&mut self, what: &What, now: &ObservedRun, book: &mut Findings) {
         let is_asked = matches!(what, What::Phase { phase: Phase::AfterToolExecute, .. });
         if let Some(call) = self.executed.take()
             && !is_asked
@@ -71,7 +71,7 @@ impl Phases {
         self.executed = executed(what).map(str::to_owned);
     }
 
-    fn seen(&mut self, what: &What, book: &mut Book) {
+    fn seen(&mut self, what: &What, book: &mut Findings) {
         match what {
             What::Phase { phase: Phase::RunStart, .. } => {
                 if self.at != Some(At::Created) {

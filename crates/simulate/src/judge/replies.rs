@@ -6,7 +6,7 @@ use runstate::decision::DecisionAction;
 use runstate::tool_call::ToolCallStatus;
 use runstate_agent::{Incoming, Reply};
 
-use super::Moment;
+use super::ObservedRun;
 use super::given::Given;
 use super::moment::CallNow;
 
@@ -44,7 +44,7 @@ pub(super) fn kind(reply: &Reply) -> Kind {
 pub(super) fn expected(
     incoming: &Incoming,
     calls: &BTreeMap<String, CallNow>,
-    now: &Moment,
+    now: &ObservedRun,
     given: &Given,
 ) -> BTreeSet<Kind> {
     let only = |kind| BTreeSet::from([kind]);

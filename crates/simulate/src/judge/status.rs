@@ -4,14 +4,14 @@ use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
 use runstate_agent::event::{CallOutcome, EventKind};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::play::{Durable, Seen, What};
 
 #[derive(Default)]
 pub(super) struct Status;
 
 impl Judge for Status {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Event(event) => {
@@ -37,7 +37,7 @@ impl Judge for Status {
         }
     }
 
-    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+    fn end(&mut self, seen: &Seen, now: &ObservedRun, book: &mut Findings) {
         if let Some(end) = &seen.end
             && end.status == RunStatus::Done
         {
@@ -51,13 +51,13 @@ impl Judge for Status {
     }
 }
 
-fn is_running(now: &Moment, book: &mut Book, while_: &str) {
+fn is_running(now: &ObservedRun, book: &mut Findings, while_: &str) {
     if now.run != Some(RunStatus::Running) {
         book.wrong("status", format!("{while_} while the run is {:?}", now.run));
     }
 }
 
-fn rule(now: &Moment, book: &mut Book) {
+fn rule(now: &ObservedRun, book: &mut Findings) {
     let projection = now.projection();
     match now.run {
         Some(RunStatus::Waiting) if projection != RunStatus::Waiting => {
@@ -78,7 +78,7 @@ fn rule(now: &Moment, book: &mut Book) {
 }
 
 /// The check for the stored run.
-fn stored(durable: &Durable, book: &mut Book) {
+fn stored(durable: &Durable, book: &mut Findings) {
     let any = |wanted: &[&str]| durable.calls.values().any(|status| wanted.contains(&status.as_str()));
     let (executes, waits) = (any(&["Running", "Resuming"]), any(&["Suspended"]));
     let sound = match durable.run.as_str() {

@@ -9,7 +9,7 @@ use runstate::tool_call::ToolCallStatus;
 use runstate_agent::event::{CallOutcome, EventKind};
 use runstate_agent::stop::StopConditionSpec;
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Case, pattern_matches};
 use crate::play::{Seen, What, model_says};
 
@@ -69,7 +69,7 @@ impl<'s> Stops<'s> {
     }
 
     /// Records the conditions at the end of the step: if the run ends anyway, a match of the text alone counts.
-    fn step_ended(&mut self, step: u32, now: &Moment) {
+    fn step_ended(&mut self, step: u32, now: &ObservedRun) {
         let has_calls =
             self.case.answers.get(step as usize - 1).is_some_and(|answer| !answer.calls.is_empty());
         let waits = now.calls.values().any(|call| call.status == ToolCallStatus::Suspended);
@@ -82,7 +82,7 @@ impl<'s> Stops<'s> {
         self.held = Some((step, held, now.cuts));
     }
 
-    fn finished(&self, reason: &TerminationReason, now: &Moment, book: &mut Book) {
+    fn finished(&self, reason: &TerminationReason, now: &ObservedRun, book: &mut Findings) {
         let Some((step, held, cuts)) = &self.held else { return };
         // After a crash between the end of a step and of the run, the conditions are evaluated again, elsewhere.
         if *cuts != now.cuts || now.cuts > 0 {
@@ -111,7 +111,7 @@ impl<'s> Stops<'s> {
 }
 
 impl Judge for Stops<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Event(event) => match &event.kind {

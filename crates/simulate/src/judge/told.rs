@@ -8,7 +8,7 @@ use runstate::tool_call::ToolCallStatus;
 use runstate_agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt};
 use serde_json::json;
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Answer, Case};
 use crate::play::{Ended, Seen, What};
 
@@ -47,7 +47,7 @@ impl<'s> Told<'s> {
         }
     }
 
-    fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
+    fn event(&mut self, event: &AgentEvent, now: &ObservedRun, book: &mut Findings) {
         match &event.kind {
             EventKind::Checkpoint { commit, .. } if now.cuts == 0 && *commit != self.commits => {
                 book.wrong("told", format!("commit {commit} is reported, and {} were made", self.commits));
@@ -98,7 +98,7 @@ impl<'s> Told<'s> {
     }
 
     /// The progress of a tool comes before its result.
-    fn settled(&mut self, call: &str, book: &mut Book) {
+    fn settled(&mut self, call: &str, book: &mut Findings) {
         let Some(progress) = self.progress.remove(call) else { return };
         if progress.answered && progress.told < progress.tells {
             let (told, tells) = (progress.told, progress.tells);
@@ -107,7 +107,7 @@ impl<'s> Told<'s> {
     }
 
     /// All answers count, also failed ones, which were paid for. A cancelled answer may not have reported its usage.
-    fn used(&self, total: u64, reason: &TerminationReason, now: &Moment, book: &mut Book) {
+    fn used(&self, total: u64, reason: &TerminationReason, now: &ObservedRun, book: &mut Findings) {
         let of_last = self.asked.map_or(0, |answer| answer.tokens);
         let is_right = match (self.asked.and_then(|answer| answer.fault), reason) {
             (Some(_), TerminationReason::Error(_)) if !self.refused => total == self.used + of_last,
@@ -123,7 +123,7 @@ impl<'s> Told<'s> {
 }
 
 /// The reported waiting calls are the waiting calls.
-fn waits(waiting: &[Interrupt], now: &Moment, book: &mut Book) {
+fn waits(waiting: &[Interrupt], now: &ObservedRun, book: &mut Findings) {
     let told: BTreeSet<(&str, &str)> =
         waiting.iter().map(|it| (it.call.as_str(), it.suspension.id.as_str())).collect();
     let suspended = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
@@ -136,7 +136,7 @@ fn waits(waiting: &[Interrupt], now: &Moment, book: &mut Book) {
 }
 
 impl Judge for Told<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Event(event) => self.event(event, now, book),

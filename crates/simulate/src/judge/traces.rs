@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use runstate::trace::{Checker, Coverage, Event, Rulebook};
 use runstate_agent::{ExecutionMode, Verdict};
 
-use super::Book;
+use super::Findings;
 use crate::play::{Ended, Seen, What};
 
 static RULES: LazyLock<Rulebook> = LazyLock::new(|| Rulebook::of(runstate::lifecycles().iter().copied()));
@@ -16,7 +16,7 @@ fn is_stored(event: &Event<'_>) -> bool {
 }
 
 /// Checks the trace as one, without the transitions that a death undid; returns the taken transitions.
-pub(super) fn check(seen: &Seen, book: &mut Book) -> Coverage {
+pub(super) fn check(seen: &Seen, book: &mut Findings) -> Coverage {
     let mut deaths = Vec::new();
     for entry in &seen.entries {
         if let What::Died { keep, .. } = entry.what {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use runstate::termination::TerminationReason;
 use serde_json::json;
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::case::{Case, ComesTo, Execution, Writes};
 use crate::play::{Seen, What};
 
@@ -29,7 +29,7 @@ fn keeps(execution: &Execution) -> bool {
 }
 
 impl Judge for Values<'_> {
-    fn step(&mut self, step: Step<'_>, now: &Moment, _book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, _book: &mut Findings) {
         let Step::Entry(entry) = step else { return };
         if let What::Wrote { step } = &entry.what {
             self.acted = Some(*step);
@@ -50,7 +50,7 @@ impl Judge for Values<'_> {
         }
     }
 
-    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+    fn end(&mut self, seen: &Seen, now: &ObservedRun, book: &mut Findings) {
         let Some(end) = &seen.end else { return };
         let whole = matches!(
             end.reason,

@@ -8,7 +8,7 @@ use runstate::trace::Event;
 use runstate_agent::event::EventKind;
 use runstate_agent::{Message, SuspensionPolicy};
 
-use super::{Book, Judge, Moment, Step};
+use super::{Findings, Judge, ObservedRun, Step};
 use crate::play::{Seen, What};
 
 pub(super) struct Waits {
@@ -46,7 +46,7 @@ impl Waits {
     }
 
     /// The calls to wait for at the start of an activation, or after its round.
-    fn to_wait_for(&self, at_start: bool, now: &Moment) -> Option<String> {
+    fn to_wait_for(&self, at_start: bool, now: &ObservedRun) -> Option<String> {
         let status = |name: &str| now.calls.get(name).map(|call| call.status);
         let waits = |name: &str| status(name) == Some(ToolCallStatus::Suspended);
         match (self.policy, at_start) {
@@ -66,7 +66,7 @@ impl Waits {
         }
     }
 
-    fn moved(&mut self, event: &Event<'static>, now: &Moment, book: &mut Book) {
+    fn moved(&mut self, event: &Event<'static>, now: &ObservedRun, book: &mut Findings) {
         let at_start = match event.from.as_deref() {
             Some("ResumeReplay0" | "CommitReplay0") => true,
             Some("ResumeAfterTool") => false,
@@ -84,7 +84,7 @@ impl Waits {
 
 impl Waits {
     /// An answer without calls is the end, or a wait until a call has moved, also after a crash in between.
-    fn asked_again(&mut self, what: &What, book: &mut Book) {
+    fn asked_again(&mut self, what: &What, book: &mut Findings) {
         match what {
             What::Event(event) => match &event.kind {
                 EventKind::StepFinished { .. } if !self.is_kept => self.moved = false,
@@ -112,7 +112,7 @@ impl Waits {
 }
 
 impl Judge for Waits {
-    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+    fn end(&mut self, seen: &Seen, now: &ObservedRun, book: &mut Findings) {
         let Some(end) = seen.end.as_ref().filter(|_| now.cuts == 0 && !self.failed) else { return };
         let written =
             end.history.iter().filter(|message| matches!(message, Message::User(_))).skip(1).count();
@@ -121,7 +121,7 @@ impl Judge for Waits {
         }
     }
 
-    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &ObservedRun, book: &mut Findings) {
         match step {
             Step::Entry(entry) => self.asked_again(&entry.what, book),
             // Durable without an event, if the process died in between.

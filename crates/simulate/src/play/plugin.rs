@@ -15,7 +15,7 @@ use serde_json::json;
 use super::log::What;
 use super::tool::suspension;
 use super::world::World;
-use crate::case::{Does, Place, Says};
+use crate::case::{ActPhase, Does, Says};
 
 const ACTED: Key<u64> = Key::run("acted").persistent();
 
@@ -32,7 +32,7 @@ impl Scripted {
         }
     }
 
-    async fn act(&self, cx: &mut PhaseContext<'_>, place: Place) -> Result<bool, PluginError> {
+    async fn act(&self, cx: &mut PhaseContext<'_>, place: ActPhase) -> Result<bool, PluginError> {
         self.note(cx);
         let step = cx.step();
         let acts = &self.world.case.acts;
@@ -70,11 +70,11 @@ impl Plugin for Scripted {
     }
 
     async fn run_start(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
-        self.act(cx, Place::RunStart).await.map(|_| ())
+        self.act(cx, ActPhase::RunStart).await.map(|_| ())
     }
 
     async fn step_start(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
-        self.act(cx, Place::StepStart).await.map(|_| ())
+        self.act(cx, ActPhase::StepStart).await.map(|_| ())
     }
 
     async fn before_inference(
@@ -82,7 +82,7 @@ impl Plugin for Scripted {
         cx: &mut PhaseContext<'_>,
         request: &mut InferenceRequest,
     ) -> Result<(), PluginError> {
-        if self.act(cx, Place::BeforeInference).await? {
+        if self.act(cx, ActPhase::BeforeInference).await? {
             request.offer_only(|tool| tool.name() == "read");
         }
         Ok(())
@@ -94,7 +94,7 @@ impl Plugin for Scripted {
         _turn: &mut Turn,
         _usage: &Usage,
     ) -> Result<(), PluginError> {
-        self.act(cx, Place::AfterInference).await.map(|_| ())
+        self.act(cx, ActPhase::AfterInference).await.map(|_| ())
     }
 
     async fn before_tool_execute(
@@ -129,11 +129,11 @@ impl Plugin for Scripted {
         cx: &mut PhaseContext<'_>,
         _call: &ExecutedCall<'_>,
     ) -> Result<(), PluginError> {
-        self.act(cx, Place::AfterToolExecute).await.map(|_| ())
+        self.act(cx, ActPhase::AfterToolExecute).await.map(|_| ())
     }
 
     async fn step_end(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
-        self.act(cx, Place::StepEnd).await.map(|_| ())
+        self.act(cx, ActPhase::StepEnd).await.map(|_| ())
     }
 
     async fn run_end(

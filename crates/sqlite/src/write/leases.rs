@@ -143,8 +143,13 @@ pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release, now: 
          WHERE id = ?1 AND fence = ?2",
     )?;
     let not_before = release.not_before.map(|time| now.after(time));
-    let given =
-        give.execute(params![lease.run, column(lease.fence), not_before, release.problem, release.pardons])?;
+    let given = give.execute(params![
+        lease.run,
+        column(lease.fence),
+        not_before,
+        release.problem,
+        release.resets_lost_claims
+    ])?;
     if given > 0 {
         bring_news(conn)?;
     }

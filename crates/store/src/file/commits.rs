@@ -88,7 +88,7 @@ impl OpenRun<'_> {
             self.settle()?;
         }
         if is_last {
-            self.state.give_back(Release::clean().pardoned(), self.now);
+            self.state.give_back(Release::clean().with_lost_claims_reset(), self.now);
         }
         self.state.write(self.disk, &self.place, most)
     }

@@ -29,7 +29,7 @@ pub(super) struct Index {
 struct Folder {
     state: PathBuf,
     /// The change token of the state before it was read; none if the state has to be read again.
-    stamp: Option<ChangeToken>,
+    change_token: Option<ChangeToken>,
     found: Found,
 }
 
@@ -53,8 +53,8 @@ impl Index {
 
     fn refresh_names(&mut self, disk: &dyn Disk, layout: &Layout) -> Result<(), StoreError> {
         let runs = layout.runs();
-        let stamp = disk.stamp(&runs).map_err(failed(&runs))?;
-        if stamp.is_some() && stamp == self.names {
+        let change_token = disk.change_token(&runs).map_err(failed(&runs))?;
+        if change_token.is_some() && change_token == self.names {
             return Ok(());
         }
         let names = disk.list(&runs).map_err(failed(&runs))?;
@@ -65,7 +65,7 @@ impl Index {
             (name, folder)
         };
         self.folders = names.into_iter().map(folder).collect();
-        self.names = stamp;
+        self.names = change_token;
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl Index {
 
 impl Folder {
     fn new(place: Place) -> Self {
-        Folder { state: place.state(), stamp: None, found: Found::Nothing }
+        Folder { state: place.state(), change_token: None, found: Found::Nothing }
     }
 
     fn refresh(
@@ -103,25 +103,25 @@ impl Folder {
         boot: &str,
     ) -> Result<(), StoreError> {
         // Taken before the state is read: a replacement in between changes the token for the next check.
-        let stamp = match disk.stamp(&self.state) {
+        let change_token = match disk.change_token(&self.state) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                (self.stamp, self.found) = (None, Found::Nothing);
+                (self.change_token, self.found) = (None, Found::Nothing);
                 return Ok(());
             }
             // The read reports the error.
             Err(_) => None,
-            Ok(stamp) => stamp,
+            Ok(change_token) => change_token,
         };
-        if stamp.is_some() && stamp == self.stamp {
+        if change_token.is_some() && change_token == self.change_token {
             return Ok(());
         }
-        self.stamp = None;
+        self.change_token = None;
         self.found = match read(disk, layout, name, boot) {
             Ok(Some(run)) => Found::Run(Box::new(run)),
             Ok(None) => Found::Nothing,
             Err(error) => Found::Damaged(error.into_run_scoped()?),
         };
-        self.stamp = stamp;
+        self.change_token = change_token;
         Ok(())
     }
 }

@@ -25,13 +25,13 @@ use std::time::Duration;
 
 use index::Index;
 use layout::Layout;
-use passed::Passed;
+use passed::SkippedRuns;
 use runstate_runtime::clock::{Clock, unix_clock};
 use runstate_runtime::files::{Disk, RealDisk};
 use unlinked::Unlinked;
 
 use super::error::StoreError;
-use super::news::News;
+use super::news::ChangeNotifier;
 use super::time::{Now, Ticking};
 
 /// A store of runs in a folder: one folder for each run, with files that a person can read.
@@ -55,7 +55,7 @@ use super::time::{Now, Ticking};
 /// move from there into the logs together: every 24 KiB, and when the run waits, is over or is given back. The state
 /// has the lengths of the logs. So the cost of a commit depends on its size and that of the state, not on the length
 /// of the run. Bytes beyond these lengths are left from a crash. They are cut off at the next write to the log, and
-/// [`telling`](Self::telling) or [`repairs`](Self::repairs) reports them.
+/// [`on_repair`](Self::on_repair) or [`repairs`](Self::repairs) reports them.
 ///
 /// Any number of processes may use one store. A lock separates two operations that write to one run. Lists and
 /// readers need no lock. A process that is stopped during an operation keeps its lock. Other operations wait for that
@@ -136,14 +136,14 @@ struct Inner {
     /// Repairs of logs. Locked briefly, never across an await.
     repairs: Mutex<Vec<String>>,
     /// Locked briefly, never across an await.
-    passed: Mutex<Passed>,
-    news: News,
+    passed: Mutex<SkippedRuns>,
+    news: ChangeNotifier,
 }
 
 impl Inner {
     fn new(disk: Arc<dyn Disk>, layout: Layout, clock: Ticking) -> Self {
         let (index, repairs, passed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Inner { disk, clock, layout, index, repairs, passed, news: News::default() }
+        Inner { disk, clock, layout, index, repairs, passed, news: ChangeNotifier::default() }
     }
 
     fn now(&self) -> Now {
@@ -194,7 +194,7 @@ impl FileStore {
     /// Sets a function that gets each repair after it was made. Repairs are not collected for
     /// [`repairs`](Self::repairs) then.
     #[must_use]
-    pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub fn on_repair(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.tell = Some(Tell(Arc::new(tell)));
         self
     }

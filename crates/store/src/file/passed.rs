@@ -15,7 +15,7 @@ use super::work::Wanted;
 
 /// The runs that were skipped.
 #[derive(Debug, Default)]
-pub(super) struct Passed {
+pub(super) struct SkippedRuns {
     /// Locks with an unsuccessful wait. An operation waits for such a lock again only after the lock was free.
     kept: BTreeSet<PathBuf>,
     /// The runs that the last claim without a name could not read or write.
@@ -74,7 +74,7 @@ impl Inner {
         looked.iter().map(|path| kept(path)).chain(passed.refused.iter().cloned()).collect()
     }
 
-    fn passed(&self) -> MutexGuard<'_, Passed> {
+    fn passed(&self) -> MutexGuard<'_, SkippedRuns> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::commit::{CallRow, Commit, EventRow, MessageRow, TraceRow, Waits};
+use super::super::commit::{CallRow, Commit, EventRow, MessageRow, PendingQuestion, TraceRow};
 use super::super::error::StoreError;
 use super::super::time::Now;
 
@@ -70,7 +70,7 @@ pub(super) struct WaitsEntry {
 impl CallLine {
     /// Creates the line of a call that is committed at `at_ms` by the clock of the run.
     pub(super) fn of(row: &CallRow, at_ms: u64, now: Now) -> Result<Self, StoreError> {
-        let waits = row.waits.as_ref().map(|waits: &Waits| {
+        let waits = row.waits.as_ref().map(|waits: &PendingQuestion| {
             Ok::<_, StoreError>(WaitsEntry {
                 suspension: waits.suspension.clone(),
                 arguments: raw(&waits.arguments)?,

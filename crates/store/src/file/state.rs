@@ -313,7 +313,7 @@ impl State {
     pub(super) fn give_back(&mut self, release: Release, now: Now) {
         self.holder = None;
         self.end_claim(true);
-        if release.pardons {
+        if release.resets_lost_claims {
             self.lost = 0;
         }
         self.not_before_ms = release.not_before.map(|time| now.after(time));

@@ -87,8 +87,8 @@ impl Disk for Unlinked {
     }
 
     /// No content is read here: the file is opened later, with a check.
-    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
-        self.disk.stamp(path)
+    fn change_token(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
+        self.disk.change_token(path)
     }
 
     fn is_link(&self, path: &Path) -> bool {

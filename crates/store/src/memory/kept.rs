@@ -8,7 +8,7 @@ use runstate_agent::keys::Scope;
 use serde_json::Value;
 
 use super::super::NewRun;
-use super::super::commit::{CallRow, Commit, EventRow, Waits};
+use super::super::commit::{CallRow, Commit, EventRow, PendingQuestion};
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::load::Parts;
@@ -17,7 +17,7 @@ use super::super::thread::{Superseded, ThreadPlace, UserMessage};
 use super::super::time::Now;
 
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct MemoryRun {
     /// The info without its lease and its retry delay.
     pub(super) info: RunInfo,
     /// The name of the holder and the expiry of the lease.
@@ -50,10 +50,10 @@ pub(super) struct Posting {
     pub(super) is_taken: bool,
 }
 
-impl Kept {
+impl MemoryRun {
     /// Creates the entry of a new run.
     pub(super) fn new(run: &NewRun, now: Now) -> Self {
-        Kept {
+        MemoryRun {
             info: RunInfo::created(run),
             holder: None,
             not_before: run.not_before.map(|time| now.after(time)),
@@ -122,7 +122,7 @@ impl Kept {
         self.not_before = release.not_before.map(|time| now.after(time));
         self.info.problem.clone_from(&release.problem);
         self.end_claim(true);
-        if release.pardons {
+        if release.resets_lost_claims {
             self.info.lost = 0;
         }
     }
@@ -242,7 +242,7 @@ impl Kept {
     }
 
     /// Returns the waiting calls without a decision, each with the expiry of its question.
-    pub(super) fn open(&self) -> impl Iterator<Item = (&CallRow, &Waits, Option<u64>)> {
+    pub(super) fn open(&self) -> impl Iterator<Item = (&CallRow, &PendingQuestion, Option<u64>)> {
         let calls = self.calls.values().filter(|_| self.message.is_none());
         let waiting = calls.filter_map(|(row, at)| Some((row, row.waits.as_ref()?, *at)));
         waiting.filter(|(_, waits, _)| self.is_decided(&waits.suspension.id).is_none())

@@ -7,18 +7,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kept::{Kept, Posting};
+use kept::{MemoryRun, Posting};
 use runs::Runs;
 use runstate::decision::Decision;
 use runstate_runtime::clock::{Clock, unix_clock};
 
 use super::changes::{self, ChangeCursor, Changes};
-use super::commit::{Commit, EventRow, TraceRow, Waits};
+use super::commit::{Commit, EventRow, PendingQuestion, TraceRow};
 use super::decide::Posted;
 use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
 use super::load::Parts;
-use super::news::News;
+use super::news::ChangeNotifier;
 use super::query::{Approval, ApprovalFilter, ApprovalQuery, RunInfo, RunQuery, Timer};
 use super::thread::{Superseded, UserMessage};
 use super::time::{Now, Ticking};
@@ -61,8 +61,8 @@ pub struct MemoryStore {
     clock: Ticking,
     /// Locked for one operation, never across an await.
     runs: Mutex<Runs>,
-    news: News,
-    committed: News,
+    news: ChangeNotifier,
+    committed: ChangeNotifier,
 }
 
 impl Default for MemoryStore {
@@ -78,8 +78,8 @@ impl MemoryStore {
         MemoryStore {
             clock: Ticking::of(clock),
             runs: Mutex::default(),
-            news: News::default(),
-            committed: News::default(),
+            news: ChangeNotifier::default(),
+            committed: ChangeNotifier::default(),
         }
     }
 
@@ -95,7 +95,7 @@ impl MemoryStore {
     fn with<T>(
         &self,
         run: &str,
-        work: impl FnOnce(&mut Kept) -> Result<T, StoreError>,
+        work: impl FnOnce(&mut MemoryRun) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         match self.lock().by_id.get_mut(run) {
             Some(kept) => work(kept),
@@ -126,7 +126,7 @@ impl RunData for MemoryStore {
             None => {}
         }
         runs.given.extend(message.cloned());
-        runs.by_id.insert(run.id.clone(), Kept::new(run, self.now()));
+        runs.by_id.insert(run.id.clone(), MemoryRun::new(run, self.now()));
         self.news.tell();
         Ok(())
     }
@@ -272,7 +272,7 @@ impl RunLists for MemoryStore {
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found.truncate(query.limit);
-        let approval = |((run, call), tool, waits, left): (_, _, Waits, _)| {
+        let approval = |((run, call), tool, waits, left): (_, _, PendingQuestion, _)| {
             let arguments = runstate::json::from_str(&waits.arguments).map_err(StoreError::failed)?;
             Ok(Approval::new(run, call, tool, arguments, waits.suspension).leaving(left))
         };
@@ -363,7 +363,7 @@ impl RunQueue for MemoryStore {
         self.with(&lease.run, |kept| {
             kept.check(lease, commit)?;
             kept.store(lease, commit, self.now());
-            kept.give_back(&Release::clean().pardoned(), self.now());
+            kept.give_back(&Release::clean().with_lost_claims_reset(), self.now());
             Ok(())
         })?;
         self.committed.tell();

@@ -6,11 +6,11 @@ use runstate::run::RunStatus;
 
 use super::super::error::StoreError;
 use super::super::thread::ThreadPlace;
-use super::kept::Kept;
+use super::kept::MemoryRun;
 
 #[derive(Debug, Default)]
 pub(super) struct Runs {
-    pub(super) by_id: BTreeMap<String, Kept>,
+    pub(super) by_id: BTreeMap<String, MemoryRun>,
     /// The ids of the removed runs, and those of messages.
     pub(super) given: HashSet<String>,
     /// The runs with a position on a thread, in order.
@@ -23,7 +23,7 @@ impl Runs {
     }
 
     /// Returns the next run on the thread.
-    pub(super) fn behind(&self, kept: &Kept) -> Option<&String> {
+    pub(super) fn behind(&self, kept: &MemoryRun) -> Option<&String> {
         let id = &kept.info.id;
         match &kept.thread {
             Some(place) => self.threads.get(&place.thread)?.iter().skip_while(|run| *run != id).nth(1),
@@ -31,7 +31,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn last_of_thread(&self, thread: &str) -> Option<&Kept> {
+    pub(super) fn last_of_thread(&self, thread: &str) -> Option<&MemoryRun> {
         let placed = self.threads.get(thread).and_then(|runs| self.by_id.get(runs.last()?));
         placed.or_else(|| self.by_id.get(thread).filter(|kept| kept.thread.is_none()))
     }

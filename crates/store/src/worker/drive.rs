@@ -40,7 +40,7 @@ impl Worker {
         };
         let Driven { ended, did_nothing, is_given_back } = driven;
         let release = if is_ready && did_nothing {
-            Release::retry_after(self.poll.min(self.retry_delay), DID_NOTHING).pardoned()
+            Release::retry_after(self.poll.min(self.retry_delay), DID_NOTHING).with_lost_claims_reset()
         } else {
             release(&ended, self.retry_delay)
         };
@@ -303,7 +303,7 @@ fn release(ended: &Ended, later: Duration) -> Release {
             )),
             error => Release::retry_after(later, error.to_string()),
         },
-        Ended::Over(_) | Ended::Waits(_) => Release::clean().pardoned(),
+        Ended::Over(_) | Ended::Waits(_) => Release::clean().with_lost_claims_reset(),
         Ended::Drained => Release::clean(),
     }
 }

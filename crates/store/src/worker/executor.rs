@@ -139,7 +139,7 @@ impl JobSpec {
     /// # (older["version"], older["fingerprint"]) = (0.into(), "00000000deadbeef".into());
     /// # older["state"] = json!({ "because": older["state"]["cause"] });
     /// # let mut older: Snapshot = serde_json::from_value(older)?;
-    /// # older.reseal();
+    /// # older.recompute_checksum();
     /// # commit.run.snapshot = older.to_json();
     /// # store.commit(&lease, &commit).await?;
     /// # store.release(&lease, &Release::clean()).await?;

@@ -156,7 +156,7 @@ impl Worker {
     /// A run can end each process that drives it: by a panic in a destructor, a stack overflow, or excessive use of
     /// memory. Such a run would end one worker after another, and block all other runs. A run that is set aside is
     /// claimed and given back with a retry delay, and is not driven. A release that resets its lost claims
-    /// ([`Release::pardoned`](crate::Release::pardoned)) enables it again. A cancellation ends it without its
+    /// ([`Release::with_lost_claims_reset`](crate::Release::with_lost_claims_reset)) enables it again. A cancellation ends it without its
     /// agent, unless the load of the run ends a process once more.
     ///
     /// A process that ends has leases on other runs too. Of the runs with lost claims a worker drives one at a time,

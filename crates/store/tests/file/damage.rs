@@ -309,7 +309,7 @@ async fn a_repair_is_told_when_it_is_made() {
     for number in before.operations()..=whole.operations() {
         let (disk, told) = (before.fork(), Arc::<Mutex<Vec<String>>>::default());
         let tell = Arc::clone(&told);
-        let store = on(&disk).telling(move |repair| tell.lock().unwrap().push(repair.to_owned()));
+        let store = on(&disk).on_repair(move |repair| tell.lock().unwrap().push(repair.to_owned()));
         disk.fail_at(number + disk.operations() - before.operations(), ErrorKind::StorageFull);
         let is_done = store.release(&lease, &Release::clean()).await.is_ok();
         let told = told.lock().unwrap().clone();

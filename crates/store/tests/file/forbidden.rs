@@ -46,8 +46,8 @@ impl Disk for ReadOnly {
         self.0.list(path)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
-        self.0.stamp(path)
+    fn change_token(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
+        self.0.change_token(path)
     }
 }
 

@@ -54,8 +54,8 @@ impl Disk for Watched {
         self.disk.list(path)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
-        if self.has_stamps { self.disk.stamp(path) } else { Ok(None) }
+    fn change_token(&self, path: &Path) -> io::Result<Option<ChangeToken>> {
+        if self.has_stamps { self.disk.change_token(path) } else { Ok(None) }
     }
 }
 

@@ -153,7 +153,7 @@ async fn a_run_that_is_too_large_for_its_store_is_set_aside() {
     // A person gives it back, and then it goes on.
     let claim = runstate_store::Claim::of("r", "ada", Duration::MAX);
     let lease = world.store.claim(&claim).await.unwrap().unwrap();
-    world.store.release(&lease, &runstate_store::Release::clean().pardoned()).await.unwrap();
+    world.store.release(&lease, &runstate_store::Release::clean().with_lost_claims_reset()).await.unwrap();
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(world.status("r").await, "Done natural_end");
     world.is_sound("r").await;

@@ -102,7 +102,7 @@ async fn a_run_that_was_given_back_is_driven_again() {
     world.create("poison", json!([])).await;
     ended(&world, 3).await;
     let lease = world.store.claim(&Claim::of("poison", "ada", Duration::MAX)).await.unwrap().unwrap();
-    world.store.release(&lease, &Release::clean().pardoned()).await.unwrap();
+    world.store.release(&lease, &Release::clean().with_lost_claims_reset()).await.unwrap();
     let info = world.loaded("poison").await.info;
     assert_eq!((info.lost, info.problem, info.not_before), (0, None, None));
     world.worker("w").run_ready(&*world.host).await.unwrap();

@@ -8,7 +8,7 @@ use crate::ledger::{Entries, Entry, Made, Sent};
 
 /// The entries of the ledger.
 #[derive(Debug, Default)]
-pub(super) struct Book<'e> {
+pub(super) struct LedgerIndex<'e> {
     pub(super) created: Vec<&'e str>,
     /// The version of each cancelled run at its cancellation.
     cancelled: HashMap<&'e str, u64>,
@@ -38,9 +38,9 @@ pub(super) struct Began<'e> {
     pub(super) key: &'e str,
 }
 
-impl<'e> Book<'e> {
+impl<'e> LedgerIndex<'e> {
     pub(super) fn of(entries: &'e Entries) -> Self {
-        let mut book = Book::default();
+        let mut book = LedgerIndex::default();
         for (at, entry) in entries.all.iter().enumerate() {
             match entry {
                 Entry::Began(it) => {

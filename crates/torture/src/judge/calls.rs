@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::tool_call::AnyToolCall;
 
-use super::book::{Began, Book};
+use super::book::{Began, LedgerIndex};
 use super::run::Seen;
 use super::{IN_DOUBT, Violation};
 use crate::script::{Asks, Call, ToolName};
 
-pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     let Some(state) = &seen.state else { return };
     let mut say = |what: String| wrong.push(Violation::new("calls", &*seen.id, what));
     let mut count = 0;
@@ -49,7 +49,7 @@ const SUPERSEDED: &str = "superseded by a new message";
 
 /// A tool executes as often as permitted: once, or never before a person is asked; and once more for each acknowledged
 /// resumption. A repeatable tool may repeat each of these, under its key.
-fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<(), String> {
+fn executions(seen: &Seen, book: &LedgerIndex<'_>, name: &str, asked: &Call) -> Result<(), String> {
     let allowed = |before: Option<&Began<'_>>| {
         let resumes = book.resumes(&seen.id, name, before);
         match asked.asks {
@@ -91,7 +91,7 @@ fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<
 
 fn outcome(
     seen: &Seen,
-    book: &Book<'_>,
+    book: &LedgerIndex<'_>,
     name: &str,
     call: &AnyToolCall,
     asked: &Call,

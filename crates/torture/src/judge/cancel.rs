@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::Violation;
-use super::book::Book;
+use super::book::LedgerIndex;
 use super::run::Seen;
 
 /// The number of commits before a driver notices a cancellation.
 const UNHEARD: usize = 20;
 
-pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     let Some(behind) = book.unheeded(&seen.id).filter(|_| !seen.ended_as("cancelled")) else { return };
     // The current holder of the run may finish first; a later holder reads the cancellation before it drives.
     let leases: HashSet<u64> = behind.iter().map(|made| made.fence).collect();

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Violation;
-use super::book::Book;
+use super::book::LedgerIndex;
 use super::run::Seen;
 use crate::ledger::{Made, digest, digest_of};
 
-pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("acknowledged", &*seen.id, what));
     let rows: HashMap<u64, u64> = seen.rows.iter().map(|(seq, json)| (*seq, digest(json))).collect();
     let events = seen.events.iter().map(|row| (row.seq, digest(&row.json)));

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use runstate::decision::Decision;
 
 use super::Violation;
-use super::book::Book;
+use super::book::LedgerIndex;
 use super::run::Seen;
 use crate::ledger::{Sent, digest_of_decision};
 
 /// Checks the replies to decisions.
-pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn replies(book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     for (suspension, sent) in book.accepted() {
         if sent.len() > 1 {
             let ids: Vec<&str> = sent.iter().map(|sent| &*sent.decision).collect();
@@ -38,12 +38,12 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
 }
 
 /// Did the actor of a decision decide on its call, by another decision?
-fn has_decided(book: &Book<'_>, sent: &Sent) -> bool {
+fn has_decided(book: &LedgerIndex<'_>, sent: &Sent) -> bool {
     book.accepted_of(&sent.run).any(|it| it.call == sent.call && it.actor == sent.actor)
 }
 
 /// Of the decisions on a call that require distinct people, no two have one actor, and each has an actor.
-fn people(seen: &Seen, book: &Book<'_>, say: &mut impl FnMut(String)) {
+fn people(seen: &Seen, book: &LedgerIndex<'_>, say: &mut impl FnMut(String)) {
     let all: Vec<&Sent> = book.accepted_of(&seen.id).filter(|sent| sent.wants_another).collect();
     for sent in &all {
         // Another kind of question may be answered by any person.
@@ -61,7 +61,7 @@ fn people(seen: &Seen, book: &Book<'_>, say: &mut impl FnMut(String)) {
     }
 }
 
-pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("decisions", &*seen.id, what));
     people(seen, book, &mut say);
     let was_cancelled = book.was_cancelled(&seen.id);

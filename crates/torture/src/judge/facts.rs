@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use runstate::decision::DecisionAction;
 
 use super::IN_DOUBT;
-use super::book::Book;
+use super::book::LedgerIndex;
 use super::run::Seen;
 
 /// The figures of a campaign.
@@ -38,7 +38,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(book: &Book<'_>) -> Facts {
+    pub(super) fn of(book: &LedgerIndex<'_>) -> Facts {
         let fenced = book.refused.iter().filter(|why| **why == "fenced").count();
         let mut facts = Facts {
             runs: book.created.len(),
@@ -53,7 +53,7 @@ impl Facts {
         facts
     }
 
-    pub(super) fn add(&mut self, seen: &Seen, book: &Book<'_>) {
+    pub(super) fn add(&mut self, seen: &Seen, book: &LedgerIndex<'_>) {
         let info = &seen.loaded.info;
         self.messages.0 += book.messaged(&seen.id).len();
         self.messages.1 += usize::from(seen.loaded.before.is_some());

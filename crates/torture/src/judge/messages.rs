@@ -8,10 +8,10 @@ use runstate::tool_call::{AnyToolCall, CallKey};
 use runstate_agent::{Message, ResultContent};
 
 use super::Violation;
-use super::book::Book;
+use super::book::LedgerIndex;
 use super::run::Seen;
 
-pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     let Some(state) = &seen.state else { return };
     let mut say = |what: String| wrong.push(Violation::new("messages", &*seen.id, what));
     let calls: HashMap<CallKey, &AnyToolCall> =

@@ -18,7 +18,7 @@ use runstate_store::RunStore;
 pub use facts::Facts;
 
 use crate::ledger::Entries;
-use book::Book;
+use book::LedgerIndex;
 
 pub use runstate::decision::IN_DOUBT;
 
@@ -56,7 +56,7 @@ pub struct Judged {
 
 /// Judges all runs of a ledger by their data in a store.
 pub async fn judge(store: &dyn RunStore, entries: &Entries) -> Judged {
-    let book = Book::of(entries);
+    let book = LedgerIndex::of(entries);
     let mut judged = Judged { facts: Facts::of(&book), violations: Vec::new() };
     decisions::replies(&book, &mut judged.violations);
     for run in &book.created {

@@ -8,7 +8,7 @@ use runstate_store::{EventRow, Loaded, RunStore, StoreError};
 use serde_json::Value;
 
 use super::Violation;
-use super::book::Book;
+use super::book::LedgerIndex;
 use crate::script::Script;
 
 /// A run with all its data.
@@ -86,7 +86,7 @@ impl Seen {
     }
 
     /// Has it a message that superseded its questions?
-    pub(super) fn is_messaged(&self, book: &Book<'_>) -> bool {
+    pub(super) fn is_messaged(&self, book: &LedgerIndex<'_>) -> bool {
         let texts = self.messages.iter().filter_map(|message| message["user"].as_str());
         texts.skip(1).any(|text| book.was_sent(text))
     }

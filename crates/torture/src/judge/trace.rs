@@ -7,7 +7,7 @@ use runstate::run::RunStatus;
 use runstate::trace::{Checker, Report, Rulebook, Unfinished, Verdict, check};
 
 use super::Violation;
-use super::book::Book;
+use super::book::LedgerIndex;
 use super::run::Seen;
 
 static RULES: LazyLock<Rulebook> = LazyLock::new(|| {
@@ -18,7 +18,7 @@ static RULES: LazyLock<Rulebook> = LazyLock::new(|| {
 /// The rules of `runstate check`.
 static OF_THE_COMMAND: LazyLock<Rulebook> = LazyLock::new(runstate::rulebook);
 
-pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("trace", &*seen.id, what));
     for ((seq, _), expected) in seen.rows.iter().zip(1..) {
         if *seq != expected {

@@ -69,7 +69,7 @@ impl People {
 
     fn is_answered_now(&mut self, approval: &Approval, demand: Demand) -> bool {
         let is_doubt = approval.suspension.action == IN_DOUBT;
-        let has_lapsed = approval.is_lapsed();
+        let has_lapsed = approval.is_expired();
         let in_100 = match demand {
             // A late decision gives the question up: at the end there is none, so that the question expires by itself.
             Demand::NoDoubts | Demand::All if has_lapsed => 0,

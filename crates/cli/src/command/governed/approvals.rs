@@ -1,6 +1,6 @@
 //! `runstate governed approvals`: the waiting questions.
 
-use runstate_governed::Waits;
+use runstate_governed::AwaitedInput;
 use serde_json::{Value, json};
 
 use super::drive::{approve, question};
@@ -28,7 +28,7 @@ pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, F
     let (mut told, mut bad) = (Vec::new(), false);
     for run in runs.listed()?.0 {
         let waits = runs.reader(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
-        if let Some(Some(Waits::Approval(pending))) = of_many(&run, waits, &mut bad) {
+        if let Some(Some(AwaitedInput::Approval(pending))) = of_many(&run, waits, &mut bad) {
             told.push((run, pending));
         }
     }

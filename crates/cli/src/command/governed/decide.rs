@@ -2,7 +2,7 @@
 
 use runstate::approval::ApprovalId;
 use runstate::governed_run::{GovernedRunStatus, RunId};
-use runstate_governed::{GovernedError, Governor, Waits};
+use runstate_governed::{AwaitedInput, GovernedError, Governor};
 
 use super::left_to_do;
 use super::signals::until_signal;
@@ -53,7 +53,7 @@ impl Args {
             .with_help(format!("`{approvals}` lists the waiting actions with their digests")));
         }
         let asked = match governor.waits(run).map_err(governed::refused)? {
-            Some(Waits::Approval(pending)) if pending.id == self.approval => pending.digest(),
+            Some(AwaitedInput::Approval(pending)) if pending.id == self.approval => pending.digest(),
             // The refusal of the answer states this.
             None if governor.status(run).is_ok_and(|status| status.is_rolling_back) => return Ok(()),
             // The run may ask between this check and the answer, and then with another digest.

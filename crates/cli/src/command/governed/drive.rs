@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use runstate::governed_run::{GovernedRunStatus, RunId};
-use runstate_governed::{GovernedError, Governor, PendingApproval, Progressed, Repairs, RunStatus, Waits};
+use runstate_governed::{
+    AwaitedInput, GovernedError, Governor, PendingApproval, Progressed, Repairs, RunStatus,
+};
 use serde_json::json;
 
 use super::signals::until_signal;
@@ -78,7 +80,7 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
     let exit = match status.state {
         GovernedRunStatus::Completed => Exit::Good,
         state if state.is_terminal() => Exit::Bad,
-        _ if matches!(progressed.waits, Some(Waits::Approval(_))) => Exit::Waiting,
+        _ if matches!(progressed.waits, Some(AwaitedInput::Approval(_))) => Exit::Waiting,
         _ => Exit::Unfinished,
     };
     if how.json {
@@ -103,7 +105,7 @@ async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed,
         // The run is opened again after each answer, and the first access has repaired it.
         repairs += std::mem::take(&mut progressed.repairs);
         progressed.repairs = repairs.clone();
-        let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
+        let Some(AwaitedInput::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
         if how.approve_plan && progressed.status == GovernedRunStatus::Planning {
             let by = Some(super::decide::user()).filter(|name| !name.trim().is_empty());
             let by = by.unwrap_or_else(|| "command line".to_owned());
@@ -202,7 +204,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     }
     left_to_do(status, runs).iter().for_each(|line| out.line(line));
     match &progressed.waits {
-        Some(Waits::Approval(pending)) => {
+        Some(AwaitedInput::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
             if let Some(command) = approve(pending, runs) {
                 out.line("to answer, from any terminal, and to continue:");
@@ -210,7 +212,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
                 out.line(&format!("  {}", runs.recover(&progressed.run)));
             }
         }
-        Some(Waits::Plan { objection }) => {
+        Some(AwaitedInput::Plan { objection }) => {
             out.line("  the run has no accepted plan, and halts at its time limit");
             if let Some(objection) = objection {
                 out.line(&format!("  {}", printable(objection)));
@@ -233,10 +235,10 @@ pub(super) fn approve(pending: &PendingApproval, runs: &Runs) -> Option<String> 
 fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) -> serde_json::Value {
     let folder = runs.folder_of(&progressed.run);
     let waits = match &progressed.waits {
-        Some(Waits::Approval(pending)) => json!({
+        Some(AwaitedInput::Approval(pending)) => json!({
             "approval": pending.id, "answer_by": pending.answer_by, "request": pending.request, "digest": pending.digest(),
         }),
-        Some(Waits::Plan { objection }) => json!({"plan": true, "objection": objection}),
+        Some(AwaitedInput::Plan { objection }) => json!({"plan": true, "objection": objection}),
         _ => serde_json::Value::Null,
     };
     let repairs = &progressed.repairs;

@@ -308,7 +308,7 @@ impl State {
     }
 
     /// The token is exact, because each operation has a unique time.
-    pub(super) fn stamp(&self, path: &Path) -> io::Result<ChangeToken> {
+    pub(super) fn change_token(&self, path: &Path) -> io::Result<ChangeToken> {
         self.up()?;
         let of = |file: Inode, length: usize, (boot, operation): Moment| ChangeToken {
             file: file as u64,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use runstate::decision::{DecisionAction, Suspension};
 use runstate_agent::{Incoming, Reply, RunGone};
 
-use super::super::played::{Replied, Sent, What};
+use super::super::played::{ExternalInput, Replied, Sent};
 use super::outside::{Awaited, Pending};
 use super::{Board, Flying};
 use crate::file::{Act, Decision, RUN, When};
@@ -111,7 +111,7 @@ impl Board {
             let first = inner.outside.sent.len();
             inner.outside.sent.extend(batch.iter().map(|incoming| Sent {
                 at_ms: now_ms,
-                what: What::Decision(Box::new(incoming.clone())),
+                what: ExternalInput::Decision(Box::new(incoming.clone())),
                 replied: None,
             }));
             // The batch may be empty: a person may have given no answer.
@@ -147,7 +147,11 @@ impl Board {
         let now_ms = self.clock.now_ms();
         let (number, parked) = {
             let mut inner = self.lock();
-            inner.outside.sent.push(Sent { at_ms: now_ms, what: What::Message(text.clone()), replied: None });
+            inner.outside.sent.push(Sent {
+                at_ms: now_ms,
+                what: ExternalInput::Message(text.clone()),
+                replied: None,
+            });
             (inner.outside.sent.len() - 1, inner.waiting && self.parks)
         };
         if parked {

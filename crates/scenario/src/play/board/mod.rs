@@ -28,7 +28,7 @@ pub(super) use outside::Outside;
 pub use outside::Ready;
 
 /// The receiver of replies to external inputs.
-pub type Told = Arc<dyn Fn(&Sent) + Send + Sync>;
+pub type ReplyObserver = Arc<dyn Fn(&Sent) + Send + Sync>;
 
 /// A pending reply, and the numbers of the sent inputs.
 type Flying = Pin<Box<dyn Future<Output = Vec<(usize, Replied)>> + Send>>;
@@ -46,7 +46,7 @@ pub(super) struct Board {
     asks: Asks,
     gone: Gone,
     also: Option<Arc<dyn EventSink>>,
-    accepted: Option<Told>,
+    accepted: Option<ReplyObserver>,
 }
 
 #[derive(Default)]
@@ -81,7 +81,7 @@ impl Board {
         (clock, began_ms): (Arc<dyn Clock>, u64),
         (asks, gone): (Asks, Gone),
         also: Option<Arc<dyn EventSink>>,
-        accepted: Option<Told>,
+        accepted: Option<ReplyObserver>,
     ) -> Self {
         let mut inner = Inner { outside, ..Inner::default() };
         inner.outside.sent_before = inner.outside.sent.len();

@@ -8,7 +8,7 @@ use runstate_agent::Incoming;
 use runstate_agent::event::{AgentEvent, EventKind, EventSink};
 use serde_json::Value;
 
-use super::super::played::{Replied, What};
+use super::super::played::{ExternalInput, Replied};
 use super::fire::answer;
 use super::outside::{Outside, Ready};
 use super::{Board, Inner};
@@ -112,8 +112,10 @@ impl Board {
         let sent = {
             let mut inner = self.lock();
             let of_id = |sent: &&mut super::Sent| match &sent.what {
-                What::Decision(incoming) => incoming.decision_id == decision_id && sent.replied.is_none(),
-                What::Message(_) => false,
+                ExternalInput::Decision(incoming) => {
+                    incoming.decision_id == decision_id && sent.replied.is_none()
+                }
+                ExternalInput::Message(_) => false,
             };
             let gone = inner.outside.sent_before;
             let Some(sent) = inner.outside.sent.iter_mut().skip(gone).find(of_id) else { return };

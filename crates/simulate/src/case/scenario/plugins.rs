@@ -6,7 +6,7 @@ use runstate_agent::keys::Scope;
 use runstate_scenario::file::{At, PhaseName, Plugin, Says as Verdict};
 use serde_json::json;
 
-use super::super::{Act, Case, Does, Gate, Place, Says};
+use super::super::{Act, ActPhase, Case, Does, Gate, Says};
 use super::called::{Called, patch, ticket};
 use super::find;
 
@@ -33,12 +33,12 @@ fn says(gate: &Gate) -> Verdict {
 
 fn act(act: &Act) -> Option<Plugin> {
     let phase = match act.phase {
-        Place::RunStart => PhaseName::RunStart,
-        Place::StepStart => PhaseName::StepStart,
-        Place::BeforeInference => PhaseName::BeforeInference,
-        Place::AfterInference => PhaseName::AfterInference,
-        Place::AfterToolExecute => PhaseName::AfterToolExecute,
-        Place::StepEnd => PhaseName::StepEnd,
+        ActPhase::RunStart => PhaseName::RunStart,
+        ActPhase::StepStart => PhaseName::StepStart,
+        ActPhase::BeforeInference => PhaseName::BeforeInference,
+        ActPhase::AfterInference => PhaseName::AfterInference,
+        ActPhase::AfterToolExecute => PhaseName::AfterToolExecute,
+        ActPhase::StepEnd => PhaseName::StepEnd,
     };
     let at = At { step: Some(act.step), ..At::any(phase) };
     let message = || "as planned".to_owned();
@@ -49,7 +49,7 @@ fn act(act: &Act) -> Option<Plugin> {
         Does::Wait(ms) => Plugin::Wait { at, ms },
         Does::Write => Plugin::Set { at, patch: patch("acted".to_owned(), Scope::Run, u64::from(act.step)) },
         // Tools are offered with a request alone.
-        Does::OfferRead if act.phase != Place::BeforeInference => return None,
+        Does::OfferRead if act.phase != ActPhase::BeforeInference => return None,
         Does::OfferRead => Plugin::Offer { tools: vec!["read".to_owned()], step: Some(act.step) },
     })
 }

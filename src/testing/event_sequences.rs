@@ -20,52 +20,52 @@ const PATIENCE: usize = 32;
 /// This tool compares a lifecycle with an independently written model:
 ///
 /// ```
-/// use runstate::testing::{example::Doors, words};
+/// use runstate::testing::{example::Doors, event_sequences};
 ///
 /// // The author of this model has not read the code: a removed door stays removed.
-/// for word in words(&Doors, 4) {
-///     let removed = word.steps().iter().position(|step| step.event == "remove" && step.is_taken());
+/// for sequence in event_sequences(&Doors, 4) {
+///     let removed = sequence.steps().iter().position(|step| step.event == "remove" && step.is_taken());
 ///     if let Some(i) = removed {
-///         assert!(word.steps()[i + 1..].iter().all(|step| !step.is_taken()), "{word}");
+///         assert!(sequence.steps()[i + 1..].iter().all(|step| !step.is_taken()), "{sequence}");
 ///     }
 /// }
-/// assert_eq!(words(&Doors, 4).count(), 1 + 5 + 25 + 125 + 625);
-/// assert_eq!(words(&Doors, 4).filter(|word| word.is_complete()).count(), 2);
+/// assert_eq!(event_sequences(&Doors, 4).count(), 1 + 5 + 25 + 125 + 625);
+/// assert_eq!(event_sequences(&Doors, 4).filter(|sequence| sequence.is_complete()).count(), 2);
 /// ```
-pub fn words<S: Subject>(subject: &S, longest: usize) -> Words<'_, S> {
-    Words { subject, longest, next: Some(Vec::new()) }
+pub fn event_sequences<S: Subject>(subject: &S, longest: usize) -> EventSequences<'_, S> {
+    EventSequences { subject, longest, next: Some(Vec::new()) }
 }
 
-/// The iterator of [`words`].
+/// The iterator of [`event_sequences`].
 ///
 /// # Panics
 /// [`next`](Iterator::next) does, when a refusal does not return machine and event unchanged, and when the
 /// subject has no payload for the requested name.
-pub struct Words<'a, S> {
+pub struct EventSequences<'a, S> {
     subject: &'a S,
     longest: usize,
     /// The events of the next sequence, by their indices.
     next: Option<Vec<usize>>,
 }
 
-impl<S> fmt::Debug for Words<'_, S> {
+impl<S> fmt::Debug for EventSequences<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Words")
+        f.debug_struct("EventSequences")
             .field("longest", &self.longest)
             .field("next", &self.next)
             .finish_non_exhaustive()
     }
 }
 
-impl<S: Subject> Iterator for Words<'_, S> {
-    type Item = Word;
+impl<S: Subject> Iterator for EventSequences<'_, S> {
+    type Item = EventSequence;
 
-    fn next(&mut self) -> Option<Word> {
+    fn next(&mut self) -> Option<EventSequence> {
         let letters = self.next.take()?;
         let names = <S::Machine as Machine>::Event::NAMES;
-        let word = spell(self.subject, letters.iter().map(|letter| names[*letter]));
+        let sequence = spell(self.subject, letters.iter().map(|letter| names[*letter]));
         self.next = successor(letters, names.len(), self.longest);
-        Some(word)
+        Some(sequence)
     }
 }
 
@@ -82,7 +82,7 @@ fn successor(mut letters: Vec<usize>, alphabet: usize, longest: usize) -> Option
     (letters.len() <= longest && alphabet > 0).then_some(letters)
 }
 
-fn spell<S: Subject>(subject: &S, names: impl ExactSizeIterator<Item = &'static str>) -> Word {
+fn spell<S: Subject>(subject: &S, names: impl ExactSizeIterator<Item = &'static str>) -> EventSequence {
     let mut runner: TestRunner = fixed_runner();
     let mut machine = S::Machine::create(subject.record());
     let mut steps = Vec::with_capacity(names.len());
@@ -109,18 +109,18 @@ fn spell<S: Subject>(subject: &S, names: impl ExactSizeIterator<Item = &'static 
         };
         steps.push(step);
     }
-    Word { end: machine.status().name(), graph, steps }
+    EventSequence { end: machine.status().name(), graph, steps }
 }
 
 /// An event sequence, with its results on a new machine.
 #[derive(Debug, Clone)]
-pub struct Word {
+pub struct EventSequence {
     graph: &'static Graph,
     steps: Vec<Step>,
     end: &'static str,
 }
 
-impl Word {
+impl EventSequence {
     /// The result of each event.
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -148,7 +148,7 @@ impl Word {
 }
 
 /// One line: the steps and the final state.
-impl fmt::Display for Word {
+impl fmt::Display for EventSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| write!(f, "{step}; "))?;
         write!(f, "ends in {}", self.end)

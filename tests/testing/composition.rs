@@ -2,7 +2,7 @@
 use runstate::kernel::{Persist, Status};
 use runstate::run::RunStatus;
 use runstate::testing::example::AnyDoor;
-use runstate::testing::{Product, Unproven, explore, run_and_calls, run_invariant, run_rule};
+use runstate::testing::{Composition, Unproven, explore, run_and_calls, run_invariant, run_rule};
 use runstate::tool_call::{AnyToolCall, ToolCallStatus};
 
 use super::snapshot;
@@ -76,7 +76,8 @@ fn composition_search_agrees_with_a_plain_search() {
 
 #[test]
 fn start_breaking_the_invariant_is_a_zero_step_counterexample() {
-    let error = Product::new().with("door", AnyDoor::GRAPH).explore(|_, _, _| true, |_| false).unwrap_err();
+    let error =
+        Composition::new().with("door", AnyDoor::GRAPH).explore(|_, _, _| true, |_| false).unwrap_err();
     assert_eq!(error.to_string(), "the invariant breaks after 0 steps:\n     door Open\n");
     assert_eq!(error.counterexample().unwrap().end().to_string(), "door Open");
 }
@@ -97,10 +98,10 @@ fn too_large_a_space_is_refused() {
 #[test]
 #[should_panic(expected = "got the statuses [9], expected one of each of 1 machines")]
 fn a_start_outside_the_space_is_refused() {
-    drop(Product::new().with("door", AnyDoor::GRAPH).start(&[9]));
+    drop(Composition::new().with("door", AnyDoor::GRAPH).start(&[9]));
 }
 
 #[test]
 fn composition_of_no_machines_has_one_state() {
-    assert_eq!(Product::new().explore(|_, _, _| true, |_| true).unwrap().states, 1);
+    assert_eq!(Composition::new().explore(|_, _, _| true, |_| true).unwrap().states, 1);
 }

@@ -61,7 +61,7 @@ impl AddAssign for Repairs {
 
 impl OpenRun<'_> {
     /// Repairs the files according to the state. The operation is idempotent.
-    pub(super) fn mend(&mut self, document: &Document) -> Result<()> {
+    pub(super) fn repair(&mut self, document: &Document) -> Result<()> {
         let Place { disk, folders, .. } = self.place;
         let all = transitions(document);
         let log = folders.log(&self.id);

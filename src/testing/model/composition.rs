@@ -6,14 +6,14 @@ use super::dense::Space;
 use super::outcome::{Counterexample, Explored, Unproven};
 use crate::kernel::{Edge, Graph};
 
-/// The maximum number of states of a [`Product`], reachable or not. Its set of visited states needs one bit per
+/// The maximum number of states of a [`Composition`], reachable or not. Its set of visited states needs one bit per
 /// state.
 const MOST: u64 = 1 << 32;
 
 /// Several machines that take transitions one at a time, at the level of their statuses.
 ///
 /// A machine may take a transition of its graph when the rule allows it, given the statuses of all machines.
-/// [`explore`](Product::explore) visits every combination of statuses that can be reached in this way and checks it
+/// [`explore`](Composition::explore) visits every combination of statuses that can be reached in this way and checks it
 /// against an invariant.
 ///
 /// A status is a number here, its index in the status enum: `ToolCallStatus::Running as u8`. A combination is a slice
@@ -21,13 +21,13 @@ const MOST: u64 = 1 << 32;
 ///
 /// ```
 /// use runstate::kernel::{Edge, Persist};
-/// use runstate::testing::Product;
+/// use runstate::testing::Composition;
 /// use runstate::testing::example::{AnyDoor, DoorStatus};
 ///
 /// // An airlock: two doors. One door may open when the other is not open.
 /// const OPEN: u8 = DoorStatus::Open as u8;
 /// const SHUT: u8 = DoorStatus::Shut as u8;
-/// let airlock = Product::new().with("inner", AnyDoor::GRAPH).with("outer", AnyDoor::GRAPH).start(&[OPEN, SHUT]);
+/// let airlock = Composition::new().with("inner", AnyDoor::GRAPH).with("outer", AnyDoor::GRAPH).start(&[OPEN, SHUT]);
 /// let other_is_shut =
 ///     |at: &[u8], door: usize, edge: &Edge| edge.to_index != usize::from(OPEN) || at[1 - door] != OPEN;
 /// let not_both_open = |at: &[u8]| at != [OPEN, OPEN];
@@ -43,18 +43,18 @@ const MOST: u64 = 1 << 32;
 ///   1. outer: Shut --> Open : reopen
 ///      inner Open, outer Open
 /// ");
-/// # Ok::<(), runstate::testing::Unproven<runstate::testing::ProductState, runstate::testing::ProductStep>>(())
+/// # Ok::<(), runstate::testing::Unproven<runstate::testing::CompositionState, runstate::testing::CompositionStep>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Product {
+pub struct Composition {
     machines: Vec<(String, &'static Graph)>,
     start: Option<Vec<u8>>,
 }
 
-impl Product {
+impl Composition {
     /// Makes a composition without machines.
     pub fn new() -> Self {
-        Product::default()
+        Composition::default()
     }
 
     /// Adds a machine with that name.
@@ -67,7 +67,7 @@ impl Product {
     /// Adds `count` machines of one lifecycle, named `name 1`, `name 2` and so on.
     #[must_use]
     pub fn with_each(self, name: &str, count: usize, graph: &'static Graph) -> Self {
-        (1..=count).fold(self, |product, i| product.with(format!("{name} {i}"), graph))
+        (1..=count).fold(self, |composition, i| composition.with(format!("{name} {i}"), graph))
     }
 
     /// Sets the start statuses. Default: the initial states.
@@ -101,7 +101,7 @@ impl Product {
         &self,
         rule: impl Fn(&[u8], usize, &'static Edge) -> bool,
         invariant: impl Fn(&[u8]) -> bool,
-    ) -> Result<Explored, Unproven<ProductState, ProductStep>> {
+    ) -> Result<Explored, Unproven<CompositionState, CompositionStep>> {
         let graphs: Vec<_> = self.machines.iter().map(|(_, graph)| *graph).collect();
         let space = Space::of(&graphs, MOST).ok_or(Unproven::TooMany { most: MOST })?;
         let initial =
@@ -112,28 +112,28 @@ impl Product {
             let start = self.state(&at);
             let steps = steps.into_iter().map(|(place, edge)| {
                 at[place] = edge.to_index as u8;
-                (ProductStep { place, machine: self.machines[place].0.clone(), edge }, self.state(&at))
+                (CompositionStep { place, machine: self.machines[place].0.clone(), edge }, self.state(&at))
             });
             Unproven::Violated(Counterexample { start, steps: steps.collect() })
         })
     }
 
-    fn state(&self, at: &[u8]) -> ProductState {
+    fn state(&self, at: &[u8]) -> CompositionState {
         let named = self.machines.iter().zip(at);
         let machines = named.map(|((name, graph), at)| (name.clone(), graph.states[usize::from(*at)].name));
-        ProductState { machines: machines.collect() }
+        CompositionState { machines: machines.collect() }
     }
 }
 
-/// The statuses of the machines of a [`Product`], by name.
+/// The statuses of the machines of a [`Composition`], by name.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ProductState {
+pub struct CompositionState {
     /// The name of each machine and the name of its state.
     pub machines: Vec<(String, &'static str)>,
 }
 
-impl fmt::Display for ProductState {
+impl fmt::Display for CompositionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, state)) in self.machines.iter().enumerate() {
             write!(f, "{}{name} {state}", if i == 0 { "" } else { ", " })?;
@@ -142,16 +142,16 @@ impl fmt::Display for ProductState {
     }
 }
 
-impl fmt::Debug for ProductState {
+impl fmt::Debug for CompositionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// One transition of one machine of a [`Product`].
+/// One transition of one machine of a [`Composition`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ProductStep {
+pub struct CompositionStep {
     /// The index of the machine.
     pub place: usize,
     /// The name of the machine.
@@ -160,7 +160,7 @@ pub struct ProductStep {
     pub edge: &'static Edge,
 }
 
-impl fmt::Display for ProductStep {
+impl fmt::Display for CompositionStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.machine, self.edge)
     }

@@ -7,9 +7,9 @@ use proptest::prelude::RngExt;
 use proptest::strategy::{NewTree, Strategy};
 use proptest::test_runner::{Reason, TestRunner};
 
-use super::Walk;
+use super::EventPath;
 use super::aim::Aim;
-use super::shrink::WalkTree;
+use super::shrink::EventPathTree;
 use crate::kernel::{Edge, Event, Machine, Persist, Slot, Status};
 use crate::testing::step::{Payload, Verdict, apply, payload};
 use crate::testing::subject::Subject;
@@ -20,35 +20,35 @@ const PATIENCE: usize = 32;
 /// The number of events that a mixed path applies in a terminal state, which refuses all of them.
 const BEYOND_THE_END: usize = 4;
 
-/// The strategy of [`legal_walks`](super::legal_walks) and [`mixed_walks`](super::mixed_walks).
-pub struct Walks<S> {
+/// The strategy of [`legal_paths`](super::legal_paths) and [`mixed_paths`](super::mixed_paths).
+pub struct EventPaths<S> {
     subject: Arc<S>,
     most: usize,
     is_mixed: bool,
 }
 
-impl<S: Subject> Walks<S> {
+impl<S: Subject> EventPaths<S> {
     pub(super) fn new(subject: S, most: usize, is_mixed: bool) -> Self {
-        Walks { subject: Arc::new(subject), most, is_mixed }
+        EventPaths { subject: Arc::new(subject), most, is_mixed }
     }
 }
 
-impl<S> Clone for Walks<S> {
+impl<S> Clone for EventPaths<S> {
     fn clone(&self) -> Self {
-        Walks { subject: self.subject.clone(), most: self.most, is_mixed: self.is_mixed }
+        EventPaths { subject: self.subject.clone(), most: self.most, is_mixed: self.is_mixed }
     }
 }
 
-impl<S> fmt::Debug for Walks<S> {
+impl<S> fmt::Debug for EventPaths<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_mixed { "mixed" } else { "legal" };
-        write!(f, "{kind} walks of up to {} steps", self.most)
+        write!(f, "{kind} paths of up to {} steps", self.most)
     }
 }
 
-impl<S: Subject> Strategy for Walks<S> {
-    type Tree = WalkTree<S>;
-    type Value = Walk<S::Machine>;
+impl<S: Subject> Strategy for EventPaths<S> {
+    type Tree = EventPathTree<S>;
+    type Value = EventPath<S::Machine>;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let drawn = runner.rng().random_range(0..=self.most);
@@ -69,7 +69,7 @@ impl<S: Subject> Strategy for Walks<S> {
             beyond_the_end += usize::from(stroll.machine.get().status().is_terminal());
         }
         let steps = stroll.steps;
-        Ok(WalkTree::new(self.subject.clone(), self.is_mixed, steps))
+        Ok(EventPathTree::new(self.subject.clone(), self.is_mixed, steps))
     }
 }
 

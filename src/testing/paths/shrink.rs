@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::Walk;
+use super::EventPath;
 use crate::kernel::{Event, Machine};
 use crate::testing::step::{Payload, Verdict, apply, fixed_runner, payload};
 use crate::testing::subject::Subject;
@@ -23,7 +23,7 @@ const SHORT: usize = 12;
 /// run can be removed. Then it simplifies each payload in turn. For a legal path it tries only changes that keep the
 /// path legal. Where a later payload no longer fits the machine (another key locked it), a fitting payload replaces
 /// it.
-pub struct WalkTree<S: Subject> {
+pub struct EventPathTree<S: Subject> {
     subject: Arc<S>,
     is_mixed: bool,
     steps: Vec<Payload<S>>,
@@ -56,11 +56,11 @@ enum What<S: Subject> {
     Payload(usize),
 }
 
-impl<S: Subject> WalkTree<S> {
+impl<S: Subject> EventPathTree<S> {
     pub(super) fn new(subject: Arc<S>, is_mixed: bool, steps: Vec<Payload<S>>) -> Self {
         let length = steps.len();
         let next = Next::Cut { length, end: length };
-        WalkTree { subject, is_mixed, steps, next, before_round: length, last: None }
+        EventPathTree { subject, is_mixed, steps, next, before_round: length, last: None }
     }
 
     /// Removes the next removable run of steps.
@@ -170,11 +170,14 @@ impl<S: Subject> WalkTree<S> {
     }
 }
 
-impl<S: Subject> ValueTree for WalkTree<S> {
-    type Value = Walk<S::Machine>;
+impl<S: Subject> ValueTree for EventPathTree<S> {
+    type Value = EventPath<S::Machine>;
 
-    fn current(&self) -> Walk<S::Machine> {
-        Walk { record: self.subject.record(), events: self.steps.iter().map(|step| step.current()).collect() }
+    fn current(&self) -> EventPath<S::Machine> {
+        EventPath {
+            record: self.subject.record(),
+            events: self.steps.iter().map(|step| step.current()).collect(),
+        }
     }
 
     fn simplify(&mut self) -> bool {
@@ -203,9 +206,12 @@ impl<S: Subject> ValueTree for WalkTree<S> {
     }
 }
 
-impl<S: Subject> fmt::Debug for WalkTree<S> {
+impl<S: Subject> fmt::Debug for EventPathTree<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.steps.iter().map(|step| step.current().name()).collect();
-        f.debug_struct("WalkTree").field("steps", &names).field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("EventPathTree")
+            .field("steps", &names)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
     }
 }

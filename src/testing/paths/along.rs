@@ -1,6 +1,6 @@
 //! A path along given transitions.
 
-use super::Walk;
+use super::EventPath;
 use crate::kernel::{Edge, Machine};
 use crate::testing::step::{Fault, Payload, fixed_runner, give, payload};
 use crate::testing::subject::Subject;
@@ -10,7 +10,7 @@ const PATIENCE: usize = 256;
 
 /// Makes a path that takes these transitions, with payloads that pass their guards. The path is deterministic.
 ///
-/// With [`fewest_walks`](crate::testing::fewest_walks) it makes a minimal set of runs in which every transition is
+/// With [`minimal_transition_cover`](crate::testing::minimal_transition_cover) it makes a minimal set of runs in which every transition is
 /// taken.
 ///
 /// # Errors
@@ -20,22 +20,25 @@ const PATIENCE: usize = 256;
 /// ```
 /// use runstate::kernel::Persist;
 /// use runstate::testing::example::{AnyDoor, Doors};
-/// use runstate::testing::{EdgeCounter, assert_covers, fewest_walks, walk_along};
+/// use runstate::testing::{EdgeCounter, assert_covers, minimal_transition_cover, path_along};
 ///
 /// let counter = EdgeCounter::of([AnyDoor::GRAPH]);
-/// for edges in fewest_walks(AnyDoor::GRAPH) {
-///     let mut walk = walk_along(&Doors, &edges)?;
-///     walk.observe(counter.observer());
-///     walk.drive(|_, step| assert!(step.is_taken()));
+/// for edges in minimal_transition_cover(AnyDoor::GRAPH) {
+///     let mut path = path_along(&Doors, &edges)?;
+///     path.observe(counter.observer());
+///     path.drive(|_, step| assert!(step.is_taken()));
 /// }
 /// assert_covers!(counter.coverage(), AnyDoor::GRAPH);
 ///
 /// let unlock = AnyDoor::GRAPH.edge("Locked", "unlock").unwrap();
-/// let error = walk_along(&Doors, &[unlock]).unwrap_err();
+/// let error = path_along(&Doors, &[unlock]).unwrap_err();
 /// assert_eq!(error.to_string(), "Open refuses 'unlock', expected Locked --> Shut : unlock");
 /// # Ok::<(), Box<runstate::testing::Fault>>(())
 /// ```
-pub fn walk_along<S: Subject>(subject: &S, edges: &[&'static Edge]) -> Result<Walk<S::Machine>, Box<Fault>> {
+pub fn path_along<S: Subject>(
+    subject: &S,
+    edges: &[&'static Edge],
+) -> Result<EventPath<S::Machine>, Box<Fault>> {
     let mut runner = fixed_runner();
     let mut machine = S::Machine::create(subject.record());
     let mut payloads: Vec<Payload<S>> = Vec::new();
@@ -55,5 +58,8 @@ pub fn walk_along<S: Subject>(subject: &S, edges: &[&'static Edge]) -> Result<Wa
             return Err(Box::new(Fault::NotTaken { step, edge: edge.to_string() }));
         }
     }
-    Ok(Walk { record: subject.record(), events: payloads.iter().map(|payload| payload.current()).collect() })
+    Ok(EventPath {
+        record: subject.record(),
+        events: payloads.iter().map(|payload| payload.current()).collect(),
+    })
 }

@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::step::{Step, give};
 use super::subject::Subject;
 use crate::kernel::{Event, Machine, Observer, Record};
-pub use along::walk_along;
-pub use strategy::Walks;
+pub use along::path_along;
+pub use strategy::EventPaths;
 
 /// A strategy for paths of up to `most` legal steps from a new machine, with payloads.
 ///
@@ -25,14 +25,14 @@ pub use strategy::Walks;
 ///
 /// ```
 /// use proptest::prelude::*;
-/// use runstate::testing::{example::Doors, legal_walks};
+/// use runstate::testing::{example::Doors, legal_paths};
 ///
-/// proptest!(|(walk in legal_walks(Doors, 20))| {
-///     walk.drive(|_, step| assert!(step.is_taken(), "{step}"));
+/// proptest!(|(path in legal_paths(Doors, 20))| {
+///     path.drive(|_, step| assert!(step.is_taken(), "{step}"));
 /// });
 /// ```
-pub fn legal_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
-    Walks::new(subject, most, false)
+pub fn legal_paths<S: Subject>(subject: S, most: usize) -> EventPaths<S> {
+    EventPaths::new(subject, most, false)
 }
 
 /// A strategy for paths of up to `most` steps from a new machine. Each step has an even chance to be a legal one or a
@@ -43,33 +43,33 @@ pub fn legal_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
 ///
 /// ```
 /// use proptest::prelude::*;
-/// use runstate::testing::{example::Doors, mixed_walks};
+/// use runstate::testing::{example::Doors, mixed_paths};
 ///
-/// proptest!(|(walk in mixed_walks(Doors, 20))| {
+/// proptest!(|(path in mixed_paths(Doors, 20))| {
 ///     let mut is_gone = false;
-///     walk.drive(|_, step| {
+///     path.drive(|_, step| {
 ///         assert!(!(is_gone && step.is_taken()), "a door that is gone: {step}");
 ///         is_gone |= step.event == "remove" && step.is_taken();
 ///     });
 /// });
 /// ```
-pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
-    Walks::new(subject, most, true)
+pub fn mixed_paths<S: Subject>(subject: S, most: usize) -> EventPaths<S> {
+    EventPaths::new(subject, most, true)
 }
 
 /// A new machine, and the events to apply to it.
 ///
-/// [`drive`](Walk::drive) applies them. A test with work of its own between two events takes the path apart:
+/// [`drive`](EventPath::drive) applies them. A test with work of its own between two events takes the path apart:
 ///
 /// ```
 /// use proptest::prelude::*;
 /// use runstate::snapshot::Snapshot;
 /// use runstate::testing::example::{AnyDoor, Doors};
-/// use runstate::testing::mixed_walks;
+/// use runstate::testing::mixed_paths;
 ///
 /// // A door that is stored and restored after each event takes an equal path.
-/// proptest!(|(walk in mixed_walks(Doors, 10))| {
-///     let (mut door, events) = walk.into_parts();
+/// proptest!(|(path in mixed_paths(Doors, 10))| {
+///     let (mut door, events) = path.into_parts();
 ///     for event in events {
 ///         door = door.apply(event).unwrap_or_else(|refused| refused.into_parts().0);
 ///         let before = door.status();
@@ -78,12 +78,12 @@ pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
 ///     }
 /// });
 /// ```
-pub struct Walk<M: Machine> {
+pub struct EventPath<M: Machine> {
     record: M::Record,
     events: Vec<M::Event>,
 }
 
-impl<M: Machine> Walk<M> {
+impl<M: Machine> EventPath<M> {
     /// The events.
     pub fn events(&self) -> &[M::Event] {
         &self.events
@@ -123,7 +123,7 @@ impl<M: Machine> Walk<M> {
 }
 
 /// The state and the events: a developer needs both to understand a failing case.
-impl<M: Machine> fmt::Debug for Walk<M> {
+impl<M: Machine> fmt::Debug for EventPath<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.events.iter().map(|event| event.name()).collect();
         write!(f, "{} from {}: {}", M::GRAPH.name, M::GRAPH.initial().name, names.join(", "))?;

@@ -2,14 +2,14 @@
 
 use runstate::turn::{CallRequest, Turn};
 use runstate_store::{Lease, MemoryStore, NewRun, RunData, RunLists, RunStore};
-use runstate_store_conformance::{OneHandle, Played, Taped, check_all};
+use runstate_store_conformance::{OneHandle, Played, RecordingStore, check_all};
 use serde_json::{Value, json};
 
 use super::times::{at, clock, of};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recording_store_conforms_to_the_store_contract() {
-    assert_eq!(check_all(|| async { OneHandle::new(Taped::with_clock) }).await, []);
+    assert_eq!(check_all(|| async { OneHandle::new(RecordingStore::with_clock) }).await, []);
 }
 
 async fn begun(store: &dyn RunStore, run: &str) -> Lease {
@@ -24,7 +24,7 @@ async fn asking(run: &str) -> Played {
 
 #[tokio::test]
 async fn recorded_commits_make_the_same_run_in_another_store() {
-    let (taped, other) = (Taped::with_clock(clock()), MemoryStore::with_clock(clock()));
+    let (taped, other) = (RecordingStore::with_clock(clock()), MemoryStore::with_clock(clock()));
     for run in ["r1", "r2"] {
         let (lease, played) = (begun(&taped, run).await, asking(run).await);
         for commit in played.commits() {
@@ -41,7 +41,7 @@ async fn recorded_commits_make_the_same_run_in_another_store() {
 
 #[tokio::test]
 async fn repeated_commit_is_kept_once_and_a_refused_one_never() {
-    let taped = Taped::with_clock(clock());
+    let taped = RecordingStore::with_clock(clock());
     let (lease, played) = (begun(&taped, "r1").await, asking("r1").await);
     let first = played.commits().next().unwrap();
     taped.commit(&lease, first).await.unwrap();

@@ -14,11 +14,11 @@ use runstate_store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, St
 /// ```
 /// use std::time::Duration;
 /// use runstate_store::{Claim, NewRun, RunData, RunQueue, StoreError};
-/// use runstate_store_conformance::{Played, Taped};
+/// use runstate_store_conformance::{Played, RecordingStore};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
-/// let taped = Taped::default();
+/// let taped = RecordingStore::default();
 /// taped.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
 /// let lease = taped.claim(&Claim::of("r1", "me", Duration::from_secs(1))).await?.unwrap();
 /// let played = Played::new("r1", &[]).await;
@@ -36,16 +36,16 @@ use runstate_store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, St
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Taped {
+pub struct RecordingStore {
     store: MemoryStore,
     /// By run and version. Locked briefly, never across an await.
     kept: Mutex<BTreeMap<String, BTreeMap<u64, Commit>>>,
 }
 
-impl Taped {
+impl RecordingStore {
     /// Creates an empty store with that clock.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
-        Taped { store: MemoryStore::with_clock(clock), kept: Mutex::default() }
+        RecordingStore { store: MemoryStore::with_clock(clock), kept: Mutex::default() }
     }
 
     /// Returns the commits of a run, in order and each once. A [repeated](Commit::again) commit replaces the first
@@ -61,7 +61,7 @@ impl Taped {
 }
 
 #[async_trait]
-impl Wrapper for Taped {
+impl Wrapper for RecordingStore {
     fn inner(&self) -> &dyn RunStore {
         &self.store
     }

@@ -1,6 +1,6 @@
 //! All strings of events up to a length.
 use runstate::testing::example::Doors;
-use runstate::testing::{Step, words};
+use runstate::testing::{Step, event_sequences};
 
 use super::Calls;
 use super::liar::{Liars, Lie};
@@ -46,11 +46,11 @@ mod by_hand {
 #[test]
 fn legal_sequences_of_a_tool_call_are_documented() {
     let (mut all, mut legal) = (0, 0);
-    for word in words(&Calls, 5) {
-        let events: Vec<_> = word.events().collect();
-        assert_eq!(word.is_legal(), by_hand::new(&events), "{word}");
+    for sequence in event_sequences(&Calls, 5) {
+        let events: Vec<_> = sequence.events().collect();
+        assert_eq!(sequence.is_legal(), by_hand::new(&events), "{sequence}");
         all += 1;
-        legal += usize::from(word.is_legal());
+        legal += usize::from(sequence.is_legal());
     }
     assert_eq!(all, 1 + 6 + 36 + 216 + 1_296 + 7_776);
     assert_eq!(legal, 40);
@@ -59,26 +59,27 @@ fn legal_sequences_of_a_tool_call_are_documented() {
 #[test]
 fn event_sequences_come_once_and_shortest_first() {
     let texts: Vec<String> =
-        words(&Doors, 2).map(|word| word.events().collect::<Vec<_>>().join(" ")).collect();
+        event_sequences(&Doors, 2).map(|sequence| sequence.events().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(texts.len(), 1 + 5 + 25);
     assert_eq!(
         texts[..8],
         ["", "close", "reopen", "lock", "unlock", "remove", "close close", "close reopen"]
     );
     assert_eq!(texts.last().unwrap(), "remove remove");
-    assert_eq!(words(&Doors, 0).count(), 1);
+    assert_eq!(event_sequences(&Doors, 0).count(), 1);
 }
 
 #[test]
 fn event_sequence_continues_after_a_refusal() {
-    let word = words(&Doors, 2).find(|word| word.events().eq(["reopen", "close"])).unwrap();
-    assert_eq!(word.to_string(), "Open refuses 'reopen'; Open --> Shut : close; ends in Shut");
-    assert!(!word.is_legal() && word.steps()[1].is_taken());
-    assert_eq!(word.steps().iter().filter(|step| !step.is_taken()).map(Step::to_string).count(), 1);
+    let sequence =
+        event_sequences(&Doors, 2).find(|sequence| sequence.events().eq(["reopen", "close"])).unwrap();
+    assert_eq!(sequence.to_string(), "Open refuses 'reopen'; Open --> Shut : close; ends in Shut");
+    assert!(!sequence.is_legal() && sequence.steps()[1].is_taken());
+    assert_eq!(sequence.steps().iter().filter(|step| !step.is_taken()).map(Step::to_string).count(), 1);
 }
 
 #[test]
 #[should_panic(expected = "door: Open refuses 'lock', and the event that came back is another")]
 fn a_refusal_that_changes_the_event_is_seen() {
-    words(&Liars(Lie::RefusalChangesEvent), 2).for_each(drop);
+    event_sequences(&Liars(Lie::RefusalChangesEvent), 2).for_each(drop);
 }

@@ -12,22 +12,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// fraction only if the fraction is not zero.
 ///
 /// ```
-/// use runstate_governed::When;
+/// use runstate_governed::Timestamp;
 ///
-/// let when: When = "2026-01-31T13:00:00.5+01:00".parse()?;
+/// let when: Timestamp = "2026-01-31T13:00:00.5+01:00".parse()?;
 /// assert_eq!(when.ms(), 1_769_860_800_500);
 /// assert_eq!(when.to_string(), "2026-01-31T12:00:00.500Z");
 /// // 30 February does not exist.
-/// assert!("2026-02-30T12:00:00Z".parse::<When>().is_err());
-/// # Ok::<(), runstate_governed::WhenError>(())
+/// assert!("2026-02-30T12:00:00Z".parse::<Timestamp>().is_err());
+/// # Ok::<(), runstate_governed::TimestampError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct When(u64);
+pub struct Timestamp(u64);
 
-impl When {
+impl Timestamp {
     /// Creates a time from milliseconds since the beginning of 1970.
     pub const fn from_ms(ms: u64) -> Self {
-        When(ms)
+        Timestamp(ms)
     }
 
     /// Returns the milliseconds since the beginning of 1970.
@@ -36,7 +36,7 @@ impl When {
     }
 }
 
-impl fmt::Display for When {
+impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = civil_from_days(self.0 / DAY_MS);
         let (second, ms) = (self.0 % DAY_MS / 1000, self.0 % 1000);
@@ -51,23 +51,25 @@ impl fmt::Display for When {
 
 /// Error: a text that is not a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WhenError {
+pub struct TimestampError {
     got: String,
 }
 
-impl fmt::Display for WhenError {
+impl fmt::Display for TimestampError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} is no time of 1970 or later; expected one like 2026-01-31T12:00:00Z", self.got)
     }
 }
 
-impl std::error::Error for WhenError {}
+impl std::error::Error for TimestampError {}
 
-impl std::str::FromStr for When {
-    type Err = WhenError;
+impl std::str::FromStr for Timestamp {
+    type Err = TimestampError;
 
-    fn from_str(text: &str) -> Result<Self, WhenError> {
-        parse(text.as_bytes()).map(When).ok_or_else(|| WhenError { got: text.chars().take(40).collect() })
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        parse(text.as_bytes())
+            .map(Timestamp)
+            .ok_or_else(|| TimestampError { got: text.chars().take(40).collect() })
     }
 }
 
@@ -121,13 +123,13 @@ fn number(digits: &[u8]) -> Option<u64> {
         .try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + u64::from(*digit - b'0')))
 }
 
-impl Serialize for When {
+impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for When {
+impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }

@@ -6,7 +6,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use runstate::kernel::Persist;
 use runstate::testing::example::{AnyDoor, DoorEvent, Doors};
-use runstate::testing::{Subject, Verdict, Walk, Walks, legal_walks, mixed_walks};
+use runstate::testing::{EventPath, EventPaths, Subject, Verdict, legal_paths, mixed_paths};
 use runstate::tool_call::AnyToolCall;
 
 use super::Calls;
@@ -19,29 +19,29 @@ fn runner(seed: u8) -> TestRunner {
 
 /// The simplest walk that proptest finds for which `is_bad` holds.
 fn simplest<S: Subject>(
-    walks: Walks<S>,
+    paths: EventPaths<S>,
     seed: u8,
-    is_bad: impl Fn(Walk<S::Machine>) -> bool,
-) -> Walk<S::Machine> {
-    let result = runner(seed).run(&walks, |walk| {
-        prop_assert!(!is_bad(walk));
+    is_bad: impl Fn(EventPath<S::Machine>) -> bool,
+) -> EventPath<S::Machine> {
+    let result = runner(seed).run(&paths, |path| {
+        prop_assert!(!is_bad(path));
         Ok(())
     });
     match result {
-        Err(TestError::Fail(_, walk)) => walk,
-        other => panic!("got {:?}, expected a failing walk", other.map_err(|e| e.to_string())),
+        Err(TestError::Fail(_, path)) => path,
+        other => panic!("got {:?}, expected a failing path", other.map_err(|e| e.to_string())),
     }
 }
 
 proptest! {
     #[test]
-    fn each_step_of_a_legal_path_is_taken(walk in legal_walks(Calls, 30)) {
-        walk.drive(|_, step| assert!(step.is_taken(), "{step}"));
+    fn each_step_of_a_legal_path_is_taken(path in legal_paths(Calls, 30)) {
+        path.drive(|_, step| assert!(step.is_taken(), "{step}"));
     }
 
     #[test]
-    fn mixed_path_moves_only_along_the_graph(walk in mixed_walks(Calls, 30)) {
-        walk.drive(|call, step| {
+    fn mixed_path_moves_only_along_the_graph(path in mixed_paths(Calls, 30)) {
+        path.drive(|call, step| {
             let edge = AnyToolCall::GRAPH.edge(step.from, step.event);
             let to = edge.map(|edge| edge.to);
             let now = call.status().name();
@@ -55,8 +55,8 @@ fn mixed_paths_have_legal_refused_and_guarded_steps() {
     let (mut taken, mut no_edge, mut by_guard) = (0, 0, 0);
     let mut runner = runner(1);
     for _ in 0..100 {
-        let walk = mixed_walks(Calls, 30).new_tree(&mut runner).unwrap().current();
-        walk.drive(|_, step| match step.verdict {
+        let path = mixed_paths(Calls, 30).new_tree(&mut runner).unwrap().current();
+        path.drive(|_, step| match step.verdict {
             Verdict::Taken(_) => taken += 1,
             Verdict::NoEdge => no_edge += 1,
             Verdict::ByGuard => by_guard += 1,
@@ -69,7 +69,7 @@ fn mixed_paths_have_legal_refused_and_guarded_steps() {
 fn mixed_paths_of_one_seed_are_equal() {
     let text = |seed| {
         let mut runner = runner(seed);
-        let trees = (0..20).map(|_| mixed_walks(Doors, 20).new_tree(&mut runner).unwrap());
+        let trees = (0..20).map(|_| mixed_paths(Doors, 20).new_tree(&mut runner).unwrap());
         trees.map(|tree| format!("{:?}\n", tree.current())).collect::<String>()
     };
     assert_eq!(text(1), text(1));
@@ -86,8 +86,8 @@ fn legal_paths_soon_cover_all_edges() {
             let mut cases = 0;
             while seen.len() < AnyToolCall::GRAPH.edges.len() {
                 cases += 1;
-                let walk = legal_walks(Calls, 10).new_tree(&mut runner).unwrap().current();
-                walk.drive(|_, step| {
+                let path = legal_paths(Calls, 10).new_tree(&mut runner).unwrap().current();
+                path.drive(|_, step| {
                     seen.insert((step.from, step.event));
                 });
             }
@@ -102,18 +102,18 @@ fn legal_paths_soon_cover_all_edges() {
 fn failing_path_shrinks_to_the_shortest() {
     // Wrong: a door is never removed once it was locked. The shortest way there has five steps, and the keys fit.
     for seed in 1..10 {
-        let walk = simplest(legal_walks(Doors, 40), seed, |walk| {
+        let path = simplest(legal_paths(Doors, 40), seed, |path| {
             let (mut was_locked, mut is_bad) = (false, false);
-            walk.drive(|_, step| {
+            path.drive(|_, step| {
                 was_locked |= step.event == "lock";
                 is_bad |= was_locked && step.event == "remove";
             });
             is_bad
         });
-        let names: Vec<_> = walk.events().iter().map(DoorEvent::name).collect();
+        let names: Vec<_> = path.events().iter().map(DoorEvent::name).collect();
         assert_eq!(names, ["close", "lock", "unlock", "reopen", "remove"], "seed {seed}");
         // Changing the key that locks takes along the key that unlocks.
-        assert!(format!("{walk:?}").contains("Lock(Lock { key: 0 }), Unlock(Unlock { key: 0 })"), "{walk:?}");
+        assert!(format!("{path:?}").contains("Lock(Lock { key: 0 }), Unlock(Unlock { key: 0 })"), "{path:?}");
     }
 }
 
@@ -121,15 +121,15 @@ fn failing_path_shrinks_to_the_shortest() {
 fn failing_path_shrinks_to_the_simplest_payload() {
     // Wrong: doors are locked with keys below 100.
     for seed in 1..10 {
-        let walk = simplest(legal_walks(Doors, 40), seed, |walk| {
+        let path = simplest(legal_paths(Doors, 40), seed, |path| {
             let mut is_bad = false;
-            walk.drive(|door, _| {
+            path.drive(|door, _| {
                 is_bad |= matches!(door, AnyDoor::Locked(door) if door.state().key() >= 100)
             });
             is_bad
         });
         assert_eq!(
-            format!("{walk:?}"),
+            format!("{path:?}"),
             "door from Open: close, lock = [Close(Close), Lock(Lock { key: 100 })]",
             "seed {seed}"
         );
@@ -140,12 +140,12 @@ fn failing_path_shrinks_to_the_simplest_payload() {
 fn failing_mixed_path_shrinks_to_the_shortest() {
     // Wrong: a locked door refuses nothing.
     for seed in 1..10 {
-        let walk = simplest(mixed_walks(Doors, 40), seed, |walk| {
+        let path = simplest(mixed_paths(Doors, 40), seed, |path| {
             let mut is_bad = false;
-            walk.drive(|_, step| is_bad |= step.from == "Locked" && !step.is_taken());
+            path.drive(|_, step| is_bad |= step.from == "Locked" && !step.is_taken());
             is_bad
         });
-        assert_eq!(walk.events().len(), 3, "seed {seed}: {walk:?}");
+        assert_eq!(path.events().len(), 3, "seed {seed}: {path:?}");
     }
 }
 
@@ -153,7 +153,7 @@ fn failing_mixed_path_shrinks_to_the_shortest() {
 fn an_edge_that_apply_refuses_is_named() {
     let mut runner = runner(1);
     let errors =
-        (0..20).filter_map(|_| legal_walks(Liars(Lie::RefusesDeclaredEdge), 20).new_tree(&mut runner).err());
+        (0..20).filter_map(|_| legal_paths(Liars(Lie::RefusesDeclaredEdge), 20).new_tree(&mut runner).err());
     let texts: HashSet<String> = errors.map(|reason| reason.to_string()).collect();
     assert_eq!(
         texts,
@@ -166,7 +166,7 @@ fn an_edge_that_apply_refuses_is_named() {
 fn driving_a_path_detects_a_refusal_with_a_change() {
     let mut runner = runner(1);
     for _ in 0..100 {
-        mixed_walks(Liars(Lie::RefusalChangesMachine), 20)
+        mixed_paths(Liars(Lie::RefusalChangesMachine), 20)
             .new_tree(&mut runner)
             .unwrap()
             .current()
