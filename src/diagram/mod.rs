@@ -38,6 +38,7 @@ pub use graph::JsonError;
 pub use graph::{Arrow, Composite, Drawn, FlattenError, GraphEdge, GraphState, Mark, StateGraph};
 #[cfg(feature = "trace")]
 pub(crate) use graph::{decode, encode_text};
+pub use label::EventLabel;
 #[cfg(feature = "trace")]
 pub(crate) use label::event_name;
 pub use model::{

@@ -29,7 +29,7 @@ mod subject;
 
 pub use crate::{assert_conforms, assert_covers};
 pub use assertions::{NotConforming, ToRulebook, Uncovered, conforms, covers};
-pub use cover::minimal_transition_cover;
+pub use cover::{minimal_diagram_cover, minimal_transition_cover};
 pub use coverage::{EdgeCounter, coverage_diagram};
 pub use event_sequences::{EventSequence, EventSequences, event_sequences};
 pub use exhaustive::exhaustive;

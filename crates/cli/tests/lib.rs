@@ -10,6 +10,7 @@ mod durable;
 mod every_store;
 mod folders;
 mod formats;
+mod fuzz;
 mod governed;
 mod held;
 mod help;

@@ -9,6 +9,7 @@ mod diagram;
 mod diff;
 mod expire;
 mod export;
+mod fuzz;
 #[cfg(unix)]
 mod governed;
 mod hand;
@@ -77,6 +78,7 @@ enum Command {
     Check(check::Args),
     Diagram(diagram::Args),
     Diff(diff::Args),
+    Fuzz(fuzz::Args),
     #[cfg(unix)]
     Governed(governed::Args),
     List(list::Args),
@@ -109,6 +111,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args, out),
         Command::Diagram(args) => diagram::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
+        Command::Fuzz(args) => fuzz::run(&args, out),
         #[cfg(unix)]
         Command::Governed(args) => governed::run(&args, out),
         Command::List(args) => Ok(list::run(&args, out)),

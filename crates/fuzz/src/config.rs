@@ -1,0 +1,97 @@
+//! The configuration: events of labels, permitted refusals, payloads.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+
+use crate::map::MapError;
+use crate::payload::Generator;
+
+/// How a diagram is fuzzed. A file has these fields in YAML; all are optional.
+///
+/// ```
+/// let config = runstate_fuzz::Config::parse("
+/// events: {it is paid: pay}        # a label, and the event that it means
+/// may_refuse: [ship, Created.pay]  # an event, or an event in a state
+/// payloads:
+///   pay: {object: {amount: {int: {min: 1, max: 100}}, code: {regex: '[A-Z]{3}'}}}
+///   ship: {samples: [{to: home}, {to: office}]}
+/// ").unwrap();
+/// assert_eq!(config.events["it is paid"], "pay");
+///
+/// let error = runstate_fuzz::Config::parse("payload: {}").unwrap_err();
+/// assert!(error.to_string().contains("payload"));
+/// ```
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Config {
+    /// The event of each label that is not in the form `event [guard] / action`.
+    pub events: BTreeMap<String, String>,
+    /// The events that may be refused in a state that has a transition for them: `event`, or `State.event`.
+    /// A transition with a guard needs no entry.
+    pub may_refuse: Vec<String>,
+    /// The generator of the payloads of each event. Default: an empty object.
+    pub payloads: BTreeMap<String, Generator>,
+}
+
+impl Config {
+    /// Parses a configuration in YAML.
+    ///
+    /// # Errors
+    /// [`ConfigError`], with line and column.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        if text.trim().is_empty() {
+            return Ok(Config::default());
+        }
+        let config: Config = serde_saphyr::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
+        for (event, generator) in &config.payloads {
+            let strategy = generator.strategy();
+            drop(strategy.map_err(|why| ConfigError(format!("the payload of `{event}`: {why}")))?);
+        }
+        Ok(config)
+    }
+
+    pub(crate) fn may_refuse(&self, state: &str, event: &str) -> bool {
+        self.may_refuse.iter().any(|entry| match entry.rsplit_once('.') {
+            Some((in_state, of)) => (in_state, of) == (state, event) || entry == event,
+            None => entry == event,
+        })
+    }
+
+    /// Checks that each name is one of the diagram.
+    pub(crate) fn check(&self, states: &[String], events: &[String]) -> Result<(), MapError> {
+        let is_event = |name: &str| events.iter().any(|event| event == name);
+        let expected = events.join(", ");
+        if let Some(event) = self.payloads.keys().find(|event| !is_event(event)) {
+            return Err(MapError(format!(
+                "`payloads` names the event `{event}`; the diagram has {expected}"
+            )));
+        }
+        let is_known = |entry: &str| {
+            is_event(entry)
+                || entry
+                    .rsplit_once('.')
+                    .is_some_and(|(state, event)| is_event(event) && states.iter().any(|name| name == state))
+        };
+        match self.may_refuse.iter().find(|entry| !is_known(entry)) {
+            None => Ok(()),
+            Some(entry) => Err(MapError(format!(
+                "`may_refuse` has `{entry}`; expected `event` or `State.event`, with an event of {expected}"
+            ))),
+        }
+    }
+}
+
+/// A configuration that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,210 @@
+//! Findings, and the report of a fuzzing run.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// The kind of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// The machine starts in a state that is not initial.
+    WrongStart,
+    /// The machine takes an event that has no transition from its state.
+    AcceptedIllegal,
+    /// The machine refuses an event that has a transition without a guard.
+    RefusedLegal,
+    /// The machine takes an event and enters a state that is no target of it.
+    WrongTarget,
+    /// The machine refuses an event and changes its state.
+    MovedOnRefusal,
+    /// The machine changes its state without an event, where the diagram has no transition without a label.
+    MovedByItself,
+    /// The system ended, or its code panicked.
+    Crash,
+    /// The system did not reply in time.
+    Timeout,
+    /// The system replied with something else than a reply.
+    Garbage,
+    /// The system wrote more than the protocol allows.
+    Flood,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::WrongStart => "wrong-start",
+            Kind::AcceptedIllegal => "accepted-illegal",
+            Kind::RefusedLegal => "refused-legal",
+            Kind::WrongTarget => "wrong-target",
+            Kind::MovedOnRefusal => "moved-on-refusal",
+            Kind::MovedByItself => "moved-by-itself",
+            Kind::Crash => "crash",
+            Kind::Timeout => "timeout",
+            Kind::Garbage => "garbage",
+            Kind::Flood => "flood",
+        })
+    }
+}
+
+/// One request of a sequence, and the reply to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// The state before the request.
+    pub from: String,
+    /// The event; none for an observation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// The payload of the event.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub payload: Value,
+    /// The reason of a refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// The state after the request; none if there was no reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let to = self.to.as_deref().unwrap_or("?");
+        let event = self.event.as_deref().unwrap_or("(observed)");
+        let payload = match &self.payload {
+            Value::Object(fields) if fields.is_empty() => String::new(),
+            Value::Null => String::new(),
+            payload => format!(" {payload}"),
+        };
+        match &self.refused {
+            None => write!(f, "{} --> {to} : {event}{payload}", self.from),
+            Some(reason) => {
+                write!(f, "{} refuses {event}{payload}: {reason:?}", self.from)?;
+                if self.to.as_ref() == Some(&self.from) { Ok(()) } else { write!(f, ", and becomes {to}") }
+            }
+        }
+    }
+}
+
+/// A difference between the system and its diagram, with the shortest known sequence that shows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The kind.
+    pub kind: Kind,
+    /// The difference in words.
+    pub why: String,
+    /// The initial state of the sequence; none if the system did not start.
+    pub start: Option<String>,
+    /// The requests and replies; the last one shows the difference.
+    pub exchanges: Vec<Exchange>,
+    /// The last output of the system beside its replies.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub log: String,
+    /// The number of fresh replays that showed the difference, of [`Finding::REPLAYS`]. Fewer than all: the finding is
+    /// flaky, and not shrunk.
+    pub reproduced: u32,
+    /// Whether a stored regression showed it.
+    pub is_regression: bool,
+}
+
+impl Finding {
+    /// The number of fresh replays of each finding.
+    pub const REPLAYS: u32 = 3;
+
+    /// Whether some fresh replay did not show the difference.
+    #[must_use]
+    pub fn is_flaky(&self) -> bool {
+        self.reproduced < Finding::REPLAYS
+    }
+}
+
+/// The result of a fuzzing run. Its [`Display`](fmt::Display) form has no times: a deterministic system gives the same
+/// text again for the same seed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The name of the diagram.
+    pub lifecycle: String,
+    /// The seed.
+    pub seed: u64,
+    /// The number of transitions of the diagram.
+    pub transitions: usize,
+    /// The transitions that no sequence took, in the notation of the diagram.
+    pub uncovered: Vec<String>,
+    /// The number of sequences.
+    pub sequences: u64,
+    /// The number of requests.
+    pub requests: u64,
+    /// The differences.
+    pub findings: Vec<Finding>,
+    /// The names of replayed regressions that show no difference any more.
+    pub fixed: Vec<String>,
+    /// The names of regressions of another diagram.
+    pub stale: Vec<String>,
+}
+
+impl Report {
+    /// Whether there is no difference and each transition was taken.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty() && self.uncovered.is_empty()
+    }
+}
+
+/// The last lines of a system's log that a text shows.
+const LOG_LINES: usize = 10;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let covered = self.transitions - self.uncovered.len();
+        writeln!(
+            f,
+            "{}: {covered} of {} transitions taken, {} in {} sequences with {} requests, seed {}",
+            self.lifecycle,
+            self.transitions,
+            match self.findings.len() {
+                0 => "no difference".to_owned(),
+                1 => "1 difference".to_owned(),
+                count => format!("{count} differences"),
+            },
+            self.sequences,
+            self.requests,
+            self.seed,
+        )?;
+        for finding in &self.findings {
+            writeln!(f, "\n{}: {}", finding.kind, finding.why)?;
+            if finding.is_regression {
+                writeln!(f, "  a stored regression shows it")?;
+            }
+            if finding.is_flaky() {
+                writeln!(f, "  flaky: {} of {} fresh replays show it", finding.reproduced, Finding::REPLAYS)?;
+            }
+            if let Some(start) = &finding.start {
+                writeln!(f, "  [*] --> {start}")?;
+            }
+            for exchange in &finding.exchanges {
+                writeln!(f, "  {exchange}")?;
+            }
+            let lines: Vec<&str> = finding.log.lines().collect();
+            for line in &lines[lines.len().saturating_sub(LOG_LINES)..] {
+                writeln!(f, "  | {line}")?;
+            }
+        }
+        for edge in &self.uncovered {
+            writeln!(f, "\nuncovered: {edge}")?;
+        }
+        for name in &self.fixed {
+            writeln!(f, "\nfixed: the regression {name} shows no difference")?;
+        }
+        for name in &self.stale {
+            writeln!(
+                f,
+                "\nstale: the regression {name} is of another diagram, and was replayed all the same"
+            )?;
+        }
+        Ok(())
+    }
+}

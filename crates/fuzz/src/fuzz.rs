@@ -1,0 +1,125 @@
+//! The settings of a fuzzing run, and its phases.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::engine::{Engine, Stop};
+use crate::finding::Report;
+use crate::map::Map;
+use crate::regression::Regression;
+use crate::sut::Sut;
+
+/// A fuzzing run of a system against a diagram.
+///
+/// It replays stored regressions, then takes each transition with the fewest sequences that the diagram allows, then sends
+/// random sequences: least-taken transitions first, and 30 % events that the state refuses. A sequence continues after a
+/// refusal, since damage may show later. Each difference is replayed three times from a fresh start and shrunk.
+///
+/// [`Sut`] has an example.
+pub struct Fuzz {
+    pub(crate) map: Map,
+    pub(crate) seed: u64,
+    pub(crate) sequences: Option<u64>,
+    pub(crate) depth: usize,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) now: Box<dyn Fn() -> Duration>,
+    pub(crate) is_stopped: Box<dyn Fn() -> bool>,
+    pub(crate) regressions: Vec<Regression>,
+}
+
+impl Fuzz {
+    /// Makes a run with the seed 0, 100 random sequences and a depth of 50.
+    #[must_use]
+    pub fn new(map: Map) -> Self {
+        Fuzz {
+            map,
+            seed: 0,
+            sequences: None,
+            depth: 50,
+            limit: None,
+            now: Box::new(|| Duration::ZERO),
+            is_stopped: Box::new(|| false),
+            regressions: Vec::new(),
+        }
+    }
+
+    /// Sets the seed. Default: 0. The same seed gives the same requests to a deterministic system.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets the number of random sequences. Default: 100, or no limit with [`time_limit`](Self::time_limit).
+    #[must_use]
+    pub fn sequences(mut self, sequences: u64) -> Self {
+        self.sequences = Some(sequences);
+        self
+    }
+
+    /// Sets the maximum length of a random sequence, at least 1. Default: 50.
+    #[must_use]
+    pub fn depth(mut self, depth: usize) -> Self {
+        self.depth = depth.max(1);
+        self
+    }
+
+    /// Sets the duration of the random phase, measured by this clock. Default: no limit of time.
+    ///
+    /// With a clock the shrinking of one difference ends after 60 s; without one it ends after 200 replays alone.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration, now: impl Fn() -> Duration + 'static) -> Self {
+        self.limit = Some(limit);
+        self.now = Box::new(now);
+        self
+    }
+
+    /// Sets a condition that ends the run between two requests. Default: none.
+    #[must_use]
+    pub fn stop_when(mut self, is_stopped: impl Fn() -> bool + 'static) -> Self {
+        self.is_stopped = Box::new(is_stopped);
+        self
+    }
+
+    /// Sets the regressions to replay first. Default: none.
+    #[must_use]
+    pub fn regressions(mut self, regressions: Vec<Regression>) -> Self {
+        self.regressions = regressions;
+        self
+    }
+
+    /// Fuzzes a system.
+    ///
+    /// # Errors
+    /// [`Unusable`]: the system cannot be tested.
+    ///
+    /// # Panics
+    /// Never: a panic of the system is a finding.
+    pub fn run(&self, sut: &mut dyn Sut) -> Result<Report, Unusable> {
+        let mut engine = Engine::new(self, sut);
+        let (fixed, stale) = engine.replay_all(&self.regressions).map_err(Unusable)?;
+        let done = engine.cover().and_then(|()| engine.explore());
+        if let Err(Stop::Unusable(why)) = done {
+            return Err(Unusable(why));
+        }
+        Ok(engine.report(fixed, stale))
+    }
+}
+
+impl fmt::Debug for Fuzz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fuzz").field("map", &self.map.name).field("seed", &self.seed).finish_non_exhaustive()
+    }
+}
+
+/// A system that cannot be tested, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable(String);
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}

@@ -1,0 +1,31 @@
+//! Fuzzing of transitions: a system against its state diagram.
+//!
+//! A [`Sut`] is a system under test: a state machine in Rust, a lifecycle of `runstate` ([`Lifecycle`]), or any
+//! [`Program`] that speaks a protocol of JSON lines. [`Fuzz`] sends it events, legal and illegal, and compares each reply
+//! with the diagram. A difference is a [`Finding`] with the shortest sequence that shows it.
+//!
+//! The command `runstate fuzz` does the same for a program.
+
+mod config;
+mod engine;
+mod finding;
+mod fuzz;
+mod judge;
+mod map;
+mod payload;
+mod program;
+mod regression;
+mod sequence;
+mod shrink;
+mod subject;
+mod sut;
+
+pub use config::{Config, ConfigError};
+pub use finding::{Exchange, Finding, Kind, Report};
+pub use fuzz::{Fuzz, Unusable};
+pub use map::{Map, MapError};
+pub use payload::{FloatRange, Generator, IntRange, Length, ListOf};
+pub use program::Program;
+pub use regression::{Regression, RegressionError};
+pub use subject::Lifecycle;
+pub use sut::{Broken, Reply, Sut};

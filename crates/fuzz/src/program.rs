@@ -1,0 +1,386 @@
+//! A program as a system under test: one JSON object a line, over its standard input and output.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::sut::{Broken, Reply, Sut};
+
+/// The maximum length of a line, in bytes.
+const LINE: usize = 1024 * 1024;
+/// The part of standard error that is kept, in bytes.
+const KEPT: usize = 64 * 1024;
+/// The lines that may wait for a reader.
+const LINES: usize = 16;
+/// The time that a program has to end after its standard input was closed.
+const END: Duration = Duration::from_secs(2);
+/// The time that a program has to change its state by itself, in milliseconds.
+const OBSERVE_MS: u64 = 50;
+
+/// A program behind protocol 1. Its documentation is `docs/fuzzing.md`.
+///
+/// The program runs in a process group of its own. The group is killed when the value is dropped.
+#[derive(Debug)]
+pub struct Program {
+    command: Vec<OsString>,
+    lifecycle: String,
+    seed: u64,
+    start_timeout: Duration,
+    timeout: Duration,
+    is_fresh: bool,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Line>,
+    errors: Arc<Mutex<VecDeque<u8>>>,
+    /// The id of the next request.
+    id: u64,
+    can_reset: bool,
+    is_broken: bool,
+}
+
+/// What a program wrote.
+#[derive(Debug)]
+enum Line {
+    Text(String),
+    NoUtf8,
+    TooLong,
+}
+
+/// A request line.
+#[derive(Serialize)]
+struct Request<'a> {
+    id: u64,
+    #[serde(flatten)]
+    body: Body<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Body<'a> {
+    Hello { hello: Hello<'a> },
+    Reset { reset: bool },
+    Observe { observe_ms: u64 },
+    Event { event: &'a str, payload: &'a Value },
+}
+
+#[derive(Serialize)]
+struct Hello<'a> {
+    protocol: u32,
+    lifecycle: &'a str,
+    seed: u64,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    id: Option<u64>,
+    ready: Option<Ready>,
+    state: Option<String>,
+    #[serde(default)]
+    taken: bool,
+    refused: Option<Value>,
+    error: Option<Value>,
+    data: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Ready {
+    #[serde(default)]
+    reset: bool,
+}
+
+impl Program {
+    /// Makes the system of a program with its arguments. It is not started yet.
+    ///
+    /// # Panics
+    /// If the command has no program.
+    pub fn new(command: Vec<OsString>, lifecycle: impl Into<String>, seed: u64) -> Self {
+        assert!(!command.is_empty(), "a command begins with its program");
+        Program {
+            command,
+            lifecycle: lifecycle.into(),
+            seed,
+            start_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(5),
+            is_fresh: false,
+            running: None,
+        }
+    }
+
+    /// Sets the time for the first answer. Default: 10 s.
+    #[must_use]
+    pub fn start_timeout(mut self, timeout: Duration) -> Self {
+        self.start_timeout = timeout;
+        self
+    }
+
+    /// Sets the time for each other answer. Default: 5 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets whether each sequence has a process of its own, although the program can reset itself. Default: no.
+    #[must_use]
+    pub fn fresh(mut self, is_fresh: bool) -> Self {
+        self.is_fresh = is_fresh;
+        self
+    }
+
+    fn start(&mut self) -> Result<String, Broken> {
+        self.end();
+        let name = self.command[0].to_string_lossy().into_owned();
+        let unusable = |why: String| Broken::Unusable(format!("the program {name:?} {why}"));
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|error| unusable(format!("cannot be started: {error}")))?;
+        let (to, lines) = sync_channel(LINES);
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || read_lines(output, &to));
+        }
+        let errors: Arc<Mutex<VecDeque<u8>>> = Arc::default();
+        if let Some(output) = child.stderr.take() {
+            let errors = Arc::clone(&errors);
+            thread::spawn(move || keep_last(output, &errors));
+        }
+        let input = child.stdin.take();
+        self.running =
+            Some(Running { child, input, lines, errors, id: 0, can_reset: false, is_broken: false });
+        let lifecycle = self.lifecycle.clone();
+        let hello = Hello { protocol: 1, lifecycle: &lifecycle, seed: self.seed };
+        let said = self.ask(Body::Hello { hello }, self.start_timeout);
+        let errors = || {
+            let errors = self.log();
+            let last = errors.lines().next_back().unwrap_or_default();
+            if last.is_empty() { String::new() } else { format!("; its last line of errors is {last:?}") }
+        };
+        let answer = match said {
+            Ok(answer) => answer,
+            Err(
+                Broken::Crash(why)
+                | Broken::Timeout(why)
+                | Broken::Garbage(why)
+                | Broken::Flood(why)
+                | Broken::Unusable(why),
+            ) => {
+                return Err(unusable(format!("gave no valid answer to `hello`: {why}{}", errors())));
+            }
+        };
+        let (Some(ready), Some(state)) = (answer.ready, answer.state) else {
+            let why = "gave no valid answer to `hello`: expected the fields `ready` and `state`";
+            return Err(unusable(why.to_owned()));
+        };
+        if let Some(running) = &mut self.running {
+            running.can_reset = ready.reset;
+        }
+        Ok(state)
+    }
+
+    /// Sends a request and waits for the answer.
+    fn ask(&mut self, body: Body<'_>, timeout: Duration) -> Result<Answer, Broken> {
+        let Some(running) = &mut self.running else {
+            return Err(Broken::Unusable("no process runs".to_owned()));
+        };
+        let answer = running.ask(body, timeout);
+        // A process that did not answer gets no time to end.
+        running.is_broken = answer.is_err();
+        answer
+    }
+
+    fn end(&mut self) {
+        let Some(mut running) = self.running.take() else { return };
+        drop(running.input.take());
+        let grace = if running.is_broken { Duration::ZERO } else { END };
+        let ended = wait(&mut running.child, grace);
+        #[cfg(unix)]
+        if let Ok(group) = i32::try_from(running.child.id())
+            && let Some(group) = rustix::process::Pid::from_raw(group)
+        {
+            // Processes of the group may outlive the program.
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+        }
+        if ended.is_none() {
+            running.child.kill().ok();
+            running.child.wait().ok();
+        }
+    }
+}
+
+impl Running {
+    fn ask(&mut self, body: Body<'_>, timeout: Duration) -> Result<Answer, Broken> {
+        // A line without a request.
+        if let Ok(line) = self.lines.try_recv() {
+            return Err(extra(line));
+        }
+        let id = self.id;
+        self.id += 1;
+        // A request only has texts, numbers and values, so its serialization cannot fail.
+        let request = serde_json::to_string(&Request { id, body }).unwrap_or_default();
+        let line = format!("{request}\n");
+        let sent =
+            self.input.as_mut().map(|input| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
+        let line = match self.lines.recv_timeout(timeout) {
+            Ok(Line::Text(line)) => line,
+            Ok(line) => return Err(extra(line)),
+            Err(RecvTimeoutError::Timeout) => {
+                let why = format!("no answer to {request} in {timeout:?}");
+                return Err(Broken::Timeout(why));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = wait(&mut self.child, END);
+                let status = status
+                    .map_or_else(|| "closed its output".to_owned(), |status| format!("ended: {status}"));
+                let unsent = if matches!(sent, Some(Err(_))) { " before it read the request" } else { "" };
+                return Err(Broken::Crash(format!("the program {status}{unsent}")));
+            }
+        };
+        let answer: Answer = serde_json::from_str(&line)
+            .map_err(|error| Broken::Garbage(format!("the answer is {}: {error}", shown(&line))))?;
+        if answer.id != Some(id) {
+            return Err(Broken::Garbage(format!("the answer is {}; expected the id {id}", shown(&line))));
+        }
+        if let Some(error) = &answer.error {
+            return Err(Broken::Unusable(format!("the program cannot execute {request}: {error}")));
+        }
+        Ok(answer)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Sut for Program {
+    fn reset(&mut self) -> Result<String, Broken> {
+        if self.is_fresh || !self.running.as_ref().is_some_and(|running| running.can_reset) {
+            return self.start();
+        }
+        let answer = self.ask(Body::Reset { reset: true }, self.timeout)?;
+        answer.state.ok_or_else(|| lacks("state"))
+    }
+
+    fn renew(&mut self) -> Result<String, Broken> {
+        self.start()
+    }
+
+    fn state(&mut self) -> Result<String, Broken> {
+        let timeout = self.timeout + Duration::from_millis(OBSERVE_MS);
+        let answer = self.ask(Body::Observe { observe_ms: OBSERVE_MS }, timeout)?;
+        answer.state.ok_or_else(|| lacks("state"))
+    }
+
+    fn apply(&mut self, event: &str, payload: &Value) -> Result<Reply, Broken> {
+        let answer = self.ask(Body::Event { event, payload }, self.timeout)?;
+        let state = answer.state.ok_or_else(|| lacks("state"))?;
+        let reply = match (answer.taken, answer.refused) {
+            (true, None) => Reply::taken(state),
+            (false, Some(Value::String(reason))) => Reply::refused(reason, state),
+            (false, Some(reason)) => Reply::refused(reason.to_string(), state),
+            (true, Some(_)) => {
+                return Err(Broken::Garbage("the answer has both `taken` and `refused`".to_owned()));
+            }
+            (false, None) => return Err(lacks("taken` or `refused")),
+        };
+        Ok(Reply { data: answer.data, ..reply })
+    }
+
+    /// The last 64 KiB that the current process wrote to standard error.
+    fn log(&self) -> String {
+        let Some(running) = &self.running else { return String::new() };
+        let errors = running.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = errors.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+fn lacks(field: &str) -> Broken {
+    Broken::Garbage(format!("the answer lacks `{field}`"))
+}
+
+fn extra(line: Line) -> Broken {
+    match line {
+        Line::Text(line) => Broken::Garbage(format!("the line {} answers no request", shown(&line))),
+        Line::NoUtf8 => Broken::Garbage("a line is not UTF-8".to_owned()),
+        Line::TooLong => Broken::Flood(format!("a line is longer than {LINE} bytes")),
+    }
+}
+
+/// The beginning of a line, quoted.
+fn shown(line: &str) -> String {
+    let beginning: String = line.chars().take(200).collect();
+    if beginning.len() < line.len() { format!("{beginning:?}…") } else { format!("{beginning:?}") }
+}
+
+/// Waits for the end of a process, at most for this time.
+fn wait(child: &mut Child, limit: Duration) -> Option<std::process::ExitStatus> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let mut left = limit;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if !left.is_zero() => {}
+            Ok(None) | Err(_) => return None,
+        }
+        let pause = PAUSE.min(left);
+        thread::sleep(pause);
+        left -= pause;
+    }
+}
+
+/// Reads lines until the end of the output, or until the reader is gone. A program that writes without being asked is stopped
+/// by the full pipe.
+fn read_lines(output: impl Read, to: &SyncSender<Line>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut bytes = Vec::new();
+        let read =
+            (&mut output).take(u64::try_from(LINE).unwrap_or(u64::MAX) + 1).read_until(b'\n', &mut bytes);
+        let line = match read {
+            Ok(0) | Err(_) => return,
+            Ok(_) if bytes.len() > LINE && bytes.last() != Some(&b'\n') => Line::TooLong,
+            Ok(_) => match String::from_utf8(bytes) {
+                Ok(text) => Line::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
+                Err(_) => Line::NoUtf8,
+            },
+        };
+        let is_end = matches!(line, Line::TooLong);
+        if to.send(line).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+/// Keeps the last bytes of an output.
+fn keep_last(mut output: impl Read, kept: &Mutex<VecDeque<u8>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(read) = match output.read(&mut buffer) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+        read => read,
+    } {
+        if read == 0 {
+            return;
+        }
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&buffer[..read]);
+        let over = kept.len().saturating_sub(KEPT);
+        kept.drain(..over);
+    }
+}

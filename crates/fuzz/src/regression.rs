@@ -1,0 +1,175 @@
+//! Stored regressions: the sequences of findings, as traces.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::finding::{Exchange, Finding};
+use crate::map::Map;
+
+/// The sequence of a finding, to be replayed first in later runs.
+///
+/// A file of regressions is a trace: `runstate check` and `runstate show` read it. A line is a transition with its
+/// `payload`. The field `tried` has the requests after it that made no transition: refusals, and a request without a
+/// reply. The first line of a regression, its creation, has the kind of the difference, the difference in words and the
+/// fingerprint of the diagram.
+///
+/// ```
+/// use runstate_fuzz::Regression;
+///
+/// let text = r#"{"seq":1,"at_ms":0,"run":"door-1","lifecycle":"door","instance":"1","event":"create","from":null,"to":"Open","fuzz":{"kind":"accepted-illegal","why":"Open takes `lock` and becomes Locked","fingerprint":"0"}}
+/// {"seq":2,"at_ms":1,"run":"door-1","lifecycle":"door","instance":"1","event":"lock","from":"Open","to":"Locked","payload":{"key":1}}
+/// "#;
+/// let regressions = Regression::read(text).unwrap();
+/// assert_eq!((regressions.len(), regressions[0].name.as_str()), (1, "door-1"));
+///
+/// let error = Regression::read("{}").unwrap_err();
+/// assert!(error.to_string().starts_with("line 1: "));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Regression {
+    /// The name, unique in its file.
+    pub name: String,
+    /// The fingerprint of the diagram.
+    pub fingerprint: String,
+    pub(crate) requests: Vec<Request>,
+}
+
+/// A request of a stored sequence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// The event; none for an observation.
+    pub(crate) event: Option<String>,
+    #[serde(default)]
+    pub(crate) payload: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refused: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    run: String,
+    from: Option<String>,
+    event: String,
+    #[serde(default)]
+    payload: Value,
+    #[serde(default)]
+    tried: Vec<Request>,
+    fuzz: Option<Head>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    fingerprint: String,
+}
+
+/// The event of a transition that was observed, in a trace.
+const OBSERVED: &str = "observed";
+
+impl Regression {
+    /// Reads a file of regressions.
+    ///
+    /// # Errors
+    /// [`RegressionError`], with the line.
+    pub fn read(text: &str) -> Result<Vec<Regression>, RegressionError> {
+        let mut read: Vec<Regression> = Vec::new();
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let refuse = |why: String| RegressionError { line: at + 1, why };
+            let line: Line = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
+            if line.from.is_none() {
+                let head = line.fuzz.ok_or_else(|| {
+                    refuse(
+                        "the creation has no field `fuzz`: the file is a trace, but not one of regressions"
+                            .to_owned(),
+                    )
+                })?;
+                let (name, fingerprint) = (line.run, head.fingerprint);
+                read.push(Regression { name, fingerprint, requests: line.tried });
+                continue;
+            }
+            let Some(regression) = read.last_mut().filter(|last| last.name == line.run) else {
+                return Err(refuse(format!("the run {:?} has no creation before this line", line.run)));
+            };
+            let event = Some(line.event).filter(|event| event != OBSERVED);
+            regression.requests.push(Request { event, payload: line.payload, refused: None });
+            regression.requests.extend(line.tried);
+        }
+        Ok(read)
+    }
+
+    /// Writes the sequence of a finding as lines of a trace. The name must be unique in its file. Returns none for a finding
+    /// without a start.
+    #[must_use]
+    pub fn write(finding: &Finding, map: &Map, name: &str) -> Option<String> {
+        let start = finding.start.as_deref()?;
+        let written = |seq: usize, event, from, to| Written {
+            seq,
+            at_ms: seq - 1,
+            run: name,
+            lifecycle: map.name(),
+            instance: "1",
+            event,
+            from,
+            to,
+            payload: None,
+            tried: Vec::new(),
+            fuzz: None,
+        };
+        let mut lines = vec![written(1, "create", None, start)];
+        lines[0].fuzz =
+            Some(json!({ "kind": finding.kind, "why": finding.why, "fingerprint": map.fingerprint }));
+        for Exchange { from, event, payload, refused, to } in &finding.exchanges {
+            match to {
+                Some(to) if refused.is_none() && (event.is_some() || to != from) => {
+                    let event = event.as_deref().unwrap_or(OBSERVED);
+                    let mut line = written(lines.len() + 1, event, Some(from), to);
+                    line.payload = Some(payload).filter(|payload| !payload.is_null());
+                    lines.push(line);
+                }
+                _ => {
+                    let (event, payload, refused) = (event.clone(), payload.clone(), refused.clone());
+                    let last = lines.len() - 1;
+                    lines[last].tried.push(Request { event, payload, refused });
+                }
+            }
+        }
+        // The lines only have texts, numbers and values, so their serialization cannot fail.
+        Some(lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n").collect())
+    }
+}
+
+/// A written line.
+#[derive(Serialize)]
+struct Written<'a> {
+    seq: usize,
+    at_ms: usize,
+    run: &'a str,
+    lifecycle: &'a str,
+    instance: &'a str,
+    event: &'a str,
+    from: Option<&'a str>,
+    to: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<Request>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fuzz: Option<Value>,
+}
+
+/// A file of regressions that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegressionError {
+    line: usize,
+    why: String,
+}
+
+impl fmt::Display for RegressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl std::error::Error for RegressionError {}
