@@ -87,7 +87,7 @@ pub enum ViolationKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Legal {
-    /// The transition in the notation of a diagram; the name of a lifecycle after an unknown one.
+    /// The transition, in the notation of a diagram. After an unknown lifecycle: the name of a known one.
     pub what: String,
     /// The line in the diagram, from 1, if known.
     pub diagram_line: Option<u32>,

@@ -274,9 +274,9 @@ impl ToolContext {
         self.decision.as_ref()
     }
 
-    /// The idempotency key of this execution: `run/call/attempt`. If the execution is repeated, in this process or
-    /// after a crash, the key is equal. No other execution has this key. A slash in the id of
-    /// the run or of the call is written `%2F` and a per cent sign `%25`.
+    /// The idempotency key of this execution: `run/call/attempt`. A repetition of the execution, in this process or
+    /// after a crash, has an equal key. No other execution has it. In the ids of the run and of the call, a slash is
+    /// written `%2F` and a per cent sign `%25`.
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}", path(&self.run, &self.call), self.attempt)
     }

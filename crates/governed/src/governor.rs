@@ -31,7 +31,7 @@ pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 /// A run belongs to the process that holds its lock. Each method that changes a run takes the lock, repairs the run's
 /// files, and performs the timeout transition if the run has expired. It releases the lock at the end.
 /// [`status`](Self::status) and [`waits`](Self::waits) only read. So several processes may drive runs, decide on them
-/// and expire them concurrently. File operations block the thread, as syncs do.
+/// and expire them concurrently. File operations and syncs block the calling thread.
 pub struct Governor {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) folders: Folders,

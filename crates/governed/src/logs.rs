@@ -321,9 +321,9 @@ pub(super) fn is_known(place: Place<'_>, mark: Option<&Mark>) -> io::Result<bool
 }
 
 /// Appends the missing lines of a run to the ledger, under a lock, because several processes append. If `new` is set,
-/// the last transition is new; the other ones are recovered. If the last line cannot be continued, the ledger is set
-/// aside as a whole, and a new one begins with all transitions of this run. The transitions of other runs are added
-/// when these are next locked.
+/// the last transition is new, and all earlier missing ones are recovered. If the ledger has an unusable last line, it
+/// is renamed, and a new ledger begins with all transitions of this run. Each other run adds its transitions at its
+/// next lock.
 pub(super) fn ledger(
     place: Place<'_>,
     run: &RunId,

@@ -95,8 +95,8 @@ pub(crate) fn check(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
     )))
 }
 
-/// Registers the current boot. The first step of each transaction that writes times. After a new boot no process has
-/// a run: leases and retry delays are over, and questions expire at their dates.
+/// Registers the current boot of the machine. Each transaction that writes times begins with this step. No process
+/// survives a boot. So after a new boot, leases and retry delays are over, and questions expire at their dates.
 ///
 /// # Errors
 /// As [`check`].

@@ -8,9 +8,9 @@ const MOST_MACHINES: usize = 64;
 
 /// A finite space of combinations of statuses, with two numbers per combination.
 ///
-/// The *packed* form has a field of whole bits per machine: it is quick to take apart, and the queue holds it. The
-/// *place* is the combination in mixed radix, without gaps: it is quick to compute from the statuses. The set of
-/// visited places needs one bit per place, so it is as small as possible and stays in a cache.
+/// The *packed* form has a field of whole bits per machine. It is fast to decode, so the queue holds it. The *place*
+/// is the number of the combination in mixed radix, without gaps. It is fast to compute from the statuses. The set of
+/// visited combinations has one bit per place, so it is as small as possible and stays in a cache.
 pub(super) struct Space {
     machines: Vec<Machine>,
     places: u64,

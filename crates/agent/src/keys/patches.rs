@@ -23,7 +23,7 @@ use super::view::StateView;
 /// let mut patches = Patches::new();
 /// let count = patches.get(&COUNT, &view)?.unwrap_or(0);
 /// patches.set(&COUNT, &(count + 1))?;
-/// assert_eq!(patches.get(&COUNT, &view)?, Some(1)); // its own writes come first
+/// assert_eq!(patches.get(&COUNT, &view)?, Some(1)); // a call reads its own writes
 ///
 /// // A value that cannot be read back is refused.
 /// const SHARE: Key<f64> = Key::run("share");

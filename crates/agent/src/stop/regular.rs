@@ -6,8 +6,8 @@ use regex::{Error, Regex};
 
 use super::patterns::{Matcher, PatternError, Patterns};
 
-/// Pattern language of the crate `regex`. Matching takes time linear in the text. Look-around and back-references are
-/// not supported.
+/// The pattern language of the crate `regex`. Matching takes time linear in the text. Look-around and back-references
+/// are not supported.
 ///
 /// ```
 /// use runstate_agent::stop::{Patterns, RegularExpressions};

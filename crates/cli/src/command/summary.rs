@@ -23,7 +23,7 @@ use crate::store::{Opened, beside, is_in_doubt, waiting, waiting_to_json};
 /// The summary of a run.
 pub(super) struct Summary {
     loaded: Loaded,
-    /// The run as types; or the reason why it cannot be restored.
+    /// The restored run, or the reason why it cannot be restored.
     state: Option<Result<RunState, String>>,
     /// Accepted decisions that the run has not taken.
     posted: Vec<Decision>,

@@ -93,7 +93,7 @@ fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Re
     lists("decision", decisions(recorded), decisions(played))
 }
 
-/// The number of transitions and events that a play shares with the record, up to the first difference of each.
+/// Counts the transitions and events of a play that equal the record, up to the first different transition and event.
 pub(super) fn agreeing(record: &Record<'_>, played: &Played) -> usize {
     let prefix = prefix_of(record.run(), record.events).to_owned();
     let names = Names { run: record.run(), prefix, played: played.state.id(), texts: &[] };

@@ -53,7 +53,7 @@ impl From<Action> for DecisionAction {
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    /// Its id: a decision with an equal id is a duplicate.
+    /// The id of the decision. A second decision with this id is a duplicate.
     pub id: String,
     /// The call, as it is named in traces.
     pub call: String,

@@ -87,7 +87,7 @@ pub enum Plugin {
         /// Its value.
         value: Value,
     },
-    /// Offers the model these of the tools alone.
+    /// Offers only these tools to the model.
     Offer {
         /// The tools.
         tools: Vec<String>,

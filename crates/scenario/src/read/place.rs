@@ -15,8 +15,8 @@ pub(super) fn of_error(text: &str, error: &Error) -> Option<Span> {
     error.location().map(|at| span(text, at))
 }
 
-/// The place of a value that a check names. The text is read once more, as a tree of places, so that the scenario itself
-/// stays plain data.
+/// Finds the place of a value by its path. The text is parsed a second time, into a tree with places, so that the types
+/// of a scenario need no places.
 pub(super) fn of_path(text: &str, path: &[Part]) -> Option<Span> {
     let root: Spanned<Tree> = serde_saphyr::from_str_with_options(text, options()).ok()?;
     let mut found = &root;

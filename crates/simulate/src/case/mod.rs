@@ -143,7 +143,7 @@ impl ToolName {
 /// An execution of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
-    /// The duration.
+    /// The duration of the execution.
     pub delay_ms: u64,
     /// The number of progress messages.
     pub progress: u8,

@@ -277,7 +277,7 @@ impl Calls<'_> {
         self.as_shown(call, arguments, decision, asked, book);
     }
 
-    /// An execution has the arguments that the decider was shown, unless the decision itself has arguments.
+    /// Checks that an execution has the arguments of the shown question, unless the decision itself has arguments.
     fn as_shown(
         &self,
         call: &str,

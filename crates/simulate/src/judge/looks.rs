@@ -9,13 +9,13 @@ use crate::play::Look;
 pub(super) struct Looks(BTreeMap<String, BTreeMap<String, Look>>);
 
 impl Looks {
-    /// A decision is given by a person that was shown this list.
+    /// Records the list of questions that a person saw before this decision.
     pub(super) fn given(&mut self, decision: &str, shown: &[Look]) {
         let looks = self.0.entry(decision.to_owned()).or_default();
         looks.extend(shown.iter().map(|look| (look.suspension.clone(), look.clone())));
     }
 
-    /// The question that the giver of the decision was shown; `None` if it was not in the list.
+    /// Returns the question that was shown before the decision; `None` if it was not in the list.
     pub(super) fn of(&self, decision: &str, suspension: &str) -> Option<&Look> {
         self.0.get(decision)?.get(suspension)
     }

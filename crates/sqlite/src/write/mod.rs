@@ -1,4 +1,4 @@
-//! Writes, each within a transaction of the writer.
+//! The write operations, each in a transaction of the writer.
 
 pub(crate) mod commit;
 pub(crate) mod leases;

@@ -152,9 +152,9 @@ impl StoreError {
     /// Converts an error that concerns one run alone into an entry. An operation on many runs reports the entry and
     /// continues with the others.
     ///
-    /// Use it for errors of operations on one run. A damaged run is such a case. For a
-    /// [`FileStore`](super::super::FileStore), so is a run whose files cannot be read or written, and a run whose
-    /// lock another process holds.
+    /// Use it for errors of operations on one run, such as the error of a damaged run. In a
+    /// [`FileStore`](super::super::FileStore), unreadable or unwritable files of a run, and its lock in another
+    /// process, concern one run as well.
     ///
     /// ```
     /// use runstate_store::StoreError;

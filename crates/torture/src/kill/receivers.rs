@@ -23,7 +23,7 @@ struct Got {
     is_over: bool,
 }
 
-/// Receives until the parent stops, and compares the events with those of the store.
+/// Receives events until the parent stops, and compares them with the events in the store.
 pub(super) async fn receive(parent: Parent, mut rng: Rng) -> (u64, Vec<Violation>) {
     let feed = Arc::new(Feed::new(Arc::clone(&parent.store)));
     let runs: Arc<Mutex<Vec<String>>> = Arc::default();
