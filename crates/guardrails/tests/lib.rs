@@ -1,4 +1,4 @@
-//! The rules for a stream's output, drift, overlap, and values read from an output.
+//! The rules for a stream's output, drift, and values read from an output.
 //!
 //! Each check that works token by token is held against one that is written for these tests alone, is as plain as can be, and
 //! looks at the whole text after every token.
@@ -12,7 +12,6 @@ mod forbidden;
 mod json;
 mod latex;
 mod markdown;
-mod overlap;
 mod patterns;
 mod repetition;
 mod rules;

@@ -4,8 +4,12 @@
 mod aborts;
 mod backoffs;
 mod collect;
+#[allow(dead_code, reason = "the helpers of the rules' tests, of which the tests here use a part")]
+#[path = "../../guardrails/tests/cutting.rs"]
+mod cutting;
 mod flows;
 mod hooks;
+mod overlap;
 mod random;
 mod records;
 mod rows;
