@@ -1,7 +1,6 @@
 //! Configuration of runs: a model, tools, plugins and the modes of their execution.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -382,22 +381,29 @@ impl fmt::Debug for AgentBuilder {
 }
 
 /// The reason why an agent could not be built.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A tool has no name.
+    #[error("a tool has an empty name; give it one")]
     NamelessTool,
     /// Two tools have the same name. The model could not distinguish them.
+    #[error("two tools are called {tool:?}; rename one of them")]
     SameName {
         /// The name.
         tool: String,
     },
     /// A tool has a schema, and the agent has no validator for schemas.
+    #[error(
+        "the tool {tool:?} gives a JSON Schema and nothing checks it; give the agent `schemas(…)`, or \
+         `schemas(Unchecked)` if it is for the model alone"
+    )]
     NoSchemaCheck {
         /// The tool.
         tool: String,
     },
     /// A plugin refers to a tool that the agent does not have ([`Plugin::tools`]).
+    #[error("the plugin {plugin:?} is about the tool {tool:?}; the agent has {known}")]
     NoSuchTool {
         /// The plugin.
         plugin: String,
@@ -407,28 +413,9 @@ pub enum ConfigError {
         known: String,
     },
     /// A stop condition is invalid.
+    #[error("{0}")]
     Stop(StopConfigError),
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::NamelessTool => f.write_str("a tool has an empty name; give it one"),
-            ConfigError::SameName { tool } => write!(f, "two tools are called {tool:?}; rename one of them"),
-            ConfigError::NoSchemaCheck { tool } => write!(
-                f,
-                "the tool {tool:?} gives a JSON Schema and nothing checks it; give the agent `schemas(…)`, or \
-                 `schemas(Unchecked)` if it is for the model alone"
-            ),
-            ConfigError::NoSuchTool { plugin, tool, known } => {
-                write!(f, "the plugin {plugin:?} is about the tool {tool:?}; the agent has {known}")
-            }
-            ConfigError::Stop(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for ConfigError {}
 
 impl From<StopConfigError> for ConfigError {
     fn from(error: StopConfigError) -> Self {

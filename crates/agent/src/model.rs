@@ -1,7 +1,6 @@
 //! The model of an agent.
 
 use std::error::Error;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -80,24 +79,13 @@ impl InferenceRequest {
 }
 
 /// The reason why a model did not answer.
-#[derive(Debug)]
-pub struct ModelError(Box<dyn Error + Send + Sync>);
+#[derive(Debug, thiserror::Error)]
+#[error("the model did not answer: {0}")]
+pub struct ModelError(#[source] Box<dyn Error + Send + Sync>);
 
 impl ModelError {
     /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         ModelError(cause.into())
-    }
-}
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the model did not answer: {}", self.0)
-    }
-}
-
-impl Error for ModelError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
     }
 }

@@ -6,7 +6,6 @@ mod memory;
 mod run_file;
 
 use std::error::Error;
-use std::fmt;
 
 use async_trait::async_trait;
 pub use delta::Delta;
@@ -91,24 +90,13 @@ pub trait StateCommitter: Send {
 }
 
 /// The error of a failed commit.
-#[derive(Debug)]
-pub struct CommitError(Box<dyn Error + Send + Sync>);
+#[derive(Debug, thiserror::Error)]
+#[error("the run's state could not be committed: {0}")]
+pub struct CommitError(#[source] Box<dyn Error + Send + Sync>);
 
 impl CommitError {
     /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         CommitError(cause.into())
-    }
-}
-
-impl fmt::Display for CommitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the run's state could not be committed: {}", self.0)
-    }
-}
-
-impl Error for CommitError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
     }
 }

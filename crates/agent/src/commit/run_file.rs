@@ -1,7 +1,5 @@
 //! The file of a run: its lines and their tags.
 
-use std::error::Error;
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -242,17 +240,20 @@ fn damage(what: &str, is_last: bool) -> String {
 }
 
 /// The reason why a run's file could not be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The system returned an error.
+    #[error("{}: {error}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The error.
+        #[source]
         error: io::Error,
     },
     /// A line is not a commit, or does not fit the previous lines.
+    #[error("{}, line {line}: {what}", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -261,24 +262,6 @@ pub enum FileError {
         /// The problem.
         what: String,
     },
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FileError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            FileError::Damaged { path, line, what } => write!(f, "{}, line {line}: {what}", path.display()),
-        }
-    }
-}
-
-impl Error for FileError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            FileError::Io { error, .. } => Some(error),
-            FileError::Damaged { .. } => None,
-        }
-    }
 }
 
 #[cfg(test)]

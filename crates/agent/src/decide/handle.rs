@@ -1,8 +1,6 @@
 //! The channel that carries decisions to a run.
 
 use std::collections::VecDeque;
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -445,16 +443,9 @@ impl Inbox {
 
 /// Error: the [`Inbox`] was dropped, so the run does not receive decisions any more. See [`DecisionHandle`] for an
 /// example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the run that took decisions here is gone; read its stored state for the accepted decisions, and give the others to \
+     the inbox of its next loop"
+)]
 pub struct RunGone;
-
-impl fmt::Display for RunGone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "the run that took decisions here is gone; read its stored state for the accepted decisions, and give the others to \
-             the inbox of its next loop",
-        )
-    }
-}
-
-impl Error for RunGone {}

@@ -1,8 +1,5 @@
 //! Outcomes and errors of a loop.
 
-use std::error::Error;
-use std::fmt;
-
 use runstate::kernel::Lost;
 use runstate::run::RunStatus;
 use runstate::run_flow::{CommitFinished, RunFlow};
@@ -41,10 +38,11 @@ impl Outcome {
 }
 
 /// The error of a loop that did not begin, or did not complete.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActivationError {
     /// The run's status does not allow this input.
+    #[error("the run is {status}: {hint}")]
     NotStartable {
         /// The status of the run.
         status: RunStatus,
@@ -53,34 +51,16 @@ pub enum ActivationError {
     },
     /// In an earlier loop, a panic in a transition lost a state machine of the run. This loop changed nothing. The
     /// run must be read from its store.
+    #[error("{0}")]
     Lost(Lost),
     /// An end outside of an activation could not be committed. Such an end belongs to a run that was cancelled while
     /// it waited, or whose loop was dropped during its last commit. A repeated call commits it.
+    #[error("{0}; do the same again to commit it")]
     NotCommitted(CommitError),
     /// The end could not be committed. The activation is kept in its last state, so that the commit can be repeated.
+    #[error("{}; the run's end is not committed: `Unfinished::retry` commits it, or resume the run", .0.error)]
     Unfinished(Box<Unfinished>),
 }
-
-impl fmt::Display for ActivationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ActivationError::NotStartable { status, hint } => write!(f, "the run is {status}: {hint}"),
-            ActivationError::Lost(lost) => lost.fmt(f),
-            ActivationError::NotCommitted(error) => {
-                write!(f, "{error}; do the same again to commit it")
-            }
-            ActivationError::Unfinished(unfinished) => {
-                write!(
-                    f,
-                    "{}; the run's end is not committed: `Unfinished::retry` commits it, or resume the run",
-                    unfinished.error
-                )
-            }
-        }
-    }
-}
-
-impl Error for ActivationError {}
 
 /// An activation with an uncommitted end.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! The position of a receiver that reconnects.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -61,17 +60,6 @@ impl FromStr for Seen {
 }
 
 /// Error: a text that is not a position among events.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no place among events: expected a number, an @ and milliseconds, as 7@1200")]
 pub struct SeenError(String);
-
-impl fmt::Display for SeenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?} is no place among events: expected a number, an @ and milliseconds, as 7@1200",
-            self.0
-        )
-    }
-}
-
-impl Error for SeenError {}

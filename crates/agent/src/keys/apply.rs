@@ -1,8 +1,6 @@
 //! Application of a round's patches at its commit.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -53,7 +51,11 @@ pub struct ChangedKey {
 ///
 /// In a run, these are the patches since the last commit of the round. A round may have several commits. The writes
 /// of a call are committed together with its result, and are not undone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error(
+    "{first} and {second} of one round set {key:?} in the {scope} differently, and the values written since the last \
+     commit are not applied: a key that calls share is set by one call of a round, or to the same value by all"
+)]
 #[non_exhaustive]
 pub struct Conflict {
     /// The name of the key.
@@ -207,16 +209,3 @@ impl Changed {
         self.0.extend(later.0.iter().cloned());
     }
 }
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Conflict { key, scope, first, second } = self;
-        write!(
-            f,
-            "{first} and {second} of one round set {key:?} in the {scope} differently, and the values written since the last \
-             commit are not applied: a key that calls share is set by one call of a round, or to the same value by all"
-        )
-    }
-}
-
-impl Error for Conflict {}

@@ -1,16 +1,16 @@
 //! Errors of reading and writing values.
 
-use std::error::Error;
-use std::fmt;
-
 use super::super::depth::MOST_LEVELS;
 use super::key::{Key, Scope};
 
 /// The reason why a value was not read or written. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The value has another type than the key.
+    #[error(
+        "the value of {key:?} in the {scope} is no {expected}: {got}; a key has one type wherever it is used"
+    )]
     Type {
         /// The name of the key.
         key: String,
@@ -22,6 +22,7 @@ pub enum KeyError {
         got: String,
     },
     /// The value has no JSON form, or none that can be read back, such as `NaN`.
+    #[error("a value for {key:?} in the {scope} cannot be kept as JSON: {message}")]
     Unwritable {
         /// The name of the key.
         key: String,
@@ -31,6 +32,7 @@ pub enum KeyError {
         message: String,
     },
     /// The value nests deeper than 96 levels.
+    #[error("a value for {key:?} in the {scope} nests deeper than {MOST_LEVELS} levels")]
     TooDeep {
         /// The name of the key.
         key: String,
@@ -58,22 +60,3 @@ impl KeyError {
         KeyError::TooDeep { key: key.name().to_owned(), scope: key.scope() }
     }
 }
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeyError::Type { key, scope, expected, got } => write!(
-                f,
-                "the value of {key:?} in the {scope} is no {expected}: {got}; a key has one type wherever it is used"
-            ),
-            KeyError::Unwritable { key, scope, message } => {
-                write!(f, "a value for {key:?} in the {scope} cannot be kept as JSON: {message}")
-            }
-            KeyError::TooDeep { key, scope } => {
-                write!(f, "a value for {key:?} in the {scope} nests deeper than {MOST_LEVELS} levels")
-            }
-        }
-    }
-}
-
-impl Error for KeyError {}

@@ -78,15 +78,8 @@ impl KeyState {
 }
 
 /// Error: a stored value nests deeper than the limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the value of {name:?} nests deeper than {MOST_LEVELS} levels")]
 pub struct StoreError {
     name: String,
 }
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the value of {:?} nests deeper than {MOST_LEVELS} levels", self.name)
-    }
-}
-
-impl std::error::Error for StoreError {}

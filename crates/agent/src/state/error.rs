@@ -1,8 +1,5 @@
 //! Errors of writing and reading runs.
 
-use std::error::Error;
-use std::fmt;
-
 use runstate::kernel::Lost;
 use runstate::snapshot::{RestoreError, SnapshotError};
 
@@ -10,16 +7,20 @@ use super::super::keys::StoreError;
 use super::validate::Inconsistency;
 
 /// The reason why a run could not be written or read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
     /// Nothing was committed.
+    #[error("nothing was committed")]
     Nothing,
     /// A panic in a transition lost a state machine of the run. Its store has the last commit.
+    #[error("{0}")]
     Lost(Lost),
     /// A part has no JSON form.
+    #[error("{0}")]
     Unwritable(SnapshotError),
     /// The bytes are not a stored run.
+    #[error("line {line}, column {column}: not a stored run: {message}")]
     Syntax {
         /// The line, from 1.
         line: usize,
@@ -29,6 +30,7 @@ pub enum StateError {
         message: String,
     },
     /// A machine or the whole run could not be restored.
+    #[error("{path}: {error}")]
     Machine {
         /// The path in the stored run.
         path: String,
@@ -36,8 +38,10 @@ pub enum StateError {
         error: RestoreError,
     },
     /// A value of the run or the thread is invalid.
+    #[error("values: {0}")]
     Value(StoreError),
     /// Two parts are inconsistent.
+    #[error("{path}: {what}")]
     Inconsistency {
         /// The path in the stored run.
         path: String,
@@ -51,21 +55,3 @@ impl From<Inconsistency> for StateError {
         StateError::Inconsistency { path, what }
     }
 }
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StateError::Nothing => f.write_str("nothing was committed"),
-            StateError::Lost(lost) => lost.fmt(f),
-            StateError::Unwritable(error) => error.fmt(f),
-            StateError::Syntax { line, column, message } => {
-                write!(f, "line {line}, column {column}: not a stored run: {message}")
-            }
-            StateError::Machine { path, error } => write!(f, "{path}: {error}"),
-            StateError::Value(error) => write!(f, "values: {error}"),
-            StateError::Inconsistency { path, what } => write!(f, "{path}: {what}"),
-        }
-    }
-}
-
-impl Error for StateError {}

@@ -1,7 +1,6 @@
 //! Pattern languages.
 
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 /// A compiled pattern. It is compiled once and called at the end of each step. It must not block.
@@ -39,24 +38,13 @@ pub trait Patterns {
 }
 
 /// The reason why a pattern is invalid.
-#[derive(Debug)]
-pub struct PatternError(Box<dyn Error + Send + Sync>);
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PatternError(#[source] Box<dyn Error + Send + Sync>);
 
 impl PatternError {
     /// Creates an error with this cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         PatternError(cause.into())
-    }
-}
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for PatternError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
     }
 }
