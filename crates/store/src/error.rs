@@ -7,20 +7,23 @@ use std::time::Duration;
 use runstate::run::RunStatus;
 
 /// The error of a store operation.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The run does not exist.
+    #[error("there is no run {run:?}")]
     NoRun {
         /// The requested id.
         run: String,
     },
     /// The id belongs to a run, which may have been removed, or to a message.
+    #[error("the id {run:?} was given to a run already; give the new one another id")]
     Taken {
         /// The id.
         run: String,
     },
     /// The run is leased.
+    #[error("the run {run:?} is held by {holder} {}", how_long(.left))]
     Held {
         /// The run.
         run: String,
@@ -30,6 +33,10 @@ pub enum StoreError {
         left: Duration,
     },
     /// The run was claimed again. The holder of the older lease must stop.
+    #[error(
+        "the run {run:?} was taken by another holder: this is lease {fence}, the last one is {current}; \
+         nothing was written, and nothing more may be done with it here"
+    )]
     Fenced {
         /// The run.
         run: String,
@@ -39,6 +46,7 @@ pub enum StoreError {
         current: u64,
     },
     /// The commit does not have the next number.
+    #[error("commit {got} of the run {run:?} where commit {expected} is the next; read the run anew")]
     Version {
         /// The run.
         run: String,
@@ -48,6 +56,10 @@ pub enum StoreError {
         expected: u64,
     },
     /// The thread continues from another run, or from a run that is not `Done`.
+    #[error(
+        "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run follows the last one once that is \
+         Done"
+    )]
     Busy {
         /// The thread.
         thread: String,
@@ -57,6 +69,9 @@ pub enum StoreError {
         status: RunStatus,
     },
     /// The run has a new message, and the commit does not contain it.
+    #[error(
+        "the run {run:?} goes on with the message {message:?}, which this commit does not hold; read the run anew"
+    )]
     Superseded {
         /// The run.
         run: String,
@@ -64,6 +79,7 @@ pub enum StoreError {
         message: String,
     },
     /// A later run of the thread begins with the messages of this run.
+    #[error("the run {by:?} begins with the messages of the run {run:?}; remove {by:?} first")]
     Continued {
         /// The run.
         run: String,
@@ -71,6 +87,7 @@ pub enum StoreError {
         by: String,
     },
     /// Another decision on the suspension was accepted before.
+    #[error("the run {run:?} has the decision {decision:?} on the suspension {suspension:?} already")]
     Decided {
         /// The run.
         run: String,
@@ -80,6 +97,7 @@ pub enum StoreError {
         decision: String,
     },
     /// The stored data cannot be used: it is corrupt, or of another program or another version of this one.
+    #[error("{what}; {help}")]
     Unusable {
         /// The problem and its place.
         what: String,
@@ -87,6 +105,7 @@ pub enum StoreError {
         help: String,
     },
     /// The commit exceeds the size limit of the store. Nothing was written. A retry fails as well.
+    #[error("{what}; {help}")]
     TooLarge {
         /// The size of the commit and the limit.
         what: String,
@@ -94,9 +113,11 @@ pub enum StoreError {
         help: String,
     },
     /// The store cannot be reached, is too busy, or does not know the result of the operation. A retry may succeed.
-    Unavailable(Box<dyn Error + Send + Sync>),
+    #[error("the store cannot be reached now: {0}")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
     /// The store failed: the disk is full, read-only or broken.
-    Failed(Box<dyn Error + Send + Sync>),
+    #[error("the store failed: {0}")]
+    Failed(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl StoreError {
@@ -116,57 +137,9 @@ impl StoreError {
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::NoRun { run } => write!(f, "there is no run {run:?}"),
-            StoreError::Taken { run } => {
-                write!(f, "the id {run:?} was given to a run already; give the new one another id")
-            }
-            StoreError::Held { run, holder, left: Duration::MAX } => {
-                write!(f, "the run {run:?} is held by {holder} without an end")
-            }
-            StoreError::Held { run, holder, left } => {
-                write!(f, "the run {run:?} is held by {holder} for {left:?} more, unless that is renewed")
-            }
-            StoreError::Fenced { run, fence, current } => write!(
-                f,
-                "the run {run:?} was taken by another holder: this is lease {fence}, the last one is {current}; \
-                 nothing was written, and nothing more may be done with it here"
-            ),
-            StoreError::Version { run, got, expected } => write!(
-                f,
-                "commit {got} of the run {run:?} where commit {expected} is the next; read the run anew"
-            ),
-            StoreError::Busy { thread, run, status } => write!(
-                f,
-                "the thread {thread:?} goes on from the run {run:?}, which is {status}; a new run follows the last one once that is Done"
-            ),
-            StoreError::Superseded { run, message } => write!(
-                f,
-                "the run {run:?} goes on with the message {message:?}, which this commit does not hold; read the run anew"
-            ),
-            StoreError::Continued { run, by } => {
-                write!(f, "the run {by:?} begins with the messages of the run {run:?}; remove {by:?} first")
-            }
-            StoreError::Decided { run, suspension, decision } => write!(
-                f,
-                "the run {run:?} has the decision {decision:?} on the suspension {suspension:?} already"
-            ),
-            StoreError::Unusable { what, help } | StoreError::TooLarge { what, help } => {
-                write!(f, "{what}; {help}")
-            }
-            StoreError::Unavailable(cause) => write!(f, "the store cannot be reached now: {cause}"),
-            StoreError::Failed(cause) => write!(f, "the store failed: {cause}"),
-        }
-    }
-}
-
-impl Error for StoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            StoreError::Unavailable(cause) | StoreError::Failed(cause) => Some(&**cause),
-            _ => None,
-        }
+fn how_long(left: &Duration) -> String {
+    match *left {
+        Duration::MAX => "without an end".to_owned(),
+        left => format!("for {left:?} more, unless that is renewed"),
     }
 }

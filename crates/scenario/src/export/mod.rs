@@ -85,8 +85,7 @@ impl Exported {
         if redact::text(name, texts) != name {
             json["name"] = "redacted".into();
         }
-        let mut scenario =
-            Scenario::parse(&json.to_string()).map_err(|refused| ExportError::Format(Box::new(refused)))?;
+        let mut scenario = Scenario::parse(&json.to_string()).map_err(ExportError::Format)?;
         let decisions = scenario.outside.iter_mut().flat_map(|step| match &mut step.act {
             Act::Decide(decisions) => decisions.as_mut_slice(),
             _ => &mut [],

@@ -1,7 +1,5 @@
 //! The record of a play.
 
-use std::error::Error;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -119,48 +117,28 @@ impl Sent {
 }
 
 /// Why a scenario could not be played.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
     /// It makes no valid agent.
-    Config(ConfigError),
+    #[error("{0}")]
+    Config(#[source] ConfigError),
     /// There is no runtime to play it in.
-    Runtime(io::Error),
+    #[error("cannot make a runtime: {0}")]
+    Runtime(#[source] io::Error),
     /// The run did not begin, or its end could not be committed in any try.
-    Activation(ActivationError),
+    #[error("{0}")]
+    Activation(#[source] ActivationError),
     /// The committed data cannot be restored.
-    Restore(StateError),
+    #[error("the committed run does not restore: {0}")]
+    Restore(#[source] StateError),
     /// It does not end.
+    #[error(
+        "the run neither ended nor waited within {after_ms} ms of its own time: a model or a tool that never \
+         answers wants a `cancel` from outside"
+    )]
     Endless {
         /// The duration of the play, in milliseconds of its own time.
         after_ms: u64,
     },
-}
-
-impl fmt::Display for PlayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlayError::Config(error) => error.fmt(f),
-            PlayError::Runtime(error) => write!(f, "cannot make a runtime: {error}"),
-            PlayError::Activation(error) => error.fmt(f),
-            PlayError::Restore(error) => write!(f, "the committed run does not restore: {error}"),
-            PlayError::Endless { after_ms } => write!(
-                f,
-                "the run neither ended nor waited within {after_ms} ms of its own time: a model or a tool that never \
-                 answers wants a `cancel` from outside"
-            ),
-        }
-    }
-}
-
-impl Error for PlayError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            PlayError::Config(error) => Some(error),
-            PlayError::Runtime(error) => Some(error),
-            PlayError::Activation(error) => Some(error),
-            PlayError::Restore(error) => Some(error),
-            PlayError::Endless { .. } => None,
-        }
-    }
 }

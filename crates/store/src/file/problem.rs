@@ -137,16 +137,9 @@ pub(super) fn held_up(lock: &Path) -> StoreError {
 }
 
 /// The error of one run whose lock is held.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct HeldUp(CorruptEntry);
-
-impl fmt::Display for HeldUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for HeldUp {}
 
 impl StoreError {
     /// Converts an error that concerns one run alone into an entry. An operation on many runs reports the entry and

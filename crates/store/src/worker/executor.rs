@@ -175,7 +175,8 @@ impl fmt::Debug for JobSpec {
 }
 
 /// The reason for which a run cannot be driven now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ExecutorError(String);
 
 impl ExecutorError {
@@ -184,14 +185,6 @@ impl ExecutorError {
         ExecutorError(why.to_string())
     }
 }
-
-impl fmt::Display for ExecutorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ExecutorError {}
 
 /// The reason for which a worker gave a run back.
 #[derive(Debug, Clone)]

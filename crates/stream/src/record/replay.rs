@@ -1,7 +1,5 @@
 //! The replay of a session from its record.
 
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use runstate::kernel::{Machine, Observer};
@@ -28,7 +26,8 @@ pub struct Replayed<C> {
 }
 
 /// Error for a record that no session can have made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq}, {event}: {reason}")]
 #[non_exhaustive]
 pub struct ReplayError {
     /// The sequence number of the event that does not fit.
@@ -38,14 +37,6 @@ pub struct ReplayError {
     /// The reason.
     pub reason: String,
 }
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "event {}, {}: {}", self.seq, self.event, self.reason)
-    }
-}
-
-impl Error for ReplayError {}
 
 impl Recording {
     /// Runs the session again without its sources. The callbacks receive equal events, and the typed session
