@@ -152,47 +152,38 @@ pub struct LedgerFault {
 }
 
 /// The fault of a line in a ledger.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerFaultKind {
     /// The ledger cannot be read to its end.
-    Io(io::Error),
+    #[error("it cannot be read: {0}")]
+    Io(#[source] io::Error),
     /// The line is longer than any written line: longer than 1 MiB.
+    #[error("it is longer than {MOST_LINE} bytes")]
     TooLong,
     /// The line has no line feed: its end is missing.
+    #[error("it ends without a line feed; its end is missing")]
     Torn,
     /// The line is not an event.
+    #[error("it is no event: {0}")]
     Garbage(String),
     /// The line has no digest, although earlier lines have one.
+    #[error("it has no digest, and the lines before it have one")]
     Unchained,
     /// The digest does not match the content: the line was changed.
+    #[error("its digest is not that of its content; it was changed")]
     Changed,
     /// The fields of the chain have an unexpected form, such as other white space or another order.
+    #[error(
+        "it has a digest in another form than it is written in: it was written anew, and may have been changed"
+    )]
     Rewritten,
     /// The line does not follow the previous one: a line was changed, removed or inserted.
+    #[error("it does not follow the line before; a line was changed, taken out or put in")]
     Unlinked,
     /// The line was written without the keys, or it is under a key and no keys are set.
-    Key(KeyError),
-}
-
-impl fmt::Display for LedgerFaultKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LedgerFaultKind::Io(error) => write!(f, "it cannot be read: {error}"),
-            LedgerFaultKind::TooLong => write!(f, "it is longer than {MOST_LINE} bytes"),
-            LedgerFaultKind::Torn => f.write_str("it ends without a line feed; its end is missing"),
-            LedgerFaultKind::Garbage(why) => write!(f, "it is no event: {why}"),
-            LedgerFaultKind::Unchained => f.write_str("it has no digest, and the lines before it have one"),
-            LedgerFaultKind::Changed => f.write_str("its digest is not that of its content; it was changed"),
-            LedgerFaultKind::Rewritten => f.write_str(
-                "it has a digest in another form than it is written in: it was written anew, and may have been changed",
-            ),
-            LedgerFaultKind::Unlinked => {
-                f.write_str("it does not follow the line before; a line was changed, taken out or put in")
-            }
-            LedgerFaultKind::Key(error) => error.fmt(f),
-        }
-    }
+    #[error("{0}")]
+    Key(#[source] KeyError),
 }
 
 impl fmt::Display for LedgerFault {
@@ -203,11 +194,7 @@ impl fmt::Display for LedgerFault {
 
 impl Error for LedgerFault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.why {
-            LedgerFaultKind::Io(error) => Some(error),
-            LedgerFaultKind::Key(error) => Some(error),
-            _ => None,
-        }
+        self.why.source()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Errors of governed runs.
 
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,17 +8,20 @@ use runstate::approval::{ApprovalId, ApprovalStatus};
 use runstate::governed_run::{GovernedRunStatus, ReviewersError, RunId, RunIdError};
 
 /// The reason why an operation on a governed run failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GovernedError {
     /// The file system returned an error. Everything written is complete, and a resumed run continues from there.
+    #[error("{}: {error}", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// The error.
+        #[source]
         error: io::Error,
     },
     /// A file is invalid. Nothing was written.
+    #[error("{} is not as it should be, and nothing was written: {}", .path.display(), .faults.join("; "))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -27,6 +29,7 @@ pub enum GovernedError {
         faults: Vec<String>,
     },
     /// The run does not exist.
+    #[error("there is no run {run} in {}", .runs.display())]
     NoSuchRun {
         /// The run.
         run: RunId,
@@ -34,21 +37,29 @@ pub enum GovernedError {
         runs: PathBuf,
     },
     /// Another process, or another task of this process, holds the lock of the run.
+    #[error("another process holds run {run}; wait for it to end, or end it")]
     Busy {
         /// The run.
         run: RunId,
     },
     /// An operator without a name tried to stop a run. Nothing was written.
+    #[error("run {run} is stopped by a person alone: expected a name, got a blank one")]
     NoName {
         /// The run.
         run: RunId,
     },
     /// A run to be abandoned has a readable state. Such a run can be halted instead. Nothing was written.
+    #[error("the state of run {run} can be read: halt it instead")]
     Readable {
         /// The run.
         run: RunId,
     },
     /// The run is bound to another plan than this governor's. Nothing was written.
+    #[error(
+        "run {run} is bound to the plan {}, got {}: the plan was changed since the run began, and is not executed; put \
+         the plan back, or halt the run",
+        name(.expected), name(.got)
+    )]
     OtherPlan {
         /// The run.
         run: RunId,
@@ -58,6 +69,7 @@ pub enum GovernedError {
         expected: Option<String>,
     },
     /// The run does not wait for that approval.
+    #[error(fmt = not_asked)]
     NotAsked {
         /// The run.
         run: RunId,
@@ -69,11 +81,15 @@ pub enum GovernedError {
         state: GovernedRunStatus,
     },
     /// A rollback of the run was interrupted, so no decision is accepted. A resumed run completes the rollback.
+    #[error(
+        "a rollback of run {run} is begun and not finished; nothing is decided until the run is recovered"
+    )]
     RollbackUnfinished {
         /// The run.
         run: RunId,
     },
     /// The decision came too late: the run has taken its timeout transition.
+    #[error("approval {approval} expired at {deadline} ms, the decision is of {at} ms")]
     Expired {
         /// The approval.
         approval: ApprovalId,
@@ -83,6 +99,7 @@ pub enum GovernedError {
         at: u64,
     },
     /// The decision is invalid, for example without a name.
+    #[error("the decision on approval {approval} is refused: {why}")]
     Refused {
         /// The approval.
         approval: ApprovalId,
@@ -90,15 +107,19 @@ pub enum GovernedError {
         why: String,
     },
     /// The project's name cannot be part of a run id, or all its ids are in use.
-    RunId(RunIdError),
+    #[error("{0}")]
+    RunId(#[from] RunIdError),
     /// An audit by these reviewers would accept everything.
-    Reviewers(ReviewersError),
+    #[error("{0}")]
+    Reviewers(#[from] ReviewersError),
     /// Two tools have one name.
+    #[error("two tools have the name {tool:?}; give one of them another")]
     ToolTwice {
         /// The name.
         tool: String,
     },
     /// The data of the run in memory is inconsistent. This is a bug of the library. Nothing was written.
+    #[error("run {run}: {what}")]
     Inconsistent {
         /// The run.
         run: RunId,
@@ -118,85 +139,21 @@ impl GovernedError {
     }
 }
 
-impl fmt::Display for GovernedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use GovernedError as E;
-        match self {
-            E::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            E::Damaged { path, faults } => {
-                write!(
-                    f,
-                    "{} is not as it should be, and nothing was written: {}",
-                    path.display(),
-                    faults.join("; ")
-                )
-            }
-            E::NoSuchRun { run, runs } => write!(f, "there is no run {run} in {}", runs.display()),
-            E::Busy { run } => {
-                write!(f, "another process holds run {run}; wait for it to end, or end it")
-            }
-            E::NoName { run } => {
-                write!(f, "run {run} is stopped by a person alone: expected a name, got a blank one")
-            }
-            E::Readable { run } => write!(f, "the state of run {run} can be read: halt it instead"),
-            E::OtherPlan { run, got, expected } => {
-                let name = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "none".to_owned());
-                write!(
-                    f,
-                    "run {run} is bound to the plan {}, got {}: the plan was changed since the run began, and is not executed; put \
-                     the plan back, or halt the run",
-                    name(expected),
-                    name(got)
-                )
-            }
-            E::NotAsked { run, approval, status: Some(status), state } => {
-                write!(
-                    f,
-                    "approval {approval} is {status} and cannot be decided again; run {run} is in {state}"
-                )
-            }
-            E::NotAsked { run, approval, status: None, state } => {
-                write!(f, "run {run}, in {state}, never asked for approval {approval}")
-            }
-            E::RollbackUnfinished { run } => {
-                write!(
-                    f,
-                    "a rollback of run {run} is begun and not finished; nothing is decided until the run is recovered"
-                )
-            }
-            E::Expired { approval, deadline, at } => {
-                write!(f, "approval {approval} expired at {deadline} ms, the decision is of {at} ms")
-            }
-            E::Refused { approval, why } => {
-                write!(f, "the decision on approval {approval} is refused: {why}")
-            }
-            E::RunId(error) => error.fmt(f),
-            E::Reviewers(error) => error.fmt(f),
-            E::ToolTwice { tool } => write!(f, "two tools have the name {tool:?}; give one of them another"),
-            E::Inconsistent { run, what } => write!(f, "run {run}: {what}"),
+fn name(digest: &Option<String>) -> &str {
+    digest.as_deref().unwrap_or("none")
+}
+
+fn not_asked(
+    run: &RunId,
+    approval: &ApprovalId,
+    status: &Option<ApprovalStatus>,
+    state: &GovernedRunStatus,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match status {
+        Some(status) => {
+            write!(f, "approval {approval} is {status} and cannot be decided again; run {run} is in {state}")
         }
-    }
-}
-
-impl Error for GovernedError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            GovernedError::Io { error, .. } => Some(error),
-            GovernedError::RunId(error) => Some(error),
-            GovernedError::Reviewers(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<RunIdError> for GovernedError {
-    fn from(error: RunIdError) -> Self {
-        GovernedError::RunId(error)
-    }
-}
-
-impl From<ReviewersError> for GovernedError {
-    fn from(error: ReviewersError) -> Self {
-        GovernedError::Reviewers(error)
+        None => write!(f, "run {run}, in {state}, never asked for approval {approval}"),
     }
 }

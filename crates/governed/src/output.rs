@@ -1,8 +1,5 @@
 //! The output of a tool, and its validation.
 
-use std::error::Error;
-use std::fmt;
-
 use runstate::approval::Risk;
 use serde::{Deserialize, Serialize};
 
@@ -180,15 +177,8 @@ impl ToolOutput {
 }
 
 /// The reason why an output is invalid. An invalid output counts as a failed attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
 pub struct InvalidOutput {
     why: &'static str,
 }
-
-impl fmt::Display for InvalidOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.why)
-    }
-}
-
-impl Error for InvalidOutput {}

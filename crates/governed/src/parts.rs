@@ -1,8 +1,5 @@
 //! The parts of a governor: traits for the caller to implement.
 
-use std::error::Error;
-use std::fmt;
-
 use async_trait::async_trait;
 use runstate::approval::Request;
 use runstate::governed_run::{Opinion, RunId};
@@ -187,7 +184,8 @@ pub trait Rollback: Send + Sync {
 }
 
 /// The reason why a part failed, as a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct PartError(String);
 
 impl PartError {
@@ -196,14 +194,6 @@ impl PartError {
         PartError(why.into())
     }
 }
-
-impl fmt::Display for PartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for PartError {}
 
 /// The parts of a governor.
 #[expect(missing_debug_implementations, reason = "its parts are trait objects of the caller's")]

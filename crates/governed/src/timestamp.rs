@@ -50,18 +50,11 @@ impl fmt::Display for Timestamp {
 }
 
 /// Error: a text that is not a time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{got:?} is no time of 1970 or later; expected one like 2026-01-31T12:00:00Z")]
 pub struct TimestampError {
     got: String,
 }
-
-impl fmt::Display for TimestampError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no time of 1970 or later; expected one like 2026-01-31T12:00:00Z", self.got)
-    }
-}
-
-impl std::error::Error for TimestampError {}
 
 impl std::str::FromStr for Timestamp {
     type Err = TimestampError;
