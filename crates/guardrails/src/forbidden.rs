@@ -1,8 +1,5 @@
 //! A regular expression that the output must not match.
 
-use std::error::Error;
-use std::fmt;
-
 use regex::Regex;
 use regex_syntax::Parser;
 
@@ -41,47 +38,30 @@ pub struct Forbidden {
 }
 
 /// Error for an unsuitable expression.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForbiddenError {
     /// The expression is invalid, or too large.
-    Syntax(regex::Error),
+    #[error("{0}")]
+    Syntax(#[source] regex::Error),
     /// The expression matches an empty text, and therefore every text.
+    #[error(
+        "{expression:?} matches a text of no characters, and so every text; leave out the empty alternative, or ask for one \
+         character at least"
+    )]
     MatchesAll {
         /// The expression.
         expression: String,
     },
     /// The matches can be longer than the largest lookback.
+    #[error(
+        "a match of {expression:?} can be longer than {LONGEST} bytes; say with `Forbidden::within` how long a match is looked \
+         for while the output streams"
+    )]
     Unbounded {
         /// The expression.
         expression: String,
     },
-}
-
-impl fmt::Display for ForbiddenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ForbiddenError::Syntax(error) => write!(f, "{error}"),
-            ForbiddenError::MatchesAll { expression } => write!(
-                f,
-                "{expression:?} matches a text of no characters, and so every text; leave out the empty alternative, or ask for one \
-                 character at least"
-            ),
-            ForbiddenError::Unbounded { expression } => write!(
-                f,
-                "a match of {expression:?} can be longer than {LONGEST} bytes; say with `Forbidden::within` how long a match is looked for while the output streams"
-            ),
-        }
-    }
-}
-
-impl Error for ForbiddenError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            ForbiddenError::Syntax(error) => Some(error),
-            ForbiddenError::MatchesAll { .. } | ForbiddenError::Unbounded { .. } => None,
-        }
-    }
 }
 
 /// Compiles an expression. Refuses an expression that every text matches.

@@ -35,10 +35,11 @@ pub struct OpenAi {
 }
 
 /// Error in the configuration of a server.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The address is unusable.
+    #[error("{got:?} is no address of a server: {problem}; expected one like https://api.openai.com/v1")]
     Address {
         /// The address without its query and a user's name, which may hold a key.
         got: String,
@@ -46,43 +47,21 @@ pub enum ConfigError {
         problem: String,
     },
     /// The key has characters that a header must not have. Messages do not show the key.
+    #[error("the key has characters that no header may have; is there a line break in it?")]
     Key,
     /// A header has an invalid name or value. Messages do not show the value.
+    #[error("{name:?} cannot be a header: a name has letters, digits and dashes, and a value no line break")]
     Header {
         /// The name of the header.
         name: String,
     },
     /// The given certificates are unusable.
+    #[error("the certificates to trust cannot be used: {problem}; expected certificates in PEM")]
     Certificates {
         /// The problem.
         problem: String,
     },
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Address { got, problem } => {
-                write!(
-                    f,
-                    "{got:?} is no address of a server: {problem}; expected one like https://api.openai.com/v1"
-                )
-            }
-            ConfigError::Key => {
-                f.write_str("the key has characters that no header may have; is there a line break in it?")
-            }
-            ConfigError::Header { name } => write!(
-                f,
-                "{name:?} cannot be a header: a name has letters, digits and dashes, and a value no line break"
-            ),
-            ConfigError::Certificates { problem } => {
-                write!(f, "the certificates to trust cannot be used: {problem}; expected certificates in PEM")
-            }
-        }
-    }
-}
-
-impl Error for ConfigError {}
 
 impl OpenAi {
     /// Creates a client for the server with `chat/completions` below `base`.

@@ -200,28 +200,12 @@ impl fmt::Debug for ChatStream {
 }
 
 /// The reason for the end of the bytes.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum Cut {
-    Off(hyper::Error),
+    #[error("{0}")]
+    Off(#[source] hyper::Error),
+    #[error("one event has more than {MOST_OF_AN_EVENT} bytes of data")]
     TooLong,
-}
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cut::Off(error) => write!(f, "{error}"),
-            Cut::TooLong => write!(f, "one event has more than {MOST_OF_AN_EVENT} bytes of data"),
-        }
-    }
-}
-
-impl std::error::Error for Cut {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Cut::Off(error) => Some(error),
-            Cut::TooLong => None,
-        }
-    }
 }
 
 fn cut() -> SourceError {

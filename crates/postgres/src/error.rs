@@ -111,16 +111,9 @@ pub(crate) fn damaged(what: impl fmt::Display) -> StoreError {
     StoreError::unusable(format_args!("a row cannot be read: {what}"), "restore the database from a backup")
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct Said(String);
-
-impl fmt::Display for Said {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for Said {}
 
 fn text(said: &DbError) -> String {
     let mut text = format!("{} ({})", said.message(), said.code().code());

@@ -1,7 +1,5 @@
 //! Options of the connection to a server.
 
-use std::error::Error;
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -69,7 +67,8 @@ impl FromStr for SslMode {
 }
 
 /// Options that cannot work.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
 pub struct OptionsError {
     what: String,
 }
@@ -79,14 +78,6 @@ impl OptionsError {
         OptionsError { what }
     }
 }
-
-impl fmt::Display for OptionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl Error for OptionsError {}
 
 /// The length limit of a schema's name, in bytes: the channel of its notifications needs a valid name.
 const SCHEMA: usize = 50;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::error::Error;
-use std::fmt;
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -140,20 +139,10 @@ impl From<Failing> for SourceError {
 }
 
 /// A scripted cause.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{said}")]
 struct Because {
     said: String,
+    #[source]
     by: Option<Box<Because>>,
-}
-
-impl fmt::Display for Because {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.said)
-    }
-}
-
-impl Error for Because {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.by.as_deref().map(|by| by as &(dyn Error + 'static))
-    }
 }

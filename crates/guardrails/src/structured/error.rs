@@ -1,21 +1,20 @@
 //! Errors of reading a value.
 
-use std::error::Error;
-use std::fmt;
-
 use super::Repair;
 use super::reader::Refusal;
 
 /// Error of [`read`](super::read). Another attempt of the model may succeed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StructuredError {
     /// The text has no JSON.
+    #[error("there is no JSON in the output, which begins {begins:?}")]
     NoJson {
         /// The beginning of the text.
         begins: String,
     },
     /// The damage of the JSON leaves more than one reading, or the JSON nests deeper than 127 levels.
+    #[error("the JSON in the output is damaged at byte {at}: {reason}")]
     Damaged {
         /// The byte of the text at which reading stops.
         at: usize,
@@ -23,14 +22,17 @@ pub enum StructuredError {
         reason: String,
     },
     /// The text has several values, and none of them alone is the answer.
+    #[error("the output has {} values, where one was asked for", .readings.len())]
     Several {
         /// The JSON of each value, in the order of the text. The value that [`only`](super::Structured::only)
         /// refuses comes last.
         readings: Vec<String>,
     },
     /// The JSON does not fit the type.
+    #[error("the JSON in the output does not match the requested type: {error}{}", after(.repairs))]
     Mismatch {
         /// The mismatch, with its position.
+        #[source]
         error: serde_json::Error,
         /// The JSON.
         json: String,
@@ -38,6 +40,7 @@ pub enum StructuredError {
         repairs: Vec<Repair>,
     },
     /// The value fits the type, and a condition of the caller refuses it.
+    #[error("the JSON in the output is refused: {reason}{}", after(.repairs))]
     Refused {
         /// The reason of the condition.
         reason: String,
@@ -63,43 +66,10 @@ impl StructuredError {
     }
 }
 
-impl fmt::Display for StructuredError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StructuredError::NoJson { begins } => {
-                write!(f, "there is no JSON in the output, which begins {begins:?}")
-            }
-            StructuredError::Damaged { at, reason } => {
-                write!(f, "the JSON in the output is damaged at byte {at}: {reason}")
-            }
-            StructuredError::Several { readings } => {
-                write!(f, "the output has {} values, where one was asked for", readings.len())
-            }
-            StructuredError::Mismatch { error, repairs, .. } => {
-                write!(f, "the JSON in the output does not match the requested type: {error}")?;
-                after(f, repairs)
-            }
-            StructuredError::Refused { reason, repairs, .. } => {
-                write!(f, "the JSON in the output is refused: {reason}")?;
-                after(f, repairs)
-            }
-        }
-    }
-}
-
-fn after(f: &mut fmt::Formatter<'_>, repairs: &[Repair]) -> fmt::Result {
+fn after(repairs: &[Repair]) -> String {
     if repairs.is_empty() {
-        return Ok(());
+        return String::new();
     }
     let names: Vec<_> = repairs.iter().map(|repair| repair.name()).collect();
-    write!(f, " (after repairs: {})", names.join(", "))
-}
-
-impl Error for StructuredError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            StructuredError::Mismatch { error, .. } => Some(error),
-            _ => None,
-        }
-    }
+    format!(" (after repairs: {})", names.join(", "))
 }
