@@ -1,13 +1,14 @@
 //! One activation, from `RunStart` to `CommitFinished`.
 
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
 use runstate::resume_tool_call::{Drained, GatePassed};
 use runstate::run::{AnyRun, Finish, RunStatus};
 use runstate::run_flow::{
-    Accept, AfterAssistant, AfterReplay0, AfterTools, Begin, CallOutcome, Cancel, Close, Commit, Complete,
-    Fail, FlowRecord, LoopTop, OpenGate, Pass, Prepared, Replay, Respond, RunEnd, RunFlow, RunStart,
-    SkipReplay, Stop, ToolRound, WindUp,
+    Accept, AfterAssistant, AfterReplay0, AfterTools, Begin, CallOutcome, Close, Commit, Complete,
+    FlowRecord, LoopTop, OpenGate, Pass, Prepared, Replay, Respond, RunEnd, RunFlow, RunStart, SkipReplay,
+    Stop, ToolRound, WindUp,
 };
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
@@ -16,13 +17,13 @@ use super::super::event::EventKind;
 use super::super::history::Message;
 use super::super::modes::SuspensionPolicy;
 use super::super::tool::ToolSpec;
+use super::exit::{CanCancel, CanFail, OrEnd, admitted};
 use super::{ActivationError, Drive, Halt, Outcome};
 
 /// The position of an activation between the parts of this driver.
 enum At {
     Step(RunFlow<LoopTop>),
     Round(RunFlow<ToolRound>),
-    End(RunFlow<RunEnd>),
 }
 
 /// An open question of a call, numbered within the call.
@@ -32,67 +33,11 @@ struct Asked {
     suspension: u32,
 }
 
-/// Fails the activation. Committed state stays, and the end contains the error.
-macro_rules! fail {
-    ($flow:expr, $error:expr) => {
-        return At::End($flow.fail(Fail::new($error.to_string())).wind_up(WindUp))
-    };
-}
-
 /// Requests the end of the activation if a stop was requested. The first requested reason counts.
 macro_rules! stop_if_asked {
     ($drive:expr, $flow:expr) => {
         if let Some(reason) = $drive.stop.clone() {
             $flow.request_stop(reason);
-        }
-    };
-}
-
-/// Cancels the activation.
-macro_rules! cancel {
-    ($flow:expr) => {
-        return At::End($flow.cancel(Cancel).wind_up(WindUp))
-    };
-}
-
-/// Continues with the result of a guard, or fails.
-macro_rules! proceed {
-    ($result:expr) => {
-        match $result {
-            Ok(flow) => flow,
-            Err(rejected) => fail!(rejected.machine, rejected.error),
-        }
-    };
-}
-
-/// Continues with the result of a cancellable state, or ends.
-macro_rules! done {
-    ($flow:expr, $result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(Halt::Cancelled) => cancel!($flow),
-            Err(Halt::Failed(error)) => fail!($flow, error),
-        }
-    };
-}
-
-/// Continues after a state that cannot be cancelled. The next cancellable state handles a cancellation.
-macro_rules! uncancelled {
-    ($flow:expr, $result:expr) => {
-        match $result {
-            Ok(_) | Err(Halt::Cancelled) => {}
-            Err(Halt::Failed(error)) => fail!($flow, error),
-        }
-    };
-}
-
-/// Continues with the receipt of a commit, or fails.
-macro_rules! committed {
-    ($drive:expr, $flow:expr) => {
-        match $drive.commit($flow.due()).await {
-            Ok(receipt) => receipt,
-            Err(Halt::Failed(error)) => fail!($flow, error),
-            Err(Halt::Cancelled) => fail!($flow, "a commit is not cancelled midway"),
         }
     };
 }
@@ -115,21 +60,22 @@ impl Drive<'_, '_> {
         let mut at = self.begin(flow, interrupted).await;
         loop {
             at = match at {
-                At::Step(flow) => self.step(flow).await,
-                At::Round(flow) => self.round(flow).await,
-                At::End(flow) => return self.end(flow).await,
+                Continue(At::Step(flow)) => self.step(flow).await,
+                Continue(At::Round(flow)) => self.round(flow).await,
+                Break(flow) => return self.end(flow).await,
             };
         }
     }
 
     /// Drives the flow from its start into the loop, or back to waiting.
-    async fn begin(&mut self, flow: RunFlow<RunStart>, interrupted: bool) -> At {
-        uncancelled!(flow, self.run_start().await);
-        let flow = flow.begin(Begin);
-        let receipt = committed!(self, flow);
-        let mut flow = proceed!(flow.commit(Commit::new(receipt)));
+    async fn begin(&mut self, flow: RunFlow<RunStart>, interrupted: bool) -> OrEnd<At> {
+        let started = self.run_start().await;
+        let flow = flow.unless_failed(started)?.begin(Begin);
+        let committed = self.commit(flow.due()).await;
+        let (flow, receipt) = flow.with_receipt(committed)?;
+        let mut flow = admitted(flow.commit(Commit::new(receipt)))?;
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         // A crash may have come after the last answer, or after the last permitted step, and before the end of the
         // run.
@@ -137,7 +83,8 @@ impl Drive<'_, '_> {
         if is_over {
             // From here, only a stop condition on the text of the answer takes precedence over the natural end.
             self.stop = None;
-            done!(flow, self.ask_to_stop(true));
+            let asked = self.ask_to_stop(true);
+            (flow, ()) = flow.unless_halted(asked)?;
             self.stop.get_or_insert(FinalReason::NATURAL_END);
         }
         // Under `WaitForAll` this list is not needed. Without it, the waiting calls are not scanned again for each of
@@ -147,39 +94,42 @@ impl Drive<'_, '_> {
             SuspensionPolicy::ContinueWhenAny => self.asked(),
         };
         let gate = flow.gate();
-        let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, interrupted).await);
+        let drained = self.drain_at_start(&mut flow, gate, interrupted).await;
+        let (mut flow, (drained, moved)) = flow.unless_halted(drained)?;
         // Stop conditions are evaluated at the end of a step. A crash may have cut the calls of the step off, so
         // these continue first.
         if interrupted && !is_over {
-            done!(flow, self.ask_to_stop(false));
+            let asked = self.ask_to_stop(false);
+            (flow, ()) = flow.unless_halted(asked)?;
         }
         stop_if_asked!(self, flow);
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         let waiting = self.to_wait_for_at_start(interrupted, &asked_before);
         match drained {
             Drained::Nothing(nothing) if !moved && waiting.is_empty() => {
-                At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
+                Continue(At::Step(admitted(flow.skip_replay(SkipReplay::new(nothing)))?))
             }
             drained => {
-                let flow = proceed!(flow.replay(Replay::new(drained)));
-                let receipt = committed!(self, flow);
+                let flow = admitted(flow.replay(Replay::new(drained)))?;
+                let committed = self.commit(flow.due()).await;
+                let (flow, receipt) = flow.with_receipt(committed)?;
                 self.forget_patches();
                 match flow.committed(receipt, waiting) {
-                    Ok(AfterReplay0::LoopTop(flow)) => At::Step(flow),
-                    Ok(AfterReplay0::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
-                    Err((flow, unmet)) => fail!(flow, unmet),
+                    Ok(AfterReplay0::LoopTop(flow)) => Continue(At::Step(flow)),
+                    Ok(AfterReplay0::Suspended(flow)) => Break(flow.wind_up(WindUp)),
+                    Err((flow, unmet)) => Break(flow.failed(unmet)),
                 }
             }
         }
     }
 
     /// Drives one step: the gate, the model call, the answer.
-    async fn step(&mut self, flow: RunFlow<LoopTop>) -> At {
+    async fn step(&mut self, flow: RunFlow<LoopTop>) -> OrEnd<At> {
         let mut flow = flow.open_gate(OpenGate);
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         stop_if_asked!(self, flow);
         // A run with a requested stop replays nothing more.
@@ -187,57 +137,67 @@ impl Drive<'_, '_> {
             Ok(gate) => gate,
             Err(_not_stopping) => {
                 let gate = flow.gate();
-                let drained = done!(flow, self.drain(&mut flow, gate).await);
-                done!(flow, self.commit_drained(drained).await)
+                let drained = self.drain(&mut flow, gate).await;
+                let (kept, drained) = flow.unless_halted(drained)?;
+                let passed = self.commit_drained(drained).await;
+                let (kept, gate) = kept.unless_halted(passed)?;
+                flow = kept;
+                gate
             }
         };
         stop_if_asked!(self, flow);
-        let flow = proceed!(flow.pass(Pass::new(gate)));
+        let flow = admitted(flow.pass(Pass::new(gate)))?;
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         if let Some(reason) = flow.record().stopping().cloned() {
-            return At::End(flow.stop(Stop::new(reason)).wind_up(WindUp));
+            return Break(flow.stop(Stop::new(reason)).wind_up(WindUp));
         }
-        let request = done!(flow, self.prepare(flow.record().step() + 1).await);
+        let prepared = self.prepare(flow.record().step() + 1).await;
+        let (flow, request) = flow.unless_halted(prepared)?;
         if let Some(reason) = self.stop.clone() {
-            return At::End(flow.stop(Stop::new(reason)).wind_up(WindUp));
+            return Break(flow.stop(Stop::new(reason)).wind_up(WindUp));
         }
         let mut flow = match flow.prepared() {
             Prepared::LlmCall(flow) => flow,
-            Prepared::Terminate(flow) => return At::End(flow.wind_up(WindUp)),
+            Prepared::Terminate(flow) => return Break(flow.wind_up(WindUp)),
         };
         let chosen = self.chosen_for(&request);
-        let answer = done!(flow, self.infer(&mut flow, request).await);
+        let answer = self.infer(&mut flow, request).await;
+        let (flow, answer) = flow.unless_halted(answer)?;
         let (usage, turn) = (answer.usage, answer.turn);
         let mut flow = flow.respond(Respond::new(turn));
-        uncancelled!(flow, self.after_inference(flow.record().step(), || flow.turn_mut(), &usage).await);
-        let flow = flow.accept(Accept);
+        let changed = self.after_inference(flow.record().step(), || flow.turn_mut(), &usage).await;
+        let mut flow = flow.unless_failed(changed)?.accept(Accept);
         let has_calls = !flow.turn().calls.is_empty();
         self.take_in(flow.record().step(), chosen.as_deref(), flow.turn());
         let ends_here = !has_calls || self.stop.is_some();
         if ends_here {
-            uncancelled!(flow, self.step_end(flow.record().step()).await);
+            let ended = self.step_end(flow.record().step()).await;
+            flow = flow.unless_failed(ended)?;
             // An answer without calls ends the run only if no call waits (A1); else it goes on, and all conditions count.
             let ends_the_run = !has_calls && self.state.calls.suspended_count() == 0;
-            uncancelled!(flow, self.ask_to_stop(ends_the_run));
+            let asked = self.ask_to_stop(ends_the_run);
+            flow = flow.unless_failed(asked)?;
         }
-        let receipt = committed!(self, flow);
+        let committed = self.commit(flow.due()).await;
+        let (flow, receipt) = flow.with_receipt(committed)?;
         let waiting = if has_calls { Vec::new() } else { self.state.waiting() };
         match flow.committed(receipt, self.stop.clone(), waiting) {
-            Ok(AfterAssistant::ToolRound(flow)) => At::Round(flow),
-            Ok(AfterAssistant::NaturalEnd(flow)) => At::End(flow.wind_up(WindUp)),
-            Ok(AfterAssistant::Terminate(flow)) => At::End(flow.wind_up(WindUp)),
-            Err((flow, unmet)) => fail!(flow, unmet),
+            Ok(AfterAssistant::ToolRound(flow)) => Continue(At::Round(flow)),
+            Ok(AfterAssistant::NaturalEnd(flow)) => Break(flow.wind_up(WindUp)),
+            Ok(AfterAssistant::Terminate(flow)) => Break(flow.wind_up(WindUp)),
+            Err((flow, unmet)) => Break(flow.failed(unmet)),
         }
     }
 
     /// Drives the calls of an answer, their commit and the gate after it.
-    async fn round(&mut self, mut flow: RunFlow<ToolRound>) -> At {
+    async fn round(&mut self, mut flow: RunFlow<ToolRound>) -> OrEnd<At> {
         let step = flow.record().step();
-        done!(flow, self.tool_round(&mut flow).await);
+        let executed = self.tool_round(&mut flow).await;
+        let (mut flow, ()) = flow.unless_halted(executed)?;
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         stop_if_asked!(self, flow);
         let calls = self.state.calls.of_step(step);
@@ -246,27 +206,32 @@ impl Drive<'_, '_> {
             CallOutcome { call: call.name.to_string(), status: call.status() }
         });
         let outcomes = outcomes.collect();
-        let flow = proceed!(flow.complete(Complete::new(outcomes)));
-        let receipt = committed!(self, flow);
+        let flow = admitted(flow.complete(Complete::new(outcomes)))?;
+        let committed = self.commit(flow.due()).await;
+        let (flow, receipt) = flow.with_receipt(committed)?;
         self.forget_patches();
-        let mut flow = proceed!(flow.commit(Commit::new(receipt)));
+        let mut flow = admitted(flow.commit(Commit::new(receipt)))?;
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         let gate = flow.gate();
-        let drained = done!(flow, self.drain(&mut flow, gate).await);
-        done!(flow, self.step_end(step).await);
-        done!(flow, self.ask_to_stop(false));
+        let drained = self.drain(&mut flow, gate).await;
+        let (flow, drained) = flow.unless_halted(drained)?;
+        let ended = self.step_end(step).await;
+        let (flow, ()) = flow.unless_halted(ended)?;
+        let asked = self.ask_to_stop(false);
+        let (mut flow, ()) = flow.unless_halted(asked)?;
         stop_if_asked!(self, flow);
-        let gate = done!(flow, self.commit_drained(drained).await);
+        let passed = self.commit_drained(drained).await;
+        let (flow, gate) = flow.unless_halted(passed)?;
         if self.is_cancelled() {
-            cancel!(flow);
+            return Break(flow.cancelled());
         }
         let waiting = self.to_wait_for_after(step);
         match flow.passed(gate, waiting) {
-            Ok(AfterTools::LoopTop(flow)) => At::Step(flow),
-            Ok(AfterTools::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
-            Err((flow, unmet)) => fail!(flow, unmet),
+            Ok(AfterTools::LoopTop(flow)) => Continue(At::Step(flow)),
+            Ok(AfterTools::Suspended(flow)) => Break(flow.wind_up(WindUp)),
+            Err((flow, unmet)) => Break(flow.failed(unmet)),
         }
     }
 

@@ -3,6 +3,7 @@
 mod activation;
 mod doubt;
 mod execution;
+mod exit;
 mod gating;
 mod inference;
 mod intake;
