@@ -331,7 +331,7 @@ impl Drive<'_, '_> {
                     }
                 }
             },
-            other => other,
+            other @ (AnyRun::Waiting(_) | AnyRun::Done(_)) => other,
         });
         // Until the list of open questions is published, a user cannot have seen it. Messages from before are
         // refused.

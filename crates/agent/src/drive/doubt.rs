@@ -97,7 +97,11 @@ impl Drive<'_, '_> {
         let is_distinct = match self.state.calls[call].machine.get() {
             AnyToolCall::Running(call) => call.replayed().is_some_and(|(asked, _)| asked.distinct_actors),
             AnyToolCall::Resuming(call) => call.suspension().distinct_actors,
-            _ => false,
+            AnyToolCall::New(_)
+            | AnyToolCall::Suspended(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_) => false,
         };
         let is_distinct = is_distinct || {
             let name = Arc::clone(&self.state.calls[call].name);
@@ -109,7 +113,11 @@ impl Drive<'_, '_> {
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::Running(call) => call.suspend(suspend).into(),
             AnyToolCall::Resuming(call) => call.suspend(suspend).into(),
-            other => other,
+            other @ (AnyToolCall::New(_)
+            | AnyToolCall::Suspended(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_)) => other,
         });
         self.note_settled(call);
     }

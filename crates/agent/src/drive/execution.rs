@@ -96,7 +96,11 @@ impl Drive<'_, '_> {
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::New(call) => call.start(Start).into(),
             AnyToolCall::Resuming(call) => call.start(Start).into(),
-            other => other,
+            other @ (AnyToolCall::Running(_)
+            | AnyToolCall::Suspended(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_)) => other,
         });
     }
 

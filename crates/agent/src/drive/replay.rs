@@ -175,7 +175,14 @@ impl Drive<'_, '_> {
                 Err(rejected) => unreachable!("an accepted decision fits: {}", rejected.error),
             },
             AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
-            other => unreachable!("an accepted decision is on a suspended call, not on {}", other.status()),
+            other @ (AnyToolCall::New(_)
+            | AnyToolCall::Running(_)
+            | AnyToolCall::Resuming(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_)) => {
+                unreachable!("an accepted decision is on a suspended call, not on {}", other.status())
+            }
         });
         let pass = pass.resolve(Resolve);
         self.unpublished.push(call);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use runstate::resume_tool_call::Gate;
 use runstate::run_flow::{RunFlow, ToolRound};
 use runstate::termination::{FinalReason, TerminationReason};
-use runstate::tool_call::{AnyToolCall, ToolCallStatus};
+use runstate::tool_call::ToolCallStatus;
 
 use super::super::modes::ExecutionMode;
 use super::execution::Starts;
@@ -161,11 +161,10 @@ impl Drive<'_, '_> {
     /// Returns whether a call of the step waits after it executed. A call that was suspended at its gate stops no
     /// other call.
     fn is_held_up(&self, step: u32) -> bool {
-        self.state.calls.of_step(step).any(|call| match self.state.calls[call].machine.get() {
-            AnyToolCall::Suspended(call) => {
-                call.record().attempts() > 0 || call.suspension().doubted_arguments().is_some()
-            }
-            _ => false,
-        })
+        self.state
+            .calls
+            .of_step(step)
+            .filter_map(|call| self.state.calls[call].suspended())
+            .any(|call| call.record().attempts() > 0 || call.suspension().doubted_arguments().is_some())
     }
 }

@@ -146,7 +146,11 @@ impl Drive<'_, '_> {
                     self.tell_piece(step, "", || EventKind::ToolCallArguments { call, delta: delta.clone() });
                 }
             }
-            _ => {}
+            ModelEvent::Arguments { .. }
+            | ModelEvent::Extra { .. }
+            | ModelEvent::Usage(_)
+            | ModelEvent::Finish(_)
+            | ModelEvent::Error(_) => {}
         }
     }
 
@@ -260,7 +264,7 @@ impl Drive<'_, '_> {
 
     fn interrupt(&self, call: usize) -> Option<Interrupt> {
         let called = &self.state.calls[call];
-        let AnyToolCall::Suspended(machine) = called.machine.get() else { return None };
+        let machine = called.suspended()?;
         let (record, suspension) = (machine.record(), machine.suspension());
         Some(Interrupt {
             call: called.name.to_string(),

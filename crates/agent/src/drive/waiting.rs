@@ -85,7 +85,7 @@ impl Drive<'_, '_> {
     fn resume_run(&mut self, resume: Resume) {
         self.state.step_run(|run| match run {
             AnyRun::Waiting(run) => run.resume(resume).into(),
-            other => other,
+            other @ (AnyRun::Running(_) | AnyRun::Done(_)) => other,
         });
     }
 
@@ -128,7 +128,7 @@ impl Drive<'_, '_> {
                 Ok(run) => run.into(),
                 Err(rejected) => unreachable!("a run that waits may be cancelled: {}", rejected.error),
             },
-            other => other,
+            other @ (AnyRun::Running(_) | AnyRun::Done(_)) => other,
         });
         self.commit_end().await
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use runstate::derive::StatusTally;
 use runstate::kernel::Slot;
 use runstate::run::RunStatus;
-use runstate::tool_call::{AnyToolCall, CallKey, CallRecord, ToolCallStatus};
+use runstate::tool_call::{AnyToolCall, CallKey, CallRecord, Suspended, ToolCall, ToolCallStatus};
 use runstate::turn::CallRequest;
 
 use super::super::ObserverFactory;
@@ -43,17 +43,27 @@ impl Call {
         self.machine.get().record()
     }
 
+    /// The machine of a call that waits for a decision.
+    pub(crate) fn suspended(&self) -> Option<&ToolCall<Suspended>> {
+        match self.machine.get() {
+            AnyToolCall::Suspended(machine) => Some(machine),
+            AnyToolCall::New(_)
+            | AnyToolCall::Running(_)
+            | AnyToolCall::Resuming(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_) => None,
+        }
+    }
+
     /// The expiry time of the suspension.
     fn expires_at_ms(&self) -> Option<u64> {
-        match self.machine.get() {
-            AnyToolCall::Suspended(machine) => machine.suspension().expires_at_ms,
-            _ => None,
-        }
+        self.suspended()?.suspension().expires_at_ms
     }
 
     /// The open question of the call.
     pub(crate) fn asked(&self, run: &str) -> Option<Question> {
-        let AnyToolCall::Suspended(machine) = self.machine.get() else { return None };
+        let machine = self.suspended()?;
         let suspension = machine.suspension().clone();
         let digest = suspension.digest(run, &self.name, machine.record().tool(), machine.asked_arguments());
         Some(Question { call: Arc::clone(&self.name), suspension, digest, shown: None })
@@ -67,8 +77,7 @@ impl Call {
     /// Returns whether this is the digest of the arguments alone. Version 0.1.0 posted decisions on a suspension with
     /// that digest. It does not identify a question.
     pub(crate) fn has_arguments(&self, digest: &str) -> bool {
-        let AnyToolCall::Suspended(machine) = self.machine.get() else { return false };
-        runstate::decision::digest(machine.asked_arguments()) == *digest
+        self.suspended().is_some_and(|call| runstate::decision::digest(call.asked_arguments()) == *digest)
     }
 
     /// The current state of the call, for decisions.

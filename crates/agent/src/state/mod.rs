@@ -225,15 +225,12 @@ impl RunState {
     pub fn pending(&self) -> Vec<Pending<'_>> {
         let pending = self.calls.suspended().filter_map(|call| {
             let call = &self.calls[call];
-            match call.machine.get() {
-                AnyToolCall::Suspended(machine) => Some(Pending {
-                    call: &call.name,
-                    record: machine.record(),
-                    arguments: machine.asked_arguments(),
-                    suspension: machine.suspension(),
-                }),
-                _ => None,
-            }
+            call.suspended().map(|machine| Pending {
+                call: &call.name,
+                record: machine.record(),
+                arguments: machine.asked_arguments(),
+                suspension: machine.suspension(),
+            })
         });
         pending.collect()
     }
@@ -270,10 +267,7 @@ impl RunState {
     }
 
     pub(super) fn suspension(&self, call: usize) -> Option<&Suspension> {
-        match self.calls[call].machine.get() {
-            AnyToolCall::Suspended(machine) => Some(machine.suspension()),
-            _ => None,
-        }
+        self.calls[call].suspended().map(|call| call.suspension())
     }
 
     /// The calls that may still be started: the calls of the last round, and calls behind a suspended call.

@@ -84,7 +84,10 @@ impl RunState {
                 AnyToolCall::Running(call) => call.cancel(cancel).into(),
                 AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
                 AnyToolCall::Resuming(call) => call.cancel(cancel).into(),
-                other => other,
+                other @ (AnyToolCall::New(_)
+                | AnyToolCall::Succeeded(_)
+                | AnyToolCall::Failed(_)
+                | AnyToolCall::Cancelled(_)) => other,
             });
         }
         for call in self.startable() {
@@ -106,7 +109,10 @@ impl RunState {
             AnyToolCall::Suspended(call) => Some(call.suspension()),
             AnyToolCall::Resuming(call) => Some(call.suspension()),
             AnyToolCall::Running(call) => call.replayed().map(|(asked, _)| asked),
-            _ => None,
+            AnyToolCall::New(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_) => None,
         };
         let in_doubt = in_doubt || asked.is_some_and(|asked| asked.doubted_arguments().is_some());
         let reason = if in_doubt { format!("{reason}; {UNKNOWN}") } else { reason.to_owned() };
