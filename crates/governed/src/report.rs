@@ -242,7 +242,13 @@ pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option
             };
             Some(format!("{cause} ({}); {rollback}", said.as_str().unwrap_or_default()))
         }
-        _ => None,
+        GovernedRunStatus::Init
+        | GovernedRunStatus::Planning
+        | GovernedRunStatus::Executing
+        | GovernedRunStatus::AwaitingApproval
+        | GovernedRunStatus::Verifying
+        | GovernedRunStatus::Auditing
+        | GovernedRunStatus::Completed => None,
     }
 }
 
@@ -255,7 +261,13 @@ pub(super) fn rollback(state: GovernedRunStatus, data: &Map<String, Value>) -> O
             HaltReason::RollbackFailed { errors, .. } => Some(Rollback::Incomplete { errors }),
             _ => None,
         },
-        _ => None,
+        GovernedRunStatus::Init
+        | GovernedRunStatus::Planning
+        | GovernedRunStatus::Executing
+        | GovernedRunStatus::AwaitingApproval
+        | GovernedRunStatus::Verifying
+        | GovernedRunStatus::Auditing
+        | GovernedRunStatus::Completed => None,
     }
 }
 

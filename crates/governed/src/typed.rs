@@ -159,7 +159,11 @@ fn noted(document: &Document, notes: &Notes) -> Result<(), String> {
     }
     let used = match &notes.standing {
         Standing::Granted { approval, .. } | Standing::Calling { approval: Some(approval) } => approval,
-        _ => return Ok(()),
+        Standing::Calling { approval: None }
+        | Standing::Idle
+        | Standing::Failed { .. }
+        | Standing::Asked { .. }
+        | Standing::RollingBack { .. } => return Ok(()),
     };
     match notes.approval(used) {
         Some(AnyApproval::Approved(_)) => Ok(()),
@@ -292,7 +296,13 @@ fn state_of(
         S::Auditing => {
             state.entry("reviewers").or_insert_with(|| json!(reviewers));
         }
-        _ => {}
+        S::Init
+        | S::Planning
+        | S::Executing
+        | S::Verifying
+        | S::Completed
+        | S::RolledBack
+        | S::HaltedUnsafe => {}
     }
     Value::Object(state)
 }
@@ -306,7 +316,16 @@ fn foreign_notes(document: &Document) -> Notes {
         (_, GovernedRunStatus::Planning) => asked(Purpose::Plan),
         (_, GovernedRunStatus::AwaitingApproval) => asked(Purpose::Begin),
         (Some(_), GovernedRunStatus::Executing) => Standing::Calling { approval: None },
-        _ => Standing::Idle,
+        (None, GovernedRunStatus::Executing)
+        | (
+            _,
+            GovernedRunStatus::Init
+            | GovernedRunStatus::Verifying
+            | GovernedRunStatus::Auditing
+            | GovernedRunStatus::Completed
+            | GovernedRunStatus::RolledBack
+            | GovernedRunStatus::HaltedUnsafe,
+        ) => Standing::Idle,
     };
     Notes { standing, adopted: document.approvals_granted.clone(), ..Notes::default() }
 }

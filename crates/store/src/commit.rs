@@ -292,7 +292,12 @@ impl CallRow {
                 arguments: json(call.asked_arguments())?,
                 digest: call.suspension().digest(run, name, call.record().tool(), call.asked_arguments()),
             }),
-            _ => None,
+            AnyToolCall::New(_)
+            | AnyToolCall::Running(_)
+            | AnyToolCall::Resuming(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_) => None,
         };
         Ok(CallRow {
             name: name.to_owned(),

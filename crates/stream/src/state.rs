@@ -147,7 +147,22 @@ impl Ledger {
             }
             EventKind::DriftDetected { .. } => self.is_spoilt = true,
             EventKind::Error(error) => self.failures.push(error.error.clone()),
-            _ => {}
+            EventKind::Complete { .. }
+            | EventKind::RetryAttempt { .. }
+            | EventKind::AbortCompleted { .. }
+            | EventKind::TimeoutTriggered { .. }
+            | EventKind::GuardrailPhaseStart { .. }
+            | EventKind::GuardrailPhaseEnd { .. }
+            | EventKind::TimeoutStart { .. }
+            | EventKind::TimeoutReset { .. }
+            | EventKind::RetryGiveUp { .. }
+            | EventKind::FallbackEnd { .. }
+            | EventKind::CheckpointRejected { .. }
+            | EventKind::ContinuationStart { .. }
+            | EventKind::Token { .. }
+            | EventKind::Reasoning { .. }
+            | EventKind::Extra { .. }
+            | EventKind::Progress { .. } => {}
         }
     }
 

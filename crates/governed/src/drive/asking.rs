@@ -135,7 +135,13 @@ pub(crate) fn asked(run: &AnyGovernedRun, notes: &Notes) -> Option<(ApprovalId, 
         AnyGovernedRun::AwaitingApproval(_) if notes.standing.is_rolling_back() => None,
         AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
         AnyGovernedRun::Planning(run) => asked_about_plan(notes).map(|id| (id, run.answer_by())),
-        _ => None,
+        AnyGovernedRun::Init(_)
+        | AnyGovernedRun::Executing(_)
+        | AnyGovernedRun::Verifying(_)
+        | AnyGovernedRun::Auditing(_)
+        | AnyGovernedRun::Completed(_)
+        | AnyGovernedRun::RolledBack(_)
+        | AnyGovernedRun::HaltedUnsafe(_) => None,
     }
 }
 

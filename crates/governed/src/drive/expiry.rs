@@ -57,13 +57,22 @@ impl Governor {
                     Standing::RollingBack { why, .. } => {
                         self.rolled_back_executing(open, run, &why, unfinished)
                     }
-                    _ => went(open, run.halt(halt)),
+                    Standing::Idle
+                    | Standing::Calling { .. }
+                    | Standing::Failed { .. }
+                    | Standing::Asked { .. }
+                    | Standing::Granted { .. } => went(open, run.halt(halt)),
                 }
                 .map(Step::into_run)
             }
             AnyGovernedRun::AwaitingApproval(run) => match standing {
                 Standing::RollingBack { by: Some(_), .. } => self.rejected(open, run, &unfinished),
-                _ => {
+                Standing::RollingBack { by: None, .. }
+                | Standing::Idle
+                | Standing::Calling { .. }
+                | Standing::Failed { .. }
+                | Standing::Asked { .. }
+                | Standing::Granted { .. } => {
                     let asked = run.state().approval().clone();
                     self.halted_asking(open, run, Some(&asked), halt)
                 }

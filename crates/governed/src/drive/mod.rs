@@ -130,7 +130,14 @@ impl Governor {
             Some(run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_))) => {
                 self.roll_back_reviewed(open, run, &why, None).await
             }
-            _ => Err(open.inconsistent(why)),
+            None
+            | Some(
+                AnyGovernedRun::Init(_)
+                | AnyGovernedRun::AwaitingApproval(_)
+                | AnyGovernedRun::Completed(_)
+                | AnyGovernedRun::RolledBack(_)
+                | AnyGovernedRun::HaltedUnsafe(_),
+            ) => Err(open.inconsistent(why)),
         }
     }
 

@@ -125,7 +125,11 @@ fn step(session: AnyStreamSession, kind: &EventKind) -> Result<AnyStreamSession,
         (session, EventKind::AbortCompleted { .. }) => {
             let session = match session.status() {
                 StreamSessionStatus::Streaming => session,
-                _ => apply(session, Open::AbortOnly)?,
+                StreamSessionStatus::Init
+                | StreamSessionStatus::Retrying
+                | StreamSessionStatus::FallingBack
+                | StreamSessionStatus::Completed
+                | StreamSessionStatus::Errored => apply(session, Open::AbortOnly)?,
             };
             apply(session, Fail::new(aborted()))
         }
@@ -134,7 +138,9 @@ fn step(session: AnyStreamSession, kind: &EventKind) -> Result<AnyStreamSession,
             StreamSessionStatus::Completed | StreamSessionStatus::Errored => {
                 Err("the session is over".to_owned())
             }
-            _ => Ok(session),
+            StreamSessionStatus::Streaming
+            | StreamSessionStatus::Retrying
+            | StreamSessionStatus::FallingBack => Ok(session),
         },
     }
 }
@@ -162,7 +168,10 @@ fn fits(session: &AnyStreamSession, kind: &EventKind) -> Result<(), String> {
     let attempt = match session {
         AnyStreamSession::Streaming(session) => Some(session.state().attempt()),
         AnyStreamSession::Retrying(session) => Some(session.state().failed()),
-        _ => None,
+        AnyStreamSession::Init(_)
+        | AnyStreamSession::FallingBack(_)
+        | AnyStreamSession::Completed(_)
+        | AnyStreamSession::Errored(_) => None,
     };
     let said = match kind {
         EventKind::SessionStart { attempt, .. }

@@ -49,7 +49,12 @@ impl<C: Callbacks> Session<C> {
                 self.tell_start(&session);
                 self.open_stream(session, None, None);
             }
-            other => self.phase = other,
+            other @ (Phase::Opening(..)
+            | Phase::Reading(..)
+            | Phase::BackingOff(..)
+            | Phase::FallingBack(..)
+            | Phase::Ended(..)
+            | Phase::Lost) => self.phase = other,
         }
     }
 
@@ -82,7 +87,12 @@ impl<C: Callbacks> Session<C> {
                 self.core.dispatch.emit(start, "");
                 self.start_again(session);
             }
-            other => self.phase = other,
+            other @ (Phase::Fresh(..)
+            | Phase::Opening(..)
+            | Phase::Reading(..)
+            | Phase::FallingBack(..)
+            | Phase::Ended(..)
+            | Phase::Lost) => self.phase = other,
         }
     }
 
@@ -107,7 +117,12 @@ impl<C: Callbacks> Session<C> {
                 self.core.delays.restart();
                 self.start_again(session);
             }
-            other => self.phase = other,
+            other @ (Phase::Fresh(..)
+            | Phase::Opening(..)
+            | Phase::Reading(..)
+            | Phase::BackingOff(..)
+            | Phase::Ended(..)
+            | Phase::Lost) => self.phase = other,
         }
     }
 

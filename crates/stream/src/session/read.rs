@@ -20,7 +20,12 @@ impl<C: Callbacks> Session<C> {
             Ok(Poll::Pending) => return self.poll_wait(cx),
             Ok(Poll::Ready(Ok(source))) => match self.phase.take() {
                 Phase::Opening(session, _) => self.phase = Phase::Reading(session, source),
-                other => self.phase = other,
+                other @ (Phase::Fresh(..)
+                | Phase::Reading(..)
+                | Phase::BackingOff(..)
+                | Phase::FallingBack(..)
+                | Phase::Ended(..)
+                | Phase::Lost) => self.phase = other,
             },
             Ok(Poll::Ready(Err(error))) => self.failed_by_source(error),
             Err(panic) => self.failed(internal("the stream factory", &panic)),
@@ -178,7 +183,12 @@ impl<C: Callbacks> Session<C> {
                 self.completed(session);
             }
             // The rest of the text failed a check.
-            other => self.phase = other,
+            other @ (Phase::Fresh(..)
+            | Phase::Opening(..)
+            | Phase::BackingOff(..)
+            | Phase::FallingBack(..)
+            | Phase::Ended(..)
+            | Phase::Lost) => self.phase = other,
         }
     }
 
@@ -197,7 +207,11 @@ impl<C: Callbacks> Session<C> {
                 drop(guarded(|| drop(source)));
                 session
             }
-            other => {
+            other @ (Phase::Fresh(..)
+            | Phase::BackingOff(..)
+            | Phase::FallingBack(..)
+            | Phase::Ended(..)
+            | Phase::Lost) => {
                 self.phase = other;
                 return;
             }
