@@ -9,7 +9,7 @@ use runstate::trace::closest;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
-use crate::meant::meant;
+use crate::meant::suggesting;
 use crate::output::printable;
 
 /// The maximum size of a text that is read as a whole: diagrams, graphs, state files. Traces are streamed and have no limit.
@@ -207,10 +207,7 @@ pub(crate) fn json<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
         let start = LineIndex::new(&source.text).line_start(error.line()).unwrap_or(0);
         let at = start + error.column().saturating_sub(1);
         let failure = Failure::at(&message[..end], &source.name, &source.text, Span::new(at, at + 1));
-        match meant(&message[..end]) {
-            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-            None => failure,
-        }
+        suggesting(failure, &message[..end])
     })
 }
 

@@ -2,6 +2,8 @@
 
 use runstate::trace::closest;
 
+use crate::failure::Failure;
+
 /// The beginnings of messages about an unknown name, each with the end of the name.
 const UNKNOWN: [(&str, char); 4] = [
     ("unknown field `", '`'),
@@ -18,8 +20,16 @@ pub(crate) fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k s
     closest(name, known).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default()
 }
 
+/// Adds a suggestion to the failure of a reader with this message, if the message lists a name that is close.
+pub(crate) fn suggesting(failure: Failure, message: &str) -> Failure {
+    match meant(message) {
+        Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+        None => failure,
+    }
+}
+
 /// The known name that is close to the unknown name of a message such as "unknown field, expected one of".
-pub(crate) fn meant(message: &str) -> Option<&str> {
+fn meant(message: &str) -> Option<&str> {
     let (begins, end) = UNKNOWN.iter().find(|(begins, _)| message.contains(begins))?;
     let after = &message[message.find(begins)? + begins.len()..];
     let (unknown, rest) = after.split_once(*end)?;

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::input::{self, Text};
-use crate::meant::{did_you_mean, meant};
+use crate::meant::{did_you_mean, suggesting};
 use crate::output::{complain, printable};
 use crate::runs::Template;
 
@@ -88,11 +88,10 @@ fn refuse(source: &Text, refused: &Refused, start: &str) -> Failure {
         Some(span) => Failure::at(with_value(message, &source.text, span), &source.name, &source.text, span),
         None => Failure::new(format!("{}: {refused}", source.name)),
     };
-    match meant(message) {
-        _ if message.starts_with("expected a mapping of fields") => failure.with_help(start),
-        Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-        None => failure,
+    if message.starts_with("expected a mapping of fields") {
+        return failure.with_help(start);
     }
+    suggesting(failure, message)
 }
 
 /// The message of a reader that has only the expected kind of a value, with the field and the value at its place.
