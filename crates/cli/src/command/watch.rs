@@ -8,15 +8,13 @@ use clap::ValueEnum;
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
 use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
-use runstate_store::{
-    Approval, ApprovalFilter, ApprovalQuery, EventRow, Feed, RunInfo, RunStore, StoreError,
-};
+use runstate_store::{Approval, ApprovalFilter, EventRow, Feed, RunInfo, RunStore, StoreError};
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, exact, printable};
-use crate::store::{Missing, Opened, StoreArgs, quoted};
+use crate::store::{Missing, Opened, StoreArgs, quoted, waiting_in};
 
 /// Follow the events of a run
 ///
@@ -64,8 +62,6 @@ enum Format {
 const AGAIN: Duration = Duration::from_secs(1);
 /// The number of events of one query.
 const PAGE: usize = 10_000;
-/// The number of waiting calls of one query.
-const MOST_QUESTIONS: usize = 100;
 /// The time without an event after which waiting calls are reported.
 const QUIET: Duration = Duration::from_millis(500);
 
@@ -171,14 +167,9 @@ impl<'a> Questions<'a> {
         if info.cancel.is_some() {
             return Ok(Vec::new());
         }
-        let mut query = ApprovalQuery::new(ApprovalFilter::Run(self.run.to_owned()), MOST_QUESTIONS);
-        let mut all = Vec::new();
-        loop {
-            let page = self.opened.store.approvals(&query).await?;
-            let Some(last) = page.last() else { return Ok(all) };
-            query = query.after(last);
-            all.extend(page.into_iter().filter(|one| !one.is_expired()));
-        }
+        let mut all = waiting_in(&*self.opened.store, ApprovalFilter::Run(self.run.to_owned())).await?;
+        all.retain(|one| !one.is_expired());
+        Ok(all)
     }
 
     /// Reports why no worker continues the run, and a requested cancellation.

@@ -28,7 +28,9 @@ pub(crate) use between::Between;
 pub(crate) use damage::{damaged_to_json, tell_damage, tell_damaged};
 pub(crate) use ended::{end_lease, end_leases};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_of, waiting_to_json};
+pub(crate) use waits::{
+    Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_in, waiting_of, waiting_to_json,
+};
 
 /// The place of runs.
 #[derive(Debug, Clone, clap::Args)]

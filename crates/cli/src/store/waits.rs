@@ -1,7 +1,7 @@
 //! Waiting calls.
 
 use runstate::decision::IN_DOUBT;
-use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, StoreError, expire_run};
+use runstate_store::{Approval, ApprovalFilter, ApprovalQuery, RunStore, StoreError, expire_run};
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,18 @@ pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
 /// # Errors
 /// Errors of the store.
 pub(crate) fn waiting(opened: &Opened, about: ApprovalFilter) -> Result<Vec<Approval>, Failure> {
-    pages(opened, ApprovalQuery::new(about, PAGE), |_| true)
+    opened.ask(waiting_in(&*opened.store, about))
+}
+
+/// As [`waiting`], for a task that is in a runtime already.
+///
+/// # Errors
+/// Errors of the store.
+pub(crate) async fn waiting_in(
+    store: &dyn RunStore,
+    about: ApprovalFilter,
+) -> Result<Vec<Approval>, StoreError> {
+    pages(store, ApprovalQuery::new(about, PAGE), |_| true).await
 }
 
 /// The meaning of a word on the command line. A model chooses the ids of its calls, and never the id of a suspension: so a
@@ -77,20 +88,21 @@ pub(crate) fn waiting_of(
     query.after = run.filter(|_| has_name).map(|run| (run.to_owned(), String::new()));
     let begins_with_run = query.after.is_some();
     let is_in_run = |approval: &Approval| run.is_none_or(|run| run == approval.run);
-    let mut found = pages(opened, query, |last| !begins_with_run || is_in_run(last))?;
+    let goes_on = |last: &Approval| !begins_with_run || is_in_run(last);
+    let mut found = opened.ask(pages(&*opened.store, query, goes_on))?;
     found.retain(is_in_run);
     Ok(found)
 }
 
 /// A list, page by page, until its end.
-fn pages(
-    opened: &Opened,
+async fn pages(
+    store: &dyn RunStore,
     mut query: ApprovalQuery,
-    goes_on: impl Fn(&Approval) -> bool,
-) -> Result<Vec<Approval>, Failure> {
+    goes_on: impl Fn(&Approval) -> bool + Send,
+) -> Result<Vec<Approval>, StoreError> {
     let mut all = Vec::new();
     loop {
-        let page = opened.ask(opened.store.approvals(&query))?;
+        let page = store.approvals(&query).await?;
         let is_last = page.len() < PAGE || !page.last().is_some_and(&goes_on);
         if let Some(last) = page.last() {
             query = query.after(last);
