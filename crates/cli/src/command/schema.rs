@@ -39,10 +39,10 @@ enum Of {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
     out.text(match args.of {
         // Derived from the types of the scenario file; a test compares both.
-        Of::Scenario => include_str!("../../../../docs/scenario.schema.json"),
-        Of::Trace => include_str!("../../../../docs/trace.schema.json"),
-        Of::Graph => include_str!("../../../../docs/graph.schema.json"),
-        Of::Check => include_str!("../../../../docs/check.schema.json"),
+        Of::Scenario => include_str!("../../schemas/scenario.schema.json"),
+        Of::Trace => include_str!("../../schemas/trace.schema.json"),
+        Of::Graph => include_str!("../../schemas/graph.schema.json"),
+        Of::Check => include_str!("../../schemas/check.schema.json"),
     });
     Exit::Good
 }
