@@ -139,3 +139,8 @@ impl<C: Callbacks> fmt::Debug for SessionModel<C> {
         f.debug_struct("SessionModel").field("live", &self.how.live).finish_non_exhaustive()
     }
 }
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -116,3 +116,8 @@ pub mod for_stores {
     pub use super::state::{Core, RunParts};
     pub use super::tool::asked_in;
 }
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

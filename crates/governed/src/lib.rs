@@ -130,3 +130,8 @@ pub use parts::{
 pub use repair::Repairs;
 pub use rules::{Gates, Rules};
 pub use timestamp::{Timestamp, TimestampError};
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -165,3 +165,8 @@ impl<G: Guardrail + ?Sized> Guardrail for Box<G> {
         (**self).resume(text)
     }
 }
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -46,3 +46,8 @@ pub use chat::Chat;
 pub use client::{ConfigError, OpenAi};
 pub use events::ChatStream;
 pub use model::{OpenAiModel, Opened, usage};
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

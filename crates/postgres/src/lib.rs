@@ -70,3 +70,8 @@ mod tls;
 
 pub use options::{OptionsError, PostgresOptions, SslMode};
 pub use store::PostgresStore;
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

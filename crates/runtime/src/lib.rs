@@ -7,3 +7,8 @@
 
 pub mod clock;
 pub mod files;
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

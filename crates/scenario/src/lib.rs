@@ -43,3 +43,8 @@ pub use play::{
 pub use read::{Refused, from_yaml};
 pub use script::{Effect, Ledger, ModelRequest, Requests, agent};
 pub use text::to_text;
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

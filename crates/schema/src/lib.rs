@@ -138,3 +138,8 @@ fn tell(mistake: &ValidationError<'_>) -> String {
     }
     told
 }
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,3 +22,8 @@ mod writer;
 
 pub use options::Options;
 pub use store::SqliteStore;
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -201,3 +201,8 @@ async fn check<B: Bench, F: Future<Output = B>>(
     }
     failed
 }
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

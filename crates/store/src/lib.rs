@@ -434,3 +434,8 @@ pub trait RunQueue: RunData + RunLists {
         changes::by_lists(self, cursor, timeout, None).await
     }
 }
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

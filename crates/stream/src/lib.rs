@@ -102,3 +102,8 @@ pub use source_error::SourceError;
 pub use state::{CheckpointMark, State};
 pub use text::ConsumerText;
 pub use wait::{TimeoutType, Timeouts};
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
