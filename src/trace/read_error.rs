@@ -104,7 +104,7 @@ impl Excerpt {
     const SIDE: usize = 60;
 
     fn of(line: &str, byte: usize) -> Self {
-        let byte = line.floor_char_boundary(byte);
+        let byte = boundary_before(line, byte);
         let (before, after) = line.split_at(byte);
         let start = before.char_indices().rev().take(Self::SIDE).last().map_or(byte, |(at, _)| at);
         let end = after.char_indices().nth(Self::SIDE).map_or(line.len(), |(at, _)| byte + at);
@@ -141,7 +141,7 @@ impl ReadError {
 
     /// Makes an error at a byte of a line.
     pub(super) fn within(number: u64, line: &str, found: Found) -> Self {
-        let byte = line.floor_char_boundary(found.byte);
+        let byte = boundary_before(line, found.byte);
         ReadError(Box::new(Inner {
             source: None,
             line: number,
@@ -217,8 +217,14 @@ impl fmt::Display for Short<'_> {
         if text.len() <= 3 * SIDE {
             return f.write_str(text);
         }
-        let head = &text[..text.floor_char_boundary(SIDE)];
-        let tail = &text[text.ceil_char_boundary(text.len() - SIDE)..];
+        let head = &text[..boundary_before(text, SIDE)];
+        let tail = &text[boundary_before(text, text.len() - SIDE)..];
         write!(f, "{head}…{tail}")
     }
+}
+
+/// The last boundary of characters at or before the byte.
+// As `str::floor_char_boundary`, which needs Rust 1.91: this package supports 1.88.
+fn boundary_before(text: &str, byte: usize) -> usize {
+    (0..=byte.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
