@@ -94,8 +94,8 @@ async fn a_call_in_doubt_is_given_up_when_a_person_says_so() {
 /// Else nobody who looks at the run would learn of it any more.
 #[tokio::test(start_paused = true)]
 async fn cancelled_run_reports_its_call_in_doubt() {
-    const SAID: &str = "b: error: the run ended: cancelled; the run was interrupted while its tool may have been executing: what \
-                        it did is not known";
+    const SAID: &str = "b: error: the run ended: cancelled; the run was interrupted while its tool may have been executing: its \
+                        effect is not known";
     for is_asked_about in [false, true] {
         let mut world = died_while_noting().await;
         let mut state = world.restored();

@@ -94,7 +94,7 @@ async fn once_only_calls_conflict_in_sequential_mode_too() {
     let mut world = world(&[("a", "keep_once", 7), ("b", "keep_once", 8)]);
     let mut state = world.state();
     let TerminationReason::Error(said) = world.start(&mut state).await.reason else { panic!() };
-    assert!(said.contains("what was written since the last commit is not applied"), "{said}");
+    assert!(said.contains("the values written since the last commit are not applied"), "{said}");
     assert_eq!(
         world.restored().get(&LAST).unwrap(),
         Some(json!(7)),

@@ -29,3 +29,8 @@ pub use program::Program;
 pub use regression::{Regression, RegressionError};
 pub use subject::Lifecycle;
 pub use sut::{Broken, Reply, Sut};
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,6 @@
 //! The diagram as the fuzzer uses it: states, events and transitions by index.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy};
@@ -276,13 +275,6 @@ fn drifts(states: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
 }
 
 /// A diagram that cannot be fuzzed, or a configuration that does not fit it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct MapError(pub(crate) String);
-
-impl fmt::Display for MapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for MapError {}

@@ -1,7 +1,5 @@
 //! Stored regressions: the sequences of findings, as traces.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -160,16 +158,9 @@ struct Written<'a> {
 }
 
 /// A file of regressions that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
 pub struct RegressionError {
     line: usize,
     why: String,
 }
-
-impl fmt::Display for RegressionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-impl std::error::Error for RegressionError {}

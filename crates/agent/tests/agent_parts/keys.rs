@@ -115,7 +115,7 @@ fn two_calls_that_differ_are_a_conflict_and_nothing_is_applied() {
     let error = apply(&mut state, [setting(&SEEN, vec![]), removing(&SEEN)]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a and b of one round set \"seen\" in the thread differently, and the values written since the last commit is not applied: a key that \
+        "a and b of one round set \"seen\" in the thread differently, and the values written since the last commit are not applied: a key that \
          calls share is set by one call of a round, or to the same value by all"
     );
 }

@@ -341,7 +341,7 @@ mod tests {
             panic!("{became:?}")
         };
         assert_eq!([fine, kept, refused], ["fine-1", "kept-1", "refused-1"]);
-        assert!(holds.contains("somebody holds it") && holds.contains("or end it"), "{holds}");
+        assert!(holds.contains("another process holds it") && holds.contains("or end it"), "{holds}");
         assert!(unread.contains("spec.json: ") && unread.contains("can read and write it"), "{unread}");
     }
 }
