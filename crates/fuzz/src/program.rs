@@ -45,6 +45,8 @@ struct Running {
     input: Option<ChildStdin>,
     lines: Receiver<Line>,
     errors: Arc<Mutex<VecDeque<u8>>>,
+    /// Disconnected when standard error ends.
+    errors_end: Receiver<()>,
     /// The id of the next request.
     id: u64,
     can_reset: bool,
@@ -155,13 +157,25 @@ impl Program {
             thread::spawn(move || read_lines(output, &to));
         }
         let errors: Arc<Mutex<VecDeque<u8>>> = Arc::default();
+        let (end, errors_end) = sync_channel(0);
         if let Some(output) = child.stderr.take() {
             let errors = Arc::clone(&errors);
-            thread::spawn(move || keep_last(output, &errors));
+            thread::spawn(move || {
+                keep_last(output, &errors);
+                drop(end);
+            });
         }
         let input = child.stdin.take();
-        self.running =
-            Some(Running { child, input, lines, errors, id: 0, can_reset: false, is_broken: false });
+        self.running = Some(Running {
+            child,
+            input,
+            lines,
+            errors,
+            errors_end,
+            id: 0,
+            can_reset: false,
+            is_broken: false,
+        });
         let lifecycle = self.lifecycle.clone();
         let hello = Hello { protocol: 1, lifecycle: &lifecycle, seed: self.seed };
         let said = self.ask(Body::Hello { hello }, self.start_timeout);
@@ -244,6 +258,8 @@ impl Running {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = wait(&mut self.child, END);
+                // Its last words are read before they are told. A process that it left may hold its standard error.
+                self.errors_end.recv_timeout(END).ok();
                 let status = status
                     .map_or_else(|| "closed its output".to_owned(), |status| format!("ended: {status}"));
                 let unsent = if matches!(sent, Some(Err(_))) { " before it read the request" } else { "" };

@@ -142,14 +142,14 @@ async fn ids_and_lists_without_an_end_are_given_up() {
     };
     assert_eq!(told(vec![choices(256)]).await, None);
     let refused = told(vec![choices(257)]).await.unwrap();
-    assert!(refused.contains("no chunk of an answer"), "{refused}");
+    assert!(refused.contains("a malformed chunk of an answer"), "{refused}");
     let calls = |count: usize| {
         let calls = vec!["{}"; count].join(",");
         send(chunk(&format!("{{\"delta\":{{\"tool_calls\":[{calls}]}}}}")))
     };
     let refused = told(vec![calls(256)]).await.unwrap();
     assert_eq!(refused, "the model calls a tool and does not name it");
-    assert!(told(vec![calls(257)]).await.unwrap().contains("no chunk of an answer"));
+    assert!(told(vec![calls(257)]).await.unwrap().contains("a malformed chunk of an answer"));
     let long = |index: usize| {
         let id = "i".repeat(64 << 10);
         send(chunk(&format!(

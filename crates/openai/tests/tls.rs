@@ -90,7 +90,7 @@ async fn untrusted_certificate_is_refused() {
     let said = error.to_string();
     assert!(said.starts_with(&format!("the certificate of {}", server.base)), "{said}");
     assert!(said.contains("is not trusted: UnknownIssuer"), "{said}");
-    assert!(said.ends_with("give what it is signed by to `OpenAi::trusting`"), "{said}");
+    assert!(said.ends_with("give the certificate of its issuer to `OpenAi::trusting`"), "{said}");
     assert!(chain(&error).len() > 1, "{:?}", chain(&error));
 }
 

@@ -49,14 +49,14 @@ fn scenario_faults_are_reported_with_line_and_column() {
                 "ask: {tool: send}",
                 "ask: {tool: send, times: 2, ticket: {resume_mode: use_decision_as_tool_result}}",
             ),
-            "line 11, column 41: several people approve what executes",
+            "line 11, column 41: several people approve the execution",
         ),
         (
             but(
                 "ask: {tool: send}",
                 "ask: {tool: send, times: 2, ticket: {resume_mode: pass_decision_to_tool}}",
             ),
-            "line 11, column 41: several people approve what executes",
+            "line 11, column 41: several people approve the execution",
         ),
         (
             but("ask: {tool: send}", "ask: {tool: send}\n  - gate: {call: a, asked: 1, says: {ask: {}}}"),

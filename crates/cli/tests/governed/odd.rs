@@ -108,7 +108,7 @@ fn a_lock_that_was_removed_still_holds() {
     super::until("the tool never started", || run().is_some());
     let busy = governed(&session, &["recover", &run().unwrap()]);
     assert_eq!(busy.code, Some(2), "{}", busy.shown());
-    assert!(busy.stderr.contains("another process has run"), "{}", busy.shown());
+    assert!(busy.stderr.contains("another process holds run"), "{}", busy.shown());
     child.kill().unwrap();
     child.wait().unwrap();
 }
