@@ -15,7 +15,7 @@ use std::{env, fs};
 use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::derive::derive_run_status;
 use runstate::kernel::ReadRecord;
-use runstate::kernel::{Machine, Persist};
+use runstate::kernel::{Persist, Restore};
 use runstate::run::{AnyRun, Finish, Resume as ResumeRun, Run, RunRecord, RunStatus, Wait};
 use runstate::snapshot::Snapshot;
 use runstate::termination::TerminationReason;
@@ -151,7 +151,7 @@ impl Files {
     }
 
     /// Restores a machine, or returns the problem of the file: corrupt, of another lifecycle, of another graph.
-    fn get<M: Machine<Record: Serialize + ReadRecord>>(&self, name: &str) -> Result<M> {
+    fn get<M: Restore<Record: Serialize + ReadRecord>>(&self, name: &str) -> Result<M> {
         let text = fs::read(self.path(name)).map_err(|error| format!("{name}: {error}"))?;
         Ok(Snapshot::from_json(&text)?.restore()?)
     }

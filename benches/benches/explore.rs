@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::run::AnyRun;
 use runstate::testing::{run_and_calls, run_invariant, run_rule};
 use runstate::tool_call::AnyToolCall;
@@ -45,7 +45,7 @@ impl Model for RunAndCalls {
 }
 
 fn edges(machine: usize) -> &'static [runstate::kernel::Edge] {
-    if machine == 0 { <AnyRun as Persist>::GRAPH.edges } else { <AnyToolCall as Persist>::GRAPH.edges }
+    if machine == 0 { <AnyRun as Stateful>::GRAPH.edges } else { <AnyToolCall as Stateful>::GRAPH.edges }
 }
 
 fn main() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::run::AnyRun;
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check, check_jsonl};
@@ -32,10 +32,10 @@ struct Line<'a> {
 
 fn checks(c: &mut Criterion) {
     let events = of_tool_calls(100_000);
-    let book = Rulebook::of([<AnyRun as Persist>::GRAPH, <AnyToolCall as Persist>::GRAPH]);
+    let book = Rulebook::of([<AnyRun as Stateful>::GRAPH, <AnyToolCall as Stateful>::GRAPH]);
     assert_ne!(check(&events, &book).verdict, Verdict::Violates);
     let edges: Vec<_> =
-        <AnyToolCall as Persist>::GRAPH.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+        <AnyToolCall as Stateful>::GRAPH.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     assert_eq!(naive_replay(&events, &edges), Ok(2));
 
     let mut group = c.benchmark_group("check in memory");

@@ -9,13 +9,14 @@
 /// lifecycle! {
 ///     /// A description of the lifecycle.
 ///     pub mod NAME: Machine(Record), AnyMachine;      // `NAME` is the lifecycle's name in traces
-///     version 1;                                      // the schema version of snapshots
+///     version 1;                                      // the schema version of snapshots; without it there are none
 ///     identity "shop/order";                          // the name in stored data; default: package/NAME
-///     diagram "path/to/diagram.md";                   // relative to this source file
+///     diagram "path/to/diagram.md" heading "Order";   // relative to this source file; the heading is optional
 ///     status StatusEnum { /// doc
 ///         Plain, /// doc
 ///         WithData { .. }, /// doc
 ///         Renamed = "NAME_IN_DIAGRAM" }
+///     #[derive(Clone)]                                // attributes of the event enum; optional
 ///     event EventEnum { /// doc
 ///         Plain, /// doc
 ///         WithData { .. } }
@@ -27,7 +28,8 @@
 /// ```
 ///
 /// `Plain` makes a unit struct. For `WithData { .. }` you write a struct of that name beside the definition. A
-/// state's struct needs `Debug`, `Serialize` and `Deserialize`, an event's `Debug`. The effect of a transition is
+/// state's struct and an event's struct need `Debug`. With a `version`, a state's struct also needs `Serialize` and
+/// `Deserialize`; without one, a state may own a socket, a sender or a join handle. The effect of a transition is
 /// written in an [`Enter`](crate::kernel::Enter) of its target state, a guard in a [`Guard`](crate::kernel::Guard).
 ///
 /// The definition makes, beside the states and events:
@@ -36,7 +38,11 @@
 /// - `AnyMachine`: the enum of the typed machines; its `apply` routes an event to the typed transition or refuses it;
 /// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per transition.
 ///
-/// The visibility is `pub`, `pub(crate)`, `pub(super)` or private. A module holds at most one lifecycle, and a
+/// The diagram is the Mermaid block of a Markdown file, the block below the heading, or a whole file `.mmd`. Without the
+/// line `diagram` the graph is compared with nothing; `StateGraph::from(AnyMachine::GRAPH).to_mermaid()`
+/// of [`diagram`](crate::diagram) is one to start from.
+///
+/// The visibility is `pub`, `pub(crate)`, `pub(super)`, `pub(in crate::path)` or private. A module holds at most one lifecycle, and a
 /// function holds none. States have nouns or participles as names, events imperatives, because both live in one
 /// namespace.
 ///
@@ -59,6 +65,9 @@ macro_rules! lifecycle {
     ($(#[doc = $about:literal])* pub(super) mod $($rest:tt)+) => {
         $crate::__lifecycle! { [$($about)*] [pub(super),] [pub(in super::super),] $($rest)+ }
     };
+    ($(#[doc = $about:literal])* pub(in crate $(:: $path:ident)*) mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub(in crate $(:: $path)*),] [pub(in crate $(:: $path)*),] $($rest)+ }
+    };
     ($(#[doc = $about:literal])* mod $($rest:tt)+) => {
         $crate::__lifecycle! { [$($about)*] [,] [pub(super),] $($rest)+ }
     };
@@ -71,17 +80,18 @@ macro_rules! lifecycle {
 macro_rules! __lifecycle {
     (
         [$($about:literal)*] [$vis:vis,] [$inner:vis,] $module:ident: $M:ident($R:ty), $Any:ident;
-        version $version:literal;
+        $(version $version:literal;)?
         $(identity $identity:literal;)?
-        diagram $diagram:literal;
+        $(diagram $diagram:literal $(heading $heading:literal)?;)?
         status $St:ident {
             $( $(#[doc = $sdoc:literal])* $S:ident $({ $sdots:tt })? $(= $sname:literal)? ),+ $(,)?
         }
+        $(#[$eattr:meta])*
         event $Ev:ident {
             $( $(#[doc = $edoc:literal])* $E:ident $({ $edots:tt })? ),+ $(,)?
         }
         [*] --> $Init:ident;
-        $( $From:ident --> $( $To:ident : $m:ident ( $Via:ident ) $( else $Fault:ident )? )? $( [ $end:tt ] )? ; )+
+        $( $From:ident --> $( $To:ident : $m:ident ( $Via:ident ) $( else $Fault:path )? )? $( [ $end:tt ] )? ; )+
     ) => {
         $vis use $module::{$Any, $M};
 
@@ -94,6 +104,7 @@ macro_rules! __lifecycle {
 
         #[doc = ::core::concat!("The events of `", ::core::stringify!($module), "`.")]
         #[derive(::core::fmt::Debug)]
+        $(#[$eattr])*
         $vis enum $Ev { $( $(#[doc = $edoc])* $E($E) ),+ }
 
         $( impl ::core::convert::From<$E> for $Ev {
@@ -140,7 +151,7 @@ macro_rules! __lifecycle {
                     identity: &[$($identity)?],
                 },
                 $crate::kernel::build::doc(::core::concat!($($about, "\n"),*)),
-                $version,
+                $crate::kernel::build::version(&[$($version)?]),
                 STATES,
                 EVENTS,
                 &THE_EDGES,
@@ -153,28 +164,36 @@ macro_rules! __lifecycle {
                 ::core::option_env!("CARGO_PKG_NAME"),
             );
             const _: () = $crate::kernel::check::graph(&GRAPH, EDGE_TYPES, EVENT_TYPES);
-            const _: () = $crate::kernel::witness::diagram(&GRAPH, ::core::include_str!($diagram), $diagram);
+            $(
+                #[allow(long_running_const_eval, reason = "a document may be long")]
+                const _: () = $crate::kernel::witness::diagram(
+                    &GRAPH,
+                    ::core::include_str!($diagram),
+                    $diagram,
+                    &[$($heading)?],
+                );
+            )?
 
             $(#[doc = $about])*
             ///
             /// A machine in one of its states; each state has its own methods.
-            #[doc = ""]
-            #[doc = ::core::include_str!($diagram)]
+            $( #[doc = ""]
+            #[doc = ::core::include_str!($diagram)] )?
             #[derive(::core::fmt::Debug)]
             #[must_use = "a machine that is dropped goes nowhere"]
-            $inner struct $M<S> {
+            $inner struct $M<InState> {
                 record: $R,
-                state: S,
+                state: InState,
             }
 
-            impl<S> $M<S> {
+            impl<InState> $M<InState> {
                 /// The record: the data that all states share.
                 #[inline]
                 pub fn record(&self) -> &$R { &self.record }
 
                 /// The data of this state.
                 #[inline]
-                pub fn state(&self) -> &S { &self.state }
+                pub fn state(&self) -> &InState { &self.state }
 
                 /// Reports all later transitions to `observer`, if the record has a field for an observer.
                 pub fn observe(&mut self, observer: $crate::kernel::Observer) {
@@ -192,7 +211,7 @@ macro_rules! __lifecycle {
                 /// transition.
                 #[allow(dead_code, reason = "for those lifecycles whose state data changes within a state")]
                 #[inline]
-                pub(super) fn state_mut(&mut self) -> &mut S { &mut self.state }
+                pub(super) fn state_mut(&mut self) -> &mut InState { &mut self.state }
             }
 
             impl $M<$Init> {
@@ -205,23 +224,16 @@ macro_rules! __lifecycle {
                 }
             }
 
-            impl<S> $crate::kernel::Persist for $M<S>
-            where
-                S: $crate::kernel::State<Record = $R, Status = $St> + $crate::kernel::serde::Serialize,
-            {
+            impl<InState: $crate::kernel::State<Record = $R, Status = $St>> $crate::kernel::Stateful for $M<InState> {
                 type Record = $R;
                 type Status = $St;
                 const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
                 const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__WITNESS);
-                fn status(&self) -> $St { <S as $crate::kernel::State>::STATUS }
+                fn status(&self) -> $St { <InState as $crate::kernel::State>::STATUS }
                 fn record(&self) -> &$R { &self.record }
-                fn serialize_state<Z: $crate::kernel::serde::Serializer>(
-                    &self,
-                    serializer: Z,
-                ) -> ::core::result::Result<Z::Ok, Z::Error> {
-                    $crate::kernel::serde::Serialize::serialize(&self.state, serializer)
-                }
             }
+
+            $crate::__lifecycle_stored! { [$($version)?] $M $Any $R, $St [$($S)+] }
 
             $(
                 $( $crate::__lifecycle_move! { $module $M $St, $From $To $m $Via [$($Fault)?] } )?
@@ -285,20 +297,13 @@ macro_rules! __lifecycle {
                 }
             }
 
-            impl $crate::kernel::Persist for $Any {
+            impl $crate::kernel::Stateful for $Any {
                 type Record = $R;
                 type Status = $St;
                 const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
                 const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__WITNESS);
                 fn status(&self) -> $St { $Any::status(self) }
                 fn record(&self) -> &$R { $Any::record(self) }
-                fn serialize_state<Z: $crate::kernel::serde::Serializer>(
-                    &self,
-                    serializer: Z,
-                ) -> ::core::result::Result<Z::Ok, Z::Error> {
-                    match self { $( $Any::$S(machine) =>
-                        $crate::kernel::Persist::serialize_state(machine, serializer) ),+ }
-                }
             }
 
             impl $crate::kernel::Machine for $Any {
@@ -321,17 +326,6 @@ macro_rules! __lifecycle {
                     }
                 }
                 fn observe(&mut self, observer: $crate::kernel::Observer) { $Any::observe(self, observer) }
-                fn rehydrate<'de, Source: $crate::kernel::serde::Deserializer<'de>>(
-                    _: $crate::kernel::Rehydration<Self>,
-                    status: $St,
-                    record: $R,
-                    state: Source,
-                ) -> ::core::result::Result<Self, Source::Error> {
-                    match status { $( $St::$S => {
-                        let state = <$S as $crate::kernel::serde::Deserialize<'de>>::deserialize(state)?;
-                        ::core::result::Result::Ok($Any::$S($M { record, state }))
-                    } ),+ }
-                }
             }
 
             impl $crate::kernel::Status for $St {
@@ -365,18 +359,18 @@ macro_rules! __lifecycle {
             }
 
             impl $crate::kernel::serde::Serialize for $St {
-                fn serialize<Z: $crate::kernel::serde::Serializer>(
+                fn serialize<__Z: $crate::kernel::serde::Serializer>(
                     &self,
-                    serializer: Z,
-                ) -> ::core::result::Result<Z::Ok, Z::Error> {
+                    serializer: __Z,
+                ) -> ::core::result::Result<__Z::Ok, __Z::Error> {
                     serializer.serialize_str($St::name(*self))
                 }
             }
 
             impl<'de> $crate::kernel::serde::Deserialize<'de> for $St {
-                fn deserialize<D: $crate::kernel::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> ::core::result::Result<Self, D::Error> {
+                fn deserialize<__D: $crate::kernel::serde::Deserializer<'de>>(
+                    deserializer: __D,
+                ) -> ::core::result::Result<Self, __D::Error> {
                     $crate::kernel::deserialize_status(deserializer)
                 }
             }

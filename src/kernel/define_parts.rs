@@ -12,9 +12,9 @@ macro_rules! __lifecycle_state {
         $vis struct $S;
 
         #[diagnostic::do_not_recommend]
-        impl<From, Event> $crate::kernel::Enter<From, Event> for $S {
+        impl<__From, __Event> $crate::kernel::Enter<__From, __Event> for $S {
             #[inline]
-            fn enter(_: From, _: Event, _: &mut $R) -> Self { $S }
+            fn enter(_: __From, _: __Event, _: &mut $R) -> Self { $S }
         }
 
         #[diagnostic::do_not_recommend]
@@ -23,24 +23,7 @@ macro_rules! __lifecycle_state {
             fn begin(_: &mut $R) -> Self { $S }
         }
 
-        impl $crate::kernel::serde::Serialize for $S {
-            fn serialize<Z: $crate::kernel::serde::Serializer>(
-                &self,
-                serializer: Z,
-            ) -> ::core::result::Result<Z::Ok, Z::Error> {
-                serializer.serialize_unit()
-            }
-        }
-
-        impl<'de> $crate::kernel::serde::Deserialize<'de> for $S {
-            fn deserialize<D: $crate::kernel::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                <() as $crate::kernel::serde::Deserialize<'de>>::deserialize(deserializer)?;
-                ::core::result::Result::Ok($S)
-            }
-        }
-
+        $crate::__lifecycle_unit! { $S }
         $crate::__lifecycle_state! { [] $vis $S [..] ($R, $St) }
     };
     ([$($doc:literal)*] $vis:vis $S:ident [..] ($R:ty, $St:ident)) => {
@@ -48,6 +31,31 @@ macro_rules! __lifecycle_state {
             type Record = $R;
             type Status = $St;
             const STATUS: $St = $St::$S;
+        }
+    };
+}
+
+/// The serde impls of a unit struct: `null`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_unit {
+    ($S:ident) => {
+        impl $crate::kernel::serde::Serialize for $S {
+            fn serialize<__Z: $crate::kernel::serde::Serializer>(
+                &self,
+                serializer: __Z,
+            ) -> ::core::result::Result<__Z::Ok, __Z::Error> {
+                serializer.serialize_unit()
+            }
+        }
+
+        impl<'de> $crate::kernel::serde::Deserialize<'de> for $S {
+            fn deserialize<__D: $crate::kernel::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
+                <() as $crate::kernel::serde::Deserialize<'de>>::deserialize(deserializer)?;
+                ::core::result::Result::Ok($S)
+            }
         }
     };
 }
@@ -60,8 +68,54 @@ macro_rules! __lifecycle_event {
         $(#[doc = $doc])*
         #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq)]
         $vis struct $E;
+
+        $crate::__lifecycle_unit! { $E }
     };
     ([$($doc:literal)*] $vis:vis $E:ident [..]) => {};
+}
+
+/// The stored form of the machines of a lifecycle with a version.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_stored {
+    ([] $M:ident $Any:ident $R:ty, $St:ident [$($S:ident)+]) => {};
+    ([$version:literal] $M:ident $Any:ident $R:ty, $St:ident [$($S:ident)+]) => {
+        impl<InState> $crate::kernel::Persist for $M<InState>
+        where
+            InState: $crate::kernel::State<Record = $R, Status = $St> + $crate::kernel::serde::Serialize,
+        {
+            fn serialize_state<__Z: $crate::kernel::serde::Serializer>(
+                &self,
+                serializer: __Z,
+            ) -> ::core::result::Result<__Z::Ok, __Z::Error> {
+                $crate::kernel::serde::Serialize::serialize(&self.state, serializer)
+            }
+        }
+
+        impl $crate::kernel::Persist for $Any {
+            fn serialize_state<__Z: $crate::kernel::serde::Serializer>(
+                &self,
+                serializer: __Z,
+            ) -> ::core::result::Result<__Z::Ok, __Z::Error> {
+                match self { $( $Any::$S(machine) =>
+                    $crate::kernel::Persist::serialize_state(machine, serializer) ),+ }
+            }
+        }
+
+        impl $crate::kernel::Restore for $Any {
+            fn rehydrate<'de, __Source: $crate::kernel::serde::Deserializer<'de>>(
+                _: $crate::kernel::Rehydration<Self>,
+                status: $St,
+                record: $R,
+                state: __Source,
+            ) -> ::core::result::Result<Self, __Source::Error> {
+                match status { $( $St::$S => {
+                    let state = <$S as $crate::kernel::serde::Deserialize<'de>>::deserialize(state)?;
+                    ::core::result::Result::Ok($Any::$S($M { record, state }))
+                } ),+ }
+            }
+        }
+    };
 }
 
 /// A transition method, guarded or not, and its mark.
@@ -100,7 +154,7 @@ macro_rules! __lifecycle_move {
             );
         };
     };
-    ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
+    ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident [$Fault:path]) => {
         impl $M<$From> {
             #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`], if its guard lets it.")]
             ///
@@ -143,7 +197,7 @@ macro_rules! __lifecycle_apply {
     ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident []) => {
         ::core::result::Result::Ok($Any::$To($machine.$m($event)))
     };
-    ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
+    ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident [$Fault:path]) => {
         match $machine.$m($event) {
             ::core::result::Result::Ok(machine) => ::core::result::Result::Ok($Any::$To(machine)),
             ::core::result::Result::Err(rejected) => {
@@ -164,7 +218,7 @@ macro_rules! __lifecycle_check {
     ($this:tt $event:ident $machine:ident $taken:ident $From:ident $To:ident $Via:ident []) => {
         ::core::result::Result::Ok(())
     };
-    ($this:tt $event:ident $machine:ident $taken:ident $From:ident $To:ident $Via:ident [$Fault:ident]) => {
+    ($this:tt $event:ident $machine:ident $taken:ident $From:ident $To:ident $Via:ident [$Fault:path]) => {
         match <$To as $crate::kernel::Guard<$From, $Via>>::check(&$machine.state, $taken, &$machine.record) {
             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(()),
             ::core::result::Result::Err(error) => {

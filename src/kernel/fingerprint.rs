@@ -11,7 +11,7 @@ use super::graph::Graph;
 /// machine. As text it has 16 hexadecimal digits.
 ///
 /// ````
-/// use runstate::kernel::{Fingerprint, Persist};
+/// use runstate::kernel::{Fingerprint, Stateful};
 /// use runstate::tool_call::AnyToolCall;
 ///
 /// // From a diagram of an earlier version, stored beside the current diagram:

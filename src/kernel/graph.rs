@@ -17,7 +17,7 @@ pub struct Graph {
     witness: &'static Witness,
     /// The description of the lifecycle, from the doc comment of its definition.
     pub doc: &'static str,
-    /// The schema version of its snapshots.
+    /// The schema version of its snapshots; 0 for a lifecycle without a version.
     pub version: u32,
     /// The states.
     pub states: &'static [StateInfo],
@@ -185,6 +185,14 @@ pub mod build {
             ([], None) => Identity::Given(name),
         };
         Graph { name, identity, witness, doc, version, states, events, edges }
+    }
+
+    /// The schema version in a list of none or one: 0 for a lifecycle without snapshots.
+    pub const fn version(given: &[u32]) -> u32 {
+        match given {
+            [version, ..] => *version,
+            [] => 0,
+        }
     }
 
     /// Finds the index of the transition that leaves a state by an event.

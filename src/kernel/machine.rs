@@ -188,11 +188,11 @@ pub trait Event: fmt::Debug {
     fn name(&self) -> &'static str;
 }
 
-/// A machine, typed or dynamic, that can be serialized by reference, while it is in use.
+/// A machine of a lifecycle, typed or dynamic.
 ///
 /// `lifecycle!` implements it. A manual implementation may name any graph. It has no [`Proof`] for the graph of
 /// another lifecycle, so no snapshot can be taken of it.
-pub trait Persist: Sized {
+pub trait Stateful: Sized {
     /// The record of the lifecycle.
     type Record: Record;
     /// The status enum of the lifecycle.
@@ -209,7 +209,18 @@ pub trait Persist: Sized {
 
     /// The record: the data that all states share.
     fn record(&self) -> &Self::Record;
+}
 
+/// A machine that can be serialized by reference, while it is in use.
+///
+/// `lifecycle!` implements it for a lifecycle with a `version`. Its states then implement `Serialize` and
+/// `Deserialize`. Without a `version` a state may own anything, such as a socket.
+#[diagnostic::on_unimplemented(
+    message = "the machine `{Self}` cannot be stored",
+    label = "this machine has no stored form",
+    note = "its lifecycle needs the line `version 1;`, and each of its states `Serialize` and `Deserialize`"
+)]
+pub trait Persist: Stateful {
     /// Serializes the data of the state: `null` for a state without data.
     ///
     /// # Errors
@@ -218,7 +229,7 @@ pub trait Persist: Sized {
 }
 
 /// A dynamic machine: the enum of the typed states of one lifecycle.
-pub trait Machine: Persist {
+pub trait Machine: Stateful {
     /// The enum of the events.
     type Event: Event;
 
@@ -239,7 +250,15 @@ pub trait Machine: Persist {
 
     /// Reports all later transitions to `observer`, if the record has a field for an observer.
     fn observe(&mut self, observer: Observer);
+}
 
+/// A dynamic machine that can be restored from storage. `lifecycle!` implements it for a lifecycle with a `version`.
+#[diagnostic::on_unimplemented(
+    message = "the machine `{Self}` cannot be restored from storage",
+    label = "this machine has no stored form",
+    note = "its lifecycle needs the line `version 1;`, and each of its states `Serialize` and `Deserialize`"
+)]
+pub trait Restore: Machine + Persist {
     /// Restores a stored machine. Only readers of stored machines have the permit.
     ///
     /// # Errors

@@ -24,7 +24,10 @@ pub use fingerprint::{Fingerprint, NoFingerprint};
 #[doc(hidden)]
 pub use graph::build;
 pub use graph::{Edge, Graph, StateInfo};
-pub use machine::{Accepts, Begin, Enter, Event, Guard, Machine, Persist, ReadRecord, Record, State, Status};
+pub use machine::{
+    Accepts, Begin, Enter, Event, Guard, Machine, Persist, ReadRecord, Record, Restore, State, Stateful,
+    Status,
+};
 pub use observer::{Observe, Observer};
 #[cfg(feature = "snapshot")]
 pub(crate) use proof::proven_witness;

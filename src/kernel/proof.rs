@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::ptr;
 
 use super::graph::{Edge, Graph};
-use super::machine::{Accepts, Persist};
+use super::machine::{Accepts, Stateful};
 
 /// The witness of a definition, in a private static of it. Its address identifies it. Its text is the place of the
 /// definition, so that a linker that folds equal data keeps two definitions apart.
@@ -40,7 +40,7 @@ impl fmt::Debug for Witness {
     }
 }
 
-/// Proof that `M` is a machine of the graph in [`Persist::GRAPH`], as the constant [`Persist::PROOF`].
+/// Proof that `M` is a machine of the graph in [`Stateful::GRAPH`], as the constant [`Stateful::PROOF`].
 ///
 /// `lifecycle!` makes it. The proof of one type is no proof for another type.
 pub struct Proof<M> {
@@ -63,7 +63,7 @@ impl<M> fmt::Debug for Proof<M> {
 
 /// The witness of the lifecycle that made the proof of `P`; none when the graph of `P` belongs to another lifecycle.
 #[cfg(feature = "snapshot")]
-pub(crate) fn proven_witness<P: Persist>() -> Option<&'static Witness> {
+pub(crate) fn proven_witness<P: Stateful>() -> Option<&'static Witness> {
     let witness = P::PROOF.witness;
     P::GRAPH.has_witness(witness).then_some(witness)
 }
@@ -111,7 +111,7 @@ impl<M, E> fmt::Debug for Mark<M, E> {
 /// }
 /// assert!(accepted_edge::<ToolCall<New>, Teleport>().is_none());
 /// ```
-pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
+pub fn accepted_edge<M: Stateful + Accepts<E>, E>() -> Option<&'static Edge> {
     let graph: &'static Graph = M::GRAPH;
     let proofs = [M::PROOF.witness, M::MARK.witness];
     let edge = graph.edges.get(M::MARK.edge)?;
@@ -121,7 +121,7 @@ pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
 /// The permit to read a `T`, a machine or a record, back from storage.
 ///
 /// Only this crate's readers of stored data make permits. Each permit is for one type: a manual implementation of
-/// [`Machine`](super::Machine) gets a permit for itself only.
+/// [`Restore`](super::Restore) gets a permit for itself only.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Rehydration<T> {

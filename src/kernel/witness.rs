@@ -15,7 +15,8 @@ use reader::{Range, Reader, Statement, Transition};
 const MOST_EDGES: usize = 1024;
 const MOST_STATES: usize = 256;
 
-/// Compares the one Mermaid block in `text` with the graph; `file` is its name in messages.
+/// Compares a Mermaid block in `text` with the graph: the one below the heading, or without a heading the only one of
+/// the file. `file` is its name in messages. A text of a file `.mmd` or `.mermaid` is the diagram itself.
 ///
 /// # Panics
 /// While compiling, naming the line and the transition or state, when the two differ in a state, a transition, an
@@ -23,8 +24,12 @@ const MOST_STATES: usize = 256;
 /// reader refuses.
 #[doc(hidden)]
 #[track_caller]
-pub const fn diagram(graph: &Graph, text: &str, file: &str) {
-    let mut reader = Reader::new(text.as_bytes(), file);
+pub const fn diagram(graph: &Graph, text: &str, file: &str, heading: &[&str]) {
+    let heading = match heading {
+        [heading, ..] => Some(*heading),
+        [] => None,
+    };
+    let mut reader = Reader::new(text.as_bytes(), file, heading);
     reader.find_block();
     let mut seen = Seen {
         edges: [false; MOST_EDGES],
@@ -48,7 +53,7 @@ pub const fn diagram(graph: &Graph, text: &str, file: &str) {
 /// Computes the fingerprint of the graph in the one Mermaid block of `text`; `file` is its name in messages.
 #[track_caller]
 pub(super) const fn fingerprint(text: &str, file: &str) -> Fingerprint {
-    let mut reader = Reader::new(text.as_bytes(), file);
+    let mut reader = Reader::new(text.as_bytes(), file, None);
     reader.find_block();
     let mut shown = Shown {
         names: [Range::EMPTY; MOST_STATES],

@@ -9,7 +9,7 @@ use super::service_run::AnyServiceRun;
 use super::stream_session::AnyStreamSession;
 use super::tool_call::AnyToolCall;
 use super::tool_execution::AnyToolExecution;
-use crate::kernel::{Graph, Persist};
+use crate::kernel::{Graph, Stateful};
 
 /// A lifecycle and the file that documents it. The compiler checks the graph against this file.
 ///
@@ -32,9 +32,9 @@ pub struct Document {
 macro_rules! catalog {
     ($($Any:ty: $file:literal,)+) => {
         const COUNT: usize = [$($file),+].len();
-        static GRAPHS: [&Graph; COUNT] = [$(<$Any as Persist>::GRAPH),+];
+        static GRAPHS: [&Graph; COUNT] = [$(<$Any as Stateful>::GRAPH),+];
         static DOCUMENTS: [Document; COUNT] = [$(Document {
-            graph: <$Any as Persist>::GRAPH,
+            graph: <$Any as Stateful>::GRAPH,
             path: concat!("docs/lifecycles/", $file),
             text: include_str!(concat!("../../docs/lifecycles/", $file)),
         }),+];

@@ -41,10 +41,10 @@ pub(super) use record;
 
 use serde::de::Error;
 
-use crate::kernel::{Persist, Rehydration};
+use crate::kernel::{Rehydration, Stateful};
 
 /// Checks that a record is read for a machine of its own lifecycle.
-pub(super) fn of_its_own<P: Persist, R, E: Error>(permit: &Rehydration<R>) -> Result<(), E> {
+pub(super) fn of_its_own<P: Stateful, R, E: Error>(permit: &Rehydration<R>) -> Result<(), E> {
     if permit.is_of(P::GRAPH) {
         return Ok(());
     }

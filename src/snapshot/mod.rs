@@ -32,8 +32,8 @@ pub use migration::{Migration, Stored};
 
 use crate::json::{nests_deeper, shortened, without_place};
 use crate::kernel::{
-    Fingerprint, Graph, Machine, Persist, ReadRecord, Record, Rehydration, Status, Witness, proven_witness,
-    status_from_name,
+    Fingerprint, Graph, Persist, ReadRecord, Record, Rehydration, Restore, Stateful, Status, Witness,
+    proven_witness, status_from_name,
 };
 
 /// The maximum number of levels of a record or a state. A reader of JSON accepts 127; the rest is for the enclosing
@@ -234,7 +234,7 @@ impl Snapshot {
     /// record or state that differs from the output of a machine in that status.
     pub fn restore<M>(&self) -> Result<M, RestoreError>
     where
-        M: Machine,
+        M: Restore,
         M::Record: Serialize + ReadRecord,
     {
         self.restore_with(&[])
@@ -246,7 +246,7 @@ impl Snapshot {
     /// As [`restore`](Snapshot::restore); and [`RestoreError::Migration`] when a migration fails.
     pub fn restore_with<M>(&self, migrations: &[Migration]) -> Result<M, RestoreError>
     where
-        M: Machine,
+        M: Restore,
         M::Record: Serialize + ReadRecord,
     {
         self.verify()?;
@@ -288,14 +288,14 @@ impl Snapshot {
     }
 }
 
-fn other_lifecycle<M: Persist>(got: &str) -> RestoreError {
+fn other_lifecycle<M: Stateful>(got: &str) -> RestoreError {
     RestoreError::OtherLifecycle { got: got.to_owned(), expected: M::GRAPH.identity().to_string() }
 }
 
 /// Returns the witness of a machine's lifecycle, if the machine may be stored under the identity of its graph. The
 /// machine must be of that graph. A graph with the identity of a documented lifecycle must be the graph of that
 /// lifecycle.
-fn sealable<P: Persist>() -> Result<&'static Witness, SnapshotError> {
+fn sealable<P: Stateful>() -> Result<&'static Witness, SnapshotError> {
     let witness = proven_witness::<P>().filter(|_| !is_pretended(P::GRAPH));
     witness.ok_or_else(|| SnapshotError::Unproven {
         machine: std::any::type_name::<P>(),
@@ -336,7 +336,7 @@ where
 /// Restores a machine of the current version from its verified parts.
 pub(crate) fn rehydrate<M>(stored: Stored) -> Result<M, RestoreError>
 where
-    M: Machine,
+    M: Restore,
     M::Record: Serialize + ReadRecord,
 {
     // A manual implementation with the graph of another lifecycle gets no parts of it.

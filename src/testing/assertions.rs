@@ -43,7 +43,7 @@ impl<T: ToRulebook> ToRulebook for &T {
 /// [`NotConforming`], with the first violation, or with the unfinished instances.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::conforms;
 /// use runstate::testing::example::{AnyDoor, Frame};
 /// use runstate::trace::Recorder;
@@ -105,7 +105,7 @@ impl std::error::Error for NotConforming {}
 /// [`Uncovered`], with the transitions and exceptions at fault.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::example::AnyDoor;
 /// use runstate::testing::{EdgeCounter, covers};
 ///
@@ -181,7 +181,7 @@ impl std::error::Error for Uncovered {}
 /// With `complete` every instance must also have ended in a terminal state.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::assert_conforms;
 /// use runstate::testing::example::{AnyDoor, Frame, Remove};
 /// use runstate::trace::Recorder;
@@ -194,7 +194,7 @@ impl std::error::Error for Uncovered {}
 /// ```
 ///
 /// ```should_panic
-/// # use runstate::kernel::Persist;
+/// # use runstate::kernel::Stateful;
 /// # use runstate::testing::assert_conforms;
 /// # use runstate::testing::example::{AnyDoor, Frame};
 /// # use runstate::trace::Recorder;
@@ -222,7 +222,7 @@ macro_rules! assert_conforms {
 /// Asserts that every transition of a graph was taken, and lists the transitions that never were.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::example::{AnyDoor, Close, Doors, Frame};
 /// use runstate::testing::{EdgeCounter, assert_covers};
 ///
@@ -242,7 +242,7 @@ macro_rules! assert_conforms {
 /// ```
 ///
 /// ```should_panic
-/// # use runstate::kernel::Persist;
+/// # use runstate::kernel::Stateful;
 /// # use runstate::testing::example::AnyDoor;
 /// # use runstate::testing::{EdgeCounter, assert_covers};
 /// assert_covers!(EdgeCounter::of([AnyDoor::GRAPH]).coverage(), AnyDoor::GRAPH); // nothing was taken

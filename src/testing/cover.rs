@@ -15,7 +15,7 @@ use crate::kernel::{Edge, Graph};
 /// proven minimum. A greedy choice could miss it.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::{example::AnyDoor, minimal_transition_cover};
 /// use runstate::tool_call::AnyToolCall;
 ///

@@ -6,7 +6,7 @@ use proptest::test_runner::TestRunner;
 
 use super::step::{Step, Verdict, apply, fixed_runner, give, payload};
 use super::subject::Subject;
-use crate::kernel::{Event, Graph, Machine, Persist, Status};
+use crate::kernel::{Event, Graph, Machine, Stateful, Status};
 
 /// The maximum number of payloads that a guard may refuse.
 const PATIENCE: usize = 32;

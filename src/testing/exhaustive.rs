@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 use super::matrix::Matrix;
 use super::step::{Fault, Step, Verdict, fixed_runner, give, payload};
 use super::subject::Subject;
-use crate::kernel::{Edge, Event, Graph, Machine, Observe, Observer, Persist, Status};
+use crate::kernel::{Edge, Event, Graph, Machine, Observe, Observer, Stateful, Status};
 
 /// The number of payloads for each state/event pair.
 const PAYLOADS: usize = 16;
@@ -31,7 +31,7 @@ const WALK_STEPS: usize = 32;
 /// [`Matrix::faults`] lists the violations. Only the subject can panic.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::example::{AnyDoor, Doors};
 /// use runstate::testing::exhaustive;
 ///

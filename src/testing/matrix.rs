@@ -170,7 +170,7 @@ impl Matrix {
     /// [`Mismatch`], with a line for each difference and each fault.
     ///
     /// ```
-    /// use runstate::kernel::Persist;
+    /// use runstate::kernel::Stateful;
     /// use runstate::testing::{example::Doors, exhaustive};
     /// use runstate::tool_call::AnyToolCall;
     ///

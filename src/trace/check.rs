@@ -16,11 +16,11 @@ use super::violation::ViolationKind;
 /// # Example
 /// ```
 /// # #[cfg(feature = "lifecycles")] {
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::tool_call::{AnyToolCall, CallRecord, Start};
 /// use runstate::trace::{Recorder, Rulebook, Verdict, check};
 ///
-/// let book = Rulebook::of([<AnyToolCall as Persist>::GRAPH]);
+/// let book = Rulebook::of([<AnyToolCall as Stateful>::GRAPH]);
 /// let recorder = Recorder::new("r1");
 /// let record = CallRecord::new("call_1", "read_file", Default::default());
 /// let call = AnyToolCall::new(record.observed(recorder.observer("call_1")));

@@ -21,10 +21,10 @@ use super::violation::{Violation, ViolationKind};
 /// # Example
 /// ```
 /// # #[cfg(feature = "lifecycles")] {
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::trace::{Checker, Event, Rulebook};
 ///
-/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Persist>::GRAPH]);
+/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Stateful>::GRAPH]);
 /// let mut checker = Checker::new(&book);
 /// let line = r#"{"seq":1,"at_ms":0,"run":"r1","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#;
 /// checker.event(1, &Event::from_json(line).unwrap());

@@ -19,10 +19,10 @@ use crate::diagram::{Diagram, decode, encode_text, parse};
 /// # Example
 /// ```
 /// # #[cfg(feature = "lifecycles")] {
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::trace::{Event, Rulebook, check, to_mermaid};
 ///
-/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Persist>::GRAPH]);
+/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Stateful>::GRAPH]);
 /// let line = r#"{"seq":1,"at_ms":0,"run":"r1","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#;
 /// let report = check(&[Event::from_json(line).unwrap()], &book);
 /// let diagram = to_mermaid(book.rules("tool_call").unwrap(), Some(&report));

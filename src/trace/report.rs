@@ -77,10 +77,10 @@ impl fmt::Display for Backwards {
 /// # Example
 /// ```
 /// # #[cfg(feature = "lifecycles")] {
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::trace::{Event, Rulebook, check};
 ///
-/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Persist>::GRAPH]);
+/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Stateful>::GRAPH]);
 /// let line = r#"{"seq":1,"at_ms":0,"run":"r1","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#;
 /// let report = check(&[Event::from_json(line).unwrap()], &book);
 /// assert_eq!(

@@ -11,10 +11,10 @@ use crate::kernel::Graph;
 /// # Example
 /// ```
 /// # #[cfg(feature = "lifecycles")] {
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::trace::{Rulebook, Verdict, check};
 ///
-/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Persist>::GRAPH]);
+/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Stateful>::GRAPH]);
 /// assert!(book.rules("tool_call").is_some());
 /// assert!(book.rules("run").is_none(), "an event of `run` would be a violation");
 /// assert_eq!(check(&[], &book).verdict, Verdict::Conforms);

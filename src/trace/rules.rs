@@ -13,10 +13,10 @@ use crate::kernel::Graph;
 /// # Example
 /// ```
 /// # #[cfg(feature = "lifecycles")] {
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::trace::Rules;
 ///
-/// let rules = Rules::of_graph(<runstate::tool_call::AnyToolCall as Persist>::GRAPH);
+/// let rules = Rules::of_graph(<runstate::tool_call::AnyToolCall as Stateful>::GRAPH);
 /// assert_eq!(rules.name(), "tool_call");
 /// assert_eq!(rules.edges().count(), 13);
 /// assert!(rules.edges().all(|edge| edge.held));

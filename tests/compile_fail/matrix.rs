@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use runstate::approval::AnyApproval;
 use runstate::governed_run::AnyGovernedRun;
-use runstate::kernel::{Graph, Persist, Status};
+use runstate::kernel::{Graph, Stateful, Status};
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
@@ -26,7 +26,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn of<A: Persist>() -> Self {
+    fn of<A: Stateful>() -> Self {
         let any = std::any::type_name::<A>().rsplit("::").next().unwrap();
         let states = A::Status::ALL.iter().map(|status| format!("{status:?}")).collect();
         Matrix { graph: A::GRAPH, machine: any.strip_prefix("Any").unwrap(), states }
@@ -133,7 +133,7 @@ macro_rules! matrices {
             #[test]
             fn $name() {
                 let (illegal, _) = Matrix::of::<$any>().check();
-                let graph = <$any as Persist>::GRAPH;
+                let graph = <$any as Stateful>::GRAPH;
                 assert_eq!(illegal, graph.states.len() * graph.events.len() - $edges);
             }
         )+

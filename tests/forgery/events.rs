@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runstate::kernel::{
-    Accepts, Edge, Graph, Mark, Observe, Observer, Persist, Record, Witness, accepted_edge, build,
+    Accepts, Edge, Graph, Mark, Observe, Observer, Record, Stateful, Witness, accepted_edge, build,
 };
 use runstate::tool_call::{AnyToolCall, CallRecord, New, Running, Start, ToolCall};
 use runstate::trace::{Event, Recorder};

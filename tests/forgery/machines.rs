@@ -1,7 +1,8 @@
 //! Machines in a state that they did not reach.
 
 use runstate::kernel::{
-    Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration, Witness, build,
+    Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration, Restore, Stateful, Witness,
+    build,
 };
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, FlowRecord};
@@ -23,7 +24,7 @@ fn new_call() -> CallRecord {
 #[derive(Debug)]
 struct Liar(CallRecord);
 
-impl Persist for Liar {
+impl Stateful for Liar {
     type Record = CallRecord;
     type Status = ToolCallStatus;
     const GRAPH: &'static Graph = AnyToolCall::GRAPH;
@@ -35,6 +36,9 @@ impl Persist for Liar {
     fn record(&self) -> &CallRecord {
         &self.0
     }
+}
+
+impl Persist for Liar {
     fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
     }
@@ -53,6 +57,9 @@ impl Machine for Liar {
         Ok(())
     }
     fn observe(&mut self, _: Observer) {}
+}
+
+impl Restore for Liar {
     /// The permit is for this type: `AnyToolCall::rehydrate` does not take it.
     fn rehydrate<'de, D: Deserializer<'de>>(
         _: Rehydration<Self>,
@@ -165,7 +172,7 @@ static OWN: Witness = Witness::at("here");
 static FULL: Graph = impostor(&["runstate/tool_call"]);
 static BARE: Graph = impostor(&["tool_call"]);
 
-impl<const IS_BARE: bool> Persist for Impostor<IS_BARE> {
+impl<const IS_BARE: bool> Stateful for Impostor<IS_BARE> {
     type Record = twin::House;
     type Status = ToolCallStatus;
     const GRAPH: &'static Graph = if IS_BARE { &BARE } else { &FULL };
@@ -177,6 +184,9 @@ impl<const IS_BARE: bool> Persist for Impostor<IS_BARE> {
     fn record(&self) -> &twin::House {
         &self.0
     }
+}
+
+impl<const IS_BARE: bool> Persist for Impostor<IS_BARE> {
     fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
     }
@@ -199,7 +209,7 @@ struct Sheep(twin::House);
 
 static SHEEP: Graph = impostor(&["evil/x"]);
 
-impl Persist for Sheep {
+impl Stateful for Sheep {
     type Record = twin::House;
     type Status = ToolCallStatus;
     const GRAPH: &'static Graph = &SHEEP;
@@ -211,6 +221,9 @@ impl Persist for Sheep {
     fn record(&self) -> &twin::House {
         &self.0
     }
+}
+
+impl Persist for Sheep {
     fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
     }

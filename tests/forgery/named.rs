@@ -36,7 +36,7 @@ fn a_trait_in_scope_does_not_name_a_status() {
     assert_eq!("Torn", Named::name(&1));
     assert_eq!("Torn", Named::status(&1));
     let slip = AnySlip::new(Note {});
-    let status = runstate::kernel::Persist::status(&slip);
+    let status = runstate::kernel::Stateful::status(&slip);
     assert_eq!(status.to_string(), "Blank");
     assert_eq!(serde_json::to_string(&status).unwrap(), "\"Blank\"");
     assert_eq!(format!("{:?}", runstate::snapshot::Snapshot::of(&slip).unwrap().status()), "\"Blank\"");

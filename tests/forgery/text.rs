@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use runstate::kernel::{Persist, Record};
+use runstate::kernel::{Record, Stateful};
 use runstate::lifecycle;
 use runstate::run::AnyRun;
 use runstate::snapshot::{Bundle, BundleLog, Graphs, Machines, Snapshot};

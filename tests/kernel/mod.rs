@@ -7,4 +7,5 @@ mod guard;
 mod observe;
 mod snapshot;
 mod status;
+mod unstored;
 mod witness;

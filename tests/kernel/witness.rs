@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use runstate::approval::AnyApproval;
 use runstate::diagram::{Diagram, Endpoint, StateKind, parse};
 use runstate::governed_run::AnyGovernedRun;
-use runstate::kernel::{Graph, Persist, Witness, witness};
+use runstate::kernel::{Graph, Stateful, Witness, witness};
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
@@ -86,7 +86,7 @@ fn each_documented_diagram_parses_as_its_declared_graph() {
 
 /// Does the witness hold the text to be the door's diagram?
 fn witnessed(text: &str) -> bool {
-    catch_unwind(|| witness::diagram(AnyDoor::GRAPH, text, "door.md")).is_ok()
+    catch_unwind(|| witness::diagram(AnyDoor::GRAPH, text, "door.md", &[])).is_ok()
 }
 
 /// What the parser reads in the block; none if it refuses it.
@@ -231,7 +231,7 @@ fn mermaid_keyword_as_a_name_is_refused_or_kept_literal() {
                 let text = format!(
                     "```mermaid\nstateDiagram-v2\n[*] --> {state}\n{state} --> Over : {event}\nOver --> [*]\n```\n"
                 );
-                if catch_unwind(|| witness::diagram(&graph, &text, "step.md")).is_err() {
+                if catch_unwind(|| witness::diagram(&graph, &text, "step.md", &[])).is_err() {
                     refused.push(state);
                     continue;
                 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use runstate::kernel::ReadRecord;
-use runstate::kernel::{Event, Machine, Persist, Status};
+use runstate::kernel::{Event, Restore, Stateful, Status};
 use runstate::snapshot::{RestoreError, Snapshot};
 use serde::Serialize;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) fn assert_stored(name: &str, text: &str) {
 /// the state's data.
 pub(super) fn round_trips<M>(at: impl Fn(M::Status) -> M) -> String
 where
-    M: Machine,
+    M: Restore,
     M::Record: Serialize + ReadRecord,
 {
     let mut text = String::new();
@@ -44,7 +44,7 @@ where
 /// What is said when a snapshot of `machine` is changed by hand and sealed anew.
 pub(super) fn doctored<M>(machine: &M, edit: impl FnOnce(&mut Value)) -> String
 where
-    M: Machine,
+    M: Restore,
     M::Record: Serialize + ReadRecord,
 {
     let mut json: Value = serde_json::from_str(&Snapshot::of(machine).unwrap().to_json()).unwrap();
@@ -63,7 +63,7 @@ where
 /// and leaves the machine as it was.
 pub(super) fn takes_its_edges<M>(at: impl Fn(M::Status) -> M, events: impl Fn() -> Vec<M::Event>)
 where
-    M: Machine,
+    M: Restore,
     M::Record: Serialize,
 {
     let names: Vec<_> = events().iter().map(Event::name).collect();
@@ -115,14 +115,14 @@ pub(super) fn tables_agree<S: Status>(document: &str) {
 }
 
 /// `at` gives a machine in each status that it is asked for.
-pub(super) fn assert_states_are_reached<M: Machine + Persist>(all: &[M::Status], at: fn(M::Status) -> M) {
+pub(super) fn assert_states_are_reached<M: Restore + Stateful>(all: &[M::Status], at: fn(M::Status) -> M) {
     for status in all {
         assert_eq!(at(*status).status(), *status);
     }
 }
 
 /// `ready` and `event` give, for each edge of the graph, a machine and a payload that take it.
-pub(super) fn assert_every_edge_is_taken<M: Machine + Debug>(
+pub(super) fn assert_every_edge_is_taken<M: Restore + Debug>(
     all: &[M::Status],
     ready: fn(M::Status, &str) -> M,
     event: fn(&M, &str) -> M::Event,

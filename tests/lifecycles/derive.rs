@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use runstate::derive::{StatusTally, derive_run_status};
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus::{Cancelled, Failed, New, Resuming, Running, Succeeded, Suspended};
 use runstate::tool_call::{AnyToolCall, ToolCallStatus};

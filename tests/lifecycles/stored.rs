@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use runstate::kernel::ReadRecord;
-use runstate::kernel::{Machine, Persist};
+use runstate::kernel::{Persist, Restore};
 use runstate::snapshot::Snapshot;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(crate) fn state<P: Persist<Record: Serialize>>(machine: &P) -> Value {
 /// Stores the machine and brings it back: nothing of it may change.
 pub(crate) fn brought_back<M>(machine: M) -> M
 where
-    M: Machine + Debug,
+    M: Restore + Debug,
     M::Record: Serialize + ReadRecord,
 {
     let stored = form(&machine).to_json();
@@ -34,7 +34,7 @@ where
 /// As [`brought_back`], where there is no more to ask of the machine.
 pub(crate) fn survives<M>(machine: M)
 where
-    M: Machine + Debug,
+    M: Restore + Debug,
     M::Record: Serialize + ReadRecord,
 {
     drop(brought_back(machine));
@@ -44,7 +44,7 @@ where
 /// are at rest somewhere, so it must be seen in a review.
 pub(crate) fn assert_forms<M>(name: &str, machines: impl IntoIterator<Item = M>)
 where
-    M: Machine + Debug,
+    M: Restore + Debug,
     M::Record: Serialize + ReadRecord,
 {
     let forms: Vec<Value> = machines

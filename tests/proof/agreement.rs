@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use runstate::kernel::{Event, Machine, Persist};
+use runstate::kernel::{Event, Machine, Restore, Stateful};
 use runstate::snapshot::Snapshot;
 use runstate::testing::{EdgeCounter, EventOf, assert_covers, legal_paths, mixed_paths};
 
@@ -95,7 +95,7 @@ fn same(machine: &At, model: &At, after: &str) -> Result<(), TestCaseError> {
 /// Takes the machine through storage: what comes back is the live value, and goes on in its place.
 fn stored<M>(machine: M) -> Result<M, TestCaseError>
 where
-    M: Machine + std::fmt::Debug,
+    M: Restore + std::fmt::Debug,
     M::Record: serde::Serialize + runstate::kernel::ReadRecord,
 {
     let snapshot = Snapshot::of(&machine).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use runstate::diagram::{StateGraph, parse};
-use runstate::kernel::{Event, Graph, Machine, Persist};
+use runstate::kernel::{Event, Graph, Machine, Stateful};
 use runstate::testing::{Matrix, Subject, minimal_transition_cover};
 
 use super::model::{Documented, Table};

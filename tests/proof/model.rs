@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-use runstate::kernel::ReadRecord;
-use runstate::kernel::{Machine, Persist, Status};
+use runstate::kernel::{Persist, ReadRecord, Restore, Stateful, Status};
 use runstate::testing::{EventOf, Matrix, RecordOf, Subject, exhaustive};
 use serde::Serialize;
 use serde_json::Value;
@@ -46,7 +45,7 @@ pub(super) struct At {
 
 impl At {
     /// What is stored of a real machine.
-    pub(super) fn of<M: Machine<Record: Serialize>>(machine: &M) -> At {
+    pub(super) fn of<M: Persist<Record: Serialize>>(machine: &M) -> At {
         At {
             status: machine.status().name(),
             record: serde_json::to_value(machine.record()).unwrap(),
@@ -78,7 +77,7 @@ pub(super) enum Outcome {
 /// A lifecycle under proof. Its [`Subject`] makes machines and payloads; the rest is written from the documents and knows
 /// nothing of the code but the names under which it stores things.
 pub(super) trait Documented:
-    Subject<Machine: Debug, Machine: Machine<Record: ReadRecord>> + Copy
+    Subject<Machine: Debug, Machine: Restore<Record: ReadRecord + Serialize>> + Copy
 {
     const TABLE: Table;
 
@@ -86,7 +85,7 @@ pub(super) trait Documented:
     const REFUSED_BY_ASIDES: &[(&str, &str)] = &[];
 
     /// A machine in that state, reached by legal steps and with data in it.
-    fn at(status: <Self::Machine as Persist>::Status) -> Self::Machine;
+    fn at(status: <Self::Machine as Stateful>::Status) -> Self::Machine;
 
     /// What every state makes of every event, by one subject or by several that together reach every state.
     fn exhaustive(&self) -> Vec<Matrix> {

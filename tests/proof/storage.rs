@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use runstate::kernel::ReadRecord;
-use runstate::kernel::{Machine, Persist, Status};
+use runstate::kernel::{Machine, Restore, Stateful, Status};
 use runstate::snapshot::Snapshot;
 use runstate::testing::mixed_paths;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::model::Documented;
 
 /// Reads damaged bytes. As they are, they give an error or what was stored; behind a new seal, an error or just what they
 /// say.
-fn read<M: Machine>(stored: &Snapshot, bytes: &[u8]) -> Result<Read, String>
+fn read<M: Restore>(stored: &Snapshot, bytes: &[u8]) -> Result<Read, String>
 where
     M::Record: Serialize + ReadRecord,
 {
@@ -104,7 +104,7 @@ mod fields {
     /// Every field of every state: removed, added, of another type, of another value.
     fn any_field<D: Documented>(_: D) {
         let (mut tried, mut taken_as_sealed) = (0, 0);
-        for &status in <D::Machine as Persist>::Status::ALL {
+        for &status in <D::Machine as Stateful>::Status::ALL {
             let stored = Snapshot::of(&D::at(status)).unwrap();
             let tree: Value = serde_json::from_str(&stored.to_json()).unwrap();
             for place in places(&tree) {

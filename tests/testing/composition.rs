@@ -1,5 +1,5 @@
 //! Machines side by side.
-use runstate::kernel::{Persist, Status};
+use runstate::kernel::{Stateful, Status};
 use runstate::run::RunStatus;
 use runstate::testing::example::AnyDoor;
 use runstate::testing::{Composition, Unproven, explore, run_and_calls, run_invariant, run_rule};

@@ -2,7 +2,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use proptest::prelude::*;
-use runstate::kernel::{Edge, Graph, Persist, StateInfo, Witness, build};
+use runstate::kernel::{Edge, Graph, StateInfo, Stateful, Witness, build};
 use runstate::testing::example::AnyDoor;
 use runstate::testing::minimal_transition_cover;
 use runstate::tool_call::AnyToolCall;

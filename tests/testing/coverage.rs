@@ -1,7 +1,7 @@
 //! Counting edges, and asserting on counts and traces.
 use std::thread;
 
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::testing::example::{AnyDoor, Close, Doors, Frame, Lock, Remove, Unlock};
 use runstate::testing::{
     EdgeCounter, assert_conforms, assert_covers, conforms, coverage_diagram, covers,

@@ -1,5 +1,5 @@
 //! Every state x every event.
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::testing::example::{AnyDoor, Doors};
 use runstate::testing::exhaustive;
 use runstate::tool_call::AnyToolCall;

@@ -5,8 +5,8 @@ use std::fmt;
 use proptest::prelude::*;
 use proptest::strategy::LazyJust;
 use runstate::kernel::{
-    Edge, Event, Graph, Machine, Observer, Persist, Proof, Record, Refusal, Refused, Rehydration, Witness,
-    build,
+    Edge, Event, Graph, Machine, Observer, Persist, Proof, Record, Refusal, Refused, Rehydration, Restore,
+    Stateful, Witness, build,
 };
 use runstate::testing::Subject;
 use runstate::testing::example::{AnyDoor, Close, DoorEvent, DoorStatus, Doors, Frame, Lock, Unlock};
@@ -80,7 +80,7 @@ impl Event for Said {
     }
 }
 
-impl Persist for Liar {
+impl Stateful for Liar {
     type Record = Memory;
     type Status = DoorStatus;
     const GRAPH: &'static Graph = &GRAPH;
@@ -91,6 +91,9 @@ impl Persist for Liar {
     fn record(&self) -> &Memory {
         &self.memory
     }
+}
+
+impl Persist for Liar {
     fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.door.serialize_state(serializer)
     }
@@ -163,7 +166,9 @@ impl Machine for Liar {
     fn observe(&mut self, observer: Observer) {
         self.memory.observer = observer;
     }
+}
 
+impl Restore for Liar {
     fn rehydrate<'de, D: Deserializer<'de>>(
         _: Rehydration<Self>,
         _: DoorStatus,

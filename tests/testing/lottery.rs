@@ -4,7 +4,7 @@ use std::fmt;
 use proptest::prelude::*;
 use proptest::strategy::{LazyJust, ValueTree};
 use proptest::test_runner::TestRunner;
-use runstate::kernel::{Enter, Guard, Persist, Record};
+use runstate::kernel::{Enter, Guard, Record, Stateful};
 use runstate::lifecycle;
 use runstate::testing::{
     Subject, event_sequences, exhaustive, legal_paths, minimal_transition_cover, path_along,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::testing::example::{AnyDoor, DoorEvent, Doors};
 use runstate::testing::{EventPath, EventPaths, Subject, Verdict, legal_paths, mixed_paths};
 use runstate::tool_call::AnyToolCall;

@@ -1,7 +1,7 @@
 //! Any trace against any diagram.
 use proptest::prelude::*;
 use runstate::diagram::{Document, Drawn, GraphEdge, GraphState, Mark, StateGraph, parse};
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::trace::{
     Event, Report, Rulebook, Rules, Verdict, ViolationKind, check, mark_mermaid, to_mermaid,
 };
@@ -43,7 +43,7 @@ fn a_diagram_gives_the_rules_of_the_graph_that_it_documents() {
 #[test]
 fn violations_point_into_the_diagram() {
     let rules =
-        Rules::of_graph(<AnyParcel as Persist>::GRAPH).documented(&document(), "tests/trace/parcel.md");
+        Rules::of_graph(<AnyParcel as Stateful>::GRAPH).documented(&document(), "tests/trace/parcel.md");
     let events =
         [event(1, "a", "create", None, "Packed"), event(2, "a", "bounce", Some("Packed"), "Returned")];
     let from_graph = check(&events, &Rulebook::new().with(rules)).violation.unwrap();

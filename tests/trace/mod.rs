@@ -1,6 +1,6 @@
 //! Traces: recording, reading and writing, checking, showing.
 use insta::Settings;
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::trace::{Event, Recorder, Rulebook};
 
 mod checking;
@@ -29,7 +29,7 @@ fn snapshots() -> Settings {
 
 /// The rules of parcels.
 fn book() -> Rulebook {
-    Rulebook::of([<AnyParcel as Persist>::GRAPH])
+    Rulebook::of([<AnyParcel as Stateful>::GRAPH])
 }
 
 /// An event of run `r`, written by hand.

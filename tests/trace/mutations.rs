@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
 
@@ -140,7 +140,7 @@ fn mutate(events: &mut Vec<Event<'static>>, mutation: Mutation) {
 }
 
 fn book() -> Rulebook {
-    Rulebook::of([<AnyToolCall as Persist>::GRAPH])
+    Rulebook::of([<AnyToolCall as Stateful>::GRAPH])
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use runstate::kernel::{Event, Machine, Persist, Status};
+use runstate::kernel::{Event, Machine, Stateful, Status};
 use runstate::testing::Subject;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl<S: Subject> Lifecycle<S> {
     /// The map of the lifecycle. Each transition may have a guard, so a refusal of a declared event is permitted.
     #[must_use]
     pub fn map(&self) -> Map {
-        Map::of_graph(<S::Machine as Persist>::GRAPH)
+        Map::of_graph(<S::Machine as Stateful>::GRAPH)
     }
 
     fn current(&self) -> Result<&S::Machine, Broken> {

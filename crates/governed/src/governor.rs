@@ -140,7 +140,7 @@ impl Governor {
     /// # use runstate_governed::{Governor, GovernedError};
     /// # async fn example(governor: Governor) -> Result<(), GovernedError> {
     /// use runstate::trace::{Recorder, Rulebook, Verdict, check};
-    /// use runstate::{governed_run::AnyGovernedRun, kernel::Persist};
+    /// use runstate::{governed_run::AnyGovernedRun, kernel::Stateful};
     ///
     /// let recorder = Recorder::new("hello");
     /// let observed = recorder.clone();
@@ -148,7 +148,7 @@ impl Governor {
     /// let run = governor.start("HELLO").await?.run;
     ///
     /// let mut trace = recorder.take();
-    /// let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH]);
+    /// let book = Rulebook::of([<AnyGovernedRun as Stateful>::GRAPH]);
     /// assert_eq!(check(&trace, &book).verdict, Verdict::Conforms);
     /// assert_eq!(trace[0].instance, run.as_str());
     /// // A missing transition is detected.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use runstate::approval::{AnyApproval, ApprovalStatus};
 use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::snapshot::Snapshot;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
 use runstate_governed::{check_state, verify_ledger};
@@ -63,7 +63,7 @@ pub(crate) async fn judge(world: &World, run: &RunId) {
     let of_run: Vec<Value> = lines(&ledger).into_iter().filter(|line| line["run"] == run.as_str()).collect();
     assert_eq!(told(&of_run), expected, "RUN_LEDGER.jsonl");
     verify_ledger(ledger.as_bytes(), world.keys.as_ref()).unwrap();
-    let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH]);
+    let book = Rulebook::of([<AnyGovernedRun as Stateful>::GRAPH]);
     let checked = check_jsonl(JsonlReader::new(log.as_bytes()), &book).unwrap();
     assert_eq!(checked.verdict, Verdict::Conforms, "{}", checked.summary());
 

@@ -2,7 +2,7 @@
 
 use runstate::approval::AnyApproval;
 use runstate::governed_run::AnyGovernedRun;
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
 use runstate_governed::Governor;
 use serde_json::Value;
@@ -59,7 +59,7 @@ async fn trace_of_a_governed_run_matches_its_log() {
             trace.extend(recorder.take());
         }
         judge(&world, &progressed.run).await;
-        let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH, <AnyApproval as Persist>::GRAPH]);
+        let book = Rulebook::of([<AnyGovernedRun as Stateful>::GRAPH, <AnyApproval as Stateful>::GRAPH]);
         let report = check(&trace, &book);
         assert_eq!(report.verdict, Verdict::Conforms, "{}", report.summary());
         let log = world.file(folders().log(&progressed.run));

@@ -108,7 +108,7 @@ rows! {
 async fn b1_the_edges_of_the_drawing_are_refused() {
     for (from, to) in [("AWAITING_APPROVAL", "VERIFYING"), ("VERIFYING", "PLANNING")] {
         let (from, to): (GovernedRunStatus, GovernedRunStatus) = (from.parse().unwrap(), to.parse().unwrap());
-        let graph = <AnyGovernedRun as runstate::kernel::Persist>::GRAPH;
+        let graph = <AnyGovernedRun as runstate::kernel::Stateful>::GRAPH;
         assert!(!graph.edges.iter().any(|edge| edge.from == from.to_string() && edge.to == to.to_string()));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::decision::DecisionAction;
-use runstate::kernel::{Fingerprint, Persist};
+use runstate::kernel::{Fingerprint, Stateful};
 use runstate::run::{AnyRun, RunStatus};
 use runstate::snapshot::{Migration, Snapshot, Stored};
 use runstate::tool_call::AnyToolCall;
@@ -31,7 +31,7 @@ const PLOT: Plot = Plot { rounds: 1, calls: 2, asks: Some(None) };
 const OLD_RUN: Fingerprint = Fingerprint::from_hex("00000000000000aa");
 const OLD_CALL: Fingerprint = Fingerprint::from_hex("00000000000000bb");
 
-fn raised<M: Persist>(mut stored: Stored) -> Stored {
+fn raised<M: Stateful>(mut stored: Stored) -> Stored {
     stored.version = M::GRAPH.version;
     stored
 }

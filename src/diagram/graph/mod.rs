@@ -16,7 +16,7 @@ pub use flatten_error::FlattenError;
 pub use json::JsonError;
 
 use super::model::Diagram;
-use crate::kernel::Fingerprint;
+use crate::kernel::{Fingerprint, Graph};
 
 /// A state of a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -149,6 +149,46 @@ impl std::fmt::Display for GraphEdge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} --> {}", self.from, self.to)?;
         self.label.as_ref().map_or(Ok(()), |label| write!(f, " : {label}"))
+    }
+}
+
+/// The graph of a lifecycle, for instance to print a first diagram of it.
+///
+/// ```
+/// # #[cfg(feature = "lifecycles")] {
+/// use runstate::diagram::StateGraph;
+/// use runstate::kernel::Stateful;
+/// use runstate::run::AnyRun;
+///
+/// let mermaid = StateGraph::from(AnyRun::GRAPH).to_mermaid();
+/// assert!(mermaid.contains("[*] --> Running"));
+/// # }
+/// ```
+impl From<&Graph> for StateGraph {
+    fn from(graph: &Graph) -> Self {
+        let name = |name: &str| name.to_owned();
+        let mark =
+            |state: &crate::kernel::StateInfo| Mark { state: name(state.name), label: None, line: None };
+        let states = graph.states.iter().map(|state| GraphState {
+            name: name(state.name),
+            description: None,
+            line: None,
+        });
+        let edges = graph.edges.iter().map(|edge| GraphEdge {
+            from: name(edge.from),
+            to: name(edge.to),
+            label: Some(name(edge.event)),
+            line: None,
+        });
+        StateGraph {
+            name: name(graph.name),
+            states: states.collect(),
+            edges: edges.collect(),
+            initial: graph.states.iter().filter(|state| state.initial).map(mark).collect(),
+            terminal: graph.states.iter().filter(|state| state.terminal).map(mark).collect(),
+            warnings: Vec::new(),
+            drawn: None,
+        }
     }
 }
 

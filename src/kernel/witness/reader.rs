@@ -42,11 +42,16 @@ pub(super) struct Reader<'a> {
     /// The offset of the next line.
     next: usize,
     header: bool,
+    /// The text is the diagram itself, without Markdown.
+    is_bare: bool,
+    /// The heading above the block; none for the one block of a file.
+    heading: Option<&'a str>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) const fn new(text: &'a [u8], file: &'a str) -> Self {
-        Reader { text, file, line: Range(0, 0), number: 0, next: 0, header: false }
+    pub(super) const fn new(text: &'a [u8], file: &'a str, heading: Option<&'a str>) -> Self {
+        let is_bare = ends_with(file, ".mmd") || ends_with(file, ".mermaid");
+        Reader { text, file, line: Range(0, 0), number: 0, next: 0, header: false, is_bare, heading }
     }
 
     pub(super) const fn bytes(&self, range: Range) -> &'a [u8] {
@@ -104,40 +109,119 @@ impl<'a> Reader<'a> {
         equal_bytes(self.bytes(self.line), text.as_bytes())
     }
 
-    /// Moves to the fence that opens the Mermaid block.
+    /// Moves to the fence that opens the Mermaid block: below the heading, if there is one. A file of a diagram alone
+    /// has no fence.
     #[track_caller]
     pub(super) const fn find_block(&mut self) {
+        if self.is_bare {
+            if self.heading.is_some() {
+                self.at_file().text("a file of a diagram alone has no heading").fail();
+            }
+            return;
+        }
+        let mut is_below = self.heading.is_none();
+        let mut is_known = is_below;
         while self.next_line() {
+            if self.opens_fence() && !(is_below && self.opens_block()) {
+                self.skip_block();
+                continue;
+            }
             if self.opens_block() {
                 if !self.starts_with(self.line, "```mermaid") {
                     self.at_line().text("write the fence as ```mermaid").fail();
                 }
                 return;
             }
+            if let (Some(wanted), true) = (self.heading, self.is_heading()) {
+                is_below = equal_bytes(self.bytes(self.heading_text()), wanted.as_bytes());
+                is_known |= is_below;
+            }
         }
-        self.at_file().text("no ```mermaid block").fail()
+        match self.heading {
+            Some(heading) if !is_known => {
+                self.at_file().text("no heading \"").text(heading).text("\"").fail()
+            }
+            Some(heading) => self
+                .at_file()
+                .text("no ```mermaid block below the heading \"")
+                .text(heading)
+                .text("\"")
+                .fail(),
+            None => self.at_file().text("no ```mermaid block").fail(),
+        }
     }
 
+    /// Refuses a second block: in the file, or below the heading.
     #[track_caller]
     pub(super) const fn no_second_block(&mut self) {
         while self.next_line() {
+            if self.heading.is_some() && self.is_heading() {
+                return;
+            }
+            if self.opens_fence() && !self.opens_block() {
+                self.skip_block();
+                continue;
+            }
             if self.opens_block() {
-                self.at_line().text("a second ```mermaid block; the file of a lifecycle has one").fail();
+                let at = self.at_line().text("a second ```mermaid block; ");
+                match self.heading {
+                    Some(_) => at.text("there is one below the heading of a lifecycle").fail(),
+                    None => at
+                        .text(
+                            "the file of a lifecycle has one, or its definition names the `heading` above it",
+                        )
+                        .fail(),
+                }
             }
         }
     }
 
+    /// Moves to the end of a block that is skipped: a fence of its own kind, at least as long, and nothing else.
+    const fn skip_block(&mut self) {
+        let (mark, length) = (self.text[self.line.0], self.fence_length());
+        while self.next_line() {
+            let is_fence = !self.line.is_empty() && self.text[self.line.0] == mark;
+            if is_fence && self.fence_length() >= length && self.line.0 + self.fence_length() == self.line.1 {
+                return;
+            }
+        }
+    }
+
+    const fn opens_fence(&self) -> bool {
+        self.starts_with(self.line, "```") || self.starts_with(self.line, "~~~")
+    }
+
+    /// The length of the run of one character at the beginning of the line.
+    const fn fence_length(&self) -> usize {
+        let mut end = self.line.0;
+        while end < self.line.1 && self.text[end] == self.text[self.line.0] {
+            end += 1;
+        }
+        end - self.line.0
+    }
+
+    const fn is_heading(&self) -> bool {
+        self.starts_with(self.line, "#")
+    }
+
+    /// The text of a heading, without its marks.
+    const fn heading_text(&self) -> Range {
+        let mut range = self.line;
+        while !range.is_empty() && self.text[range.0] == b'#' {
+            range.0 += 1;
+        }
+        while !range.is_empty() && self.text[range.1 - 1] == b'#' {
+            range.1 -= 1;
+        }
+        self.trim(range)
+    }
+
     /// Returns whether the line opens a Mermaid block, with any kind of Markdown fence.
     const fn opens_block(&self) -> bool {
-        if !self.starts_with(self.line, "```") && !self.starts_with(self.line, "~~~") {
+        if !self.opens_fence() {
             return false;
         }
-        let fence = self.text[self.line.0];
-        let mut start = self.line.0;
-        while start < self.line.1 && self.text[start] == fence {
-            start += 1;
-        }
-        let language = self.trim(Range(start, self.line.1));
+        let language = self.trim(Range(self.line.0 + self.fence_length(), self.line.1));
         let after = language.0 + "mermaid".len();
         self.starts_with(language, "mermaid") && (after == language.1 || !is_name_byte(self.text[after]))
     }
@@ -146,6 +230,9 @@ impl<'a> Reader<'a> {
     #[track_caller]
     pub(super) const fn next_in_block(&mut self) -> bool {
         if !self.next_line() {
+            if self.is_bare {
+                return false;
+            }
             self.at_file().text("the ```mermaid block has no end").fail();
         }
         let mut i = self.line.0;
@@ -220,7 +307,7 @@ impl<'a> Reader<'a> {
     const fn is_keyword(&self, name: Range) -> bool {
         let mut i = 0;
         while i < KEYWORDS.len() {
-            if self.bytes(name).eq_ignore_ascii_case(KEYWORDS[i].as_bytes()) {
+            if is_in_any_case(self.bytes(name), KEYWORDS[i].as_bytes()) {
                 return true;
             }
             i += 1;
@@ -243,6 +330,23 @@ impl<'a> Reader<'a> {
         }
         (Range(range.0, end), self.trim(Range(end, range.1)))
     }
+}
+
+/// `<[u8]>::eq_ignore_ascii_case`, which is const from 1.89 on.
+const fn is_in_any_case(text: &[u8], word: &[u8]) -> bool {
+    let mut i = 0;
+    while i < word.len() {
+        if text.len() != word.len() || !text[i].eq_ignore_ascii_case(&word[i]) {
+            return false;
+        }
+        i += 1;
+    }
+    text.is_empty() == word.is_empty()
+}
+
+const fn ends_with(text: &str, end: &str) -> bool {
+    let (text, end) = (text.as_bytes(), end.as_bytes());
+    text.len() >= end.len() && equal_bytes(text.split_at(text.len() - end.len()).1, end)
 }
 
 const fn is_blank(byte: u8) -> bool {

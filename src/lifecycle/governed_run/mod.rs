@@ -222,7 +222,7 @@ impl AnyGovernedRun {
         record: serde_json::Value,
         state: serde_json::Value,
     ) -> Result<Self, RestoreError> {
-        use crate::kernel::Persist;
+        use crate::kernel::Stateful;
         let entered_at = state["entered_at"].as_u64();
         let (version, fingerprint) = (Self::GRAPH.version, Self::GRAPH.fingerprint().to_string());
         let stored = Stored { version, fingerprint, status: status.name().to_owned(), record, state };

@@ -13,7 +13,7 @@ use crate::kernel::Graph;
 /// The bundles have no checksum, because only this type can change them.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::run::{AnyRun, RunRecord};
 /// use runstate::snapshot::BundleLog;
 ///

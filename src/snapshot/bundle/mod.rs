@@ -28,7 +28,7 @@ const CHECKSUM: usize = 65;
 /// JSON.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::snapshot::{Bundle, Graphs};
 /// use runstate::tool_call::{AnyToolCall, CallRecord, Start};
 ///

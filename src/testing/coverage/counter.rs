@@ -14,7 +14,7 @@ use crate::trace::{Coverage, EdgeCount, LifecycleCoverage, StateCount};
 /// order and needs no memory per transition.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::EdgeCounter;
 /// use runstate::testing::example::{AnyDoor, Close, Frame};
 ///

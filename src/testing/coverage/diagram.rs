@@ -15,7 +15,7 @@ const NEVER: &str = "stroke:#c62828,stroke-width:3px,stroke-dasharray:6 4";
 /// state diagram.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::example::{AnyDoor, Doors};
 /// use runstate::testing::{EdgeCounter, coverage_diagram, path_along};
 ///

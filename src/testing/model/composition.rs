@@ -20,7 +20,7 @@ const MOST: u64 = 1 << 32;
 /// of statuses, one per machine, in the order of their addition.
 ///
 /// ```
-/// use runstate::kernel::{Edge, Persist};
+/// use runstate::kernel::{Edge, Stateful};
 /// use runstate::testing::Composition;
 /// use runstate::testing::example::{AnyDoor, DoorStatus};
 ///

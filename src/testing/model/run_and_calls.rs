@@ -1,7 +1,7 @@
 //! A run with its tool calls, as a [`Composition`].
 
 use crate::derive::derive_run_status;
-use crate::kernel::{Edge, Persist, Status};
+use crate::kernel::{Edge, Stateful, Status};
 use crate::run::{AnyRun, RunStatus};
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 

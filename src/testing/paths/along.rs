@@ -18,7 +18,7 @@ const PATIENCE: usize = 256;
 /// state.
 ///
 /// ```
-/// use runstate::kernel::Persist;
+/// use runstate::kernel::Stateful;
 /// use runstate::testing::example::{AnyDoor, Doors};
 /// use runstate::testing::{EdgeCounter, assert_covers, minimal_transition_cover, path_along};
 ///

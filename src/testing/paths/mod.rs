@@ -7,8 +7,6 @@ mod strategy;
 
 use core::fmt;
 
-use serde::Serialize;
-
 use super::step::{Step, give};
 use super::subject::Subject;
 use crate::kernel::{Event, Machine, Observer, Record};
@@ -108,7 +106,7 @@ impl<M: Machine> EventPath<M> {
     #[track_caller]
     pub fn drive(self, mut seen: impl FnMut(&M, &Step))
     where
-        M::Record: Serialize,
+        M: fmt::Debug,
     {
         let (mut machine, events) = self.into_parts();
         for event in events {

@@ -10,7 +10,7 @@ use proptest::test_runner::{Reason, TestRunner};
 use super::EventPath;
 use super::aim::Aim;
 use super::shrink::EventPathTree;
-use crate::kernel::{Edge, Event, Machine, Persist, Slot, Status};
+use crate::kernel::{Edge, Event, Machine, Slot, Stateful, Status};
 use crate::testing::step::{Payload, Verdict, apply, payload};
 use crate::testing::subject::Subject;
 

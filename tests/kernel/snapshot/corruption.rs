@@ -1,8 +1,8 @@
 //! A snapshot that was damaged never panics and never gives a machine that was not stored.
 
 use proptest::prelude::*;
-use runstate::kernel::Machine;
 use runstate::kernel::ReadRecord;
+use runstate::kernel::Restore;
 use runstate::snapshot::{RestoreError, Snapshot};
 use runstate::tool_call::AnyToolCall;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::with_new_checksum;
 
 /// Reads damaged bytes: they give an error or what was stored. Behind a new seal they give an error or just what the
 /// bytes say.
-fn check<M: Machine>(stored: &Snapshot, bytes: &[u8])
+fn check<M: Restore>(stored: &Snapshot, bytes: &[u8])
 where
     M::Record: Serialize + ReadRecord,
 {
@@ -28,7 +28,7 @@ where
     }
 }
 
-fn all_bit_flips<M: Machine>(stored: &Snapshot) -> usize
+fn all_bit_flips<M: Restore>(stored: &Snapshot) -> usize
 where
     M::Record: Serialize + ReadRecord,
 {

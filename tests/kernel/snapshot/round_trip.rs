@@ -1,7 +1,7 @@
 //! What is stored is what comes back.
 
 use runstate::kernel::ReadRecord;
-use runstate::kernel::{Machine, Persist};
+use runstate::kernel::{Restore, Stateful};
 use runstate::snapshot::Snapshot;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::door::{AnyDoor, Close, Door, House, doors};
 use super::calls::calls;
 
-fn comes_back<M: Machine>(live: &M) -> M
+fn comes_back<M: Restore>(live: &M) -> M
 where
     M::Record: Serialize + ReadRecord + PartialEq + std::fmt::Debug,
 {

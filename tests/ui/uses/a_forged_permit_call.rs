@@ -1,4 +1,4 @@
-use runstate::kernel::Machine;
+use runstate::kernel::Restore;
 use runstate::snapshot::{RestoreError, Snapshot};
 use runstate::tool_call::{AnyToolCall, CallRecord, ToolCallStatus};
 use serde::Deserializer;
@@ -9,7 +9,7 @@ pub fn woken<'de, D: Deserializer<'de>>(record: CallRecord, state: D) -> Result<
 }
 
 #[cfg(not(illegal))]
-pub fn woken(stored: &Snapshot) -> Result<impl Machine, RestoreError> {
+pub fn woken(stored: &Snapshot) -> Result<impl Restore, RestoreError> {
     stored.restore::<AnyToolCall>()
 }
 

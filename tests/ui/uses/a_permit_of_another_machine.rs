@@ -1,6 +1,6 @@
 include!("../door.rs");
 
-use runstate::kernel::{Machine, Rehydration};
+use runstate::kernel::{Rehydration, Restore};
 use serde::Deserializer;
 
 /// What a machine of one's own could do with the permit that it is handed.
@@ -14,7 +14,7 @@ pub fn another<'de, M, D: Deserializer<'de>>(
 }
 
 #[cfg(not(illegal))]
-pub fn its_own<'de, M: Machine, D: Deserializer<'de>>(
+pub fn its_own<'de, M: Restore, D: Deserializer<'de>>(
     permit: Rehydration<M>,
     status: M::Status,
     record: M::Record,

@@ -1,4 +1,4 @@
-use runstate::kernel::{Edge, Graph, Persist};
+use runstate::kernel::{Edge, Graph, Stateful};
 use runstate::tool_call::AnyToolCall;
 
 #[cfg(illegal)]

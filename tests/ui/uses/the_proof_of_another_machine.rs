@@ -1,6 +1,6 @@
 include!("../door.rs");
 
-use runstate::kernel::{Graph, Persist, Proof, Witness};
+use runstate::kernel::{Graph, Persist, Stateful, Proof, Witness};
 use serde::Serializer;
 
 #[cfg(not(illegal))]
@@ -8,7 +8,7 @@ static OWN: Witness = Witness::at("here");
 
 pub struct Liar(pub House);
 
-impl Persist for Liar {
+impl Stateful for Liar {
     type Record = House;
     type Status = DoorStatus;
     const GRAPH: &'static Graph = AnyDoor::GRAPH;
@@ -23,6 +23,9 @@ impl Persist for Liar {
     fn record(&self) -> &House {
         &self.0
     }
+}
+
+impl Persist for Liar {
     fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()
     }

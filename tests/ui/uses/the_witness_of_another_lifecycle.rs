@@ -1,7 +1,7 @@
 include!("../door.rs");
 
 pub mod outside {
-    use runstate::kernel::{Persist, Proof};
+    use runstate::kernel::{Stateful, Proof};
 
     #[cfg(illegal)]
     pub fn named() -> &'static runstate::kernel::Witness {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use runstate::decision::Decision;
-use runstate::kernel::{Graph, Persist};
+use runstate::kernel::{Graph, Stateful};
 use runstate::run::AnyRun;
 use runstate::snapshot::{Bundle, BundleLog, Machines, SnapshotError};
 use runstate::tool_call::AnyToolCall;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use runstate::decision::{Decision, Suspension, digest};
 use runstate::json::hex;
-use runstate::kernel::Persist;
+use runstate::kernel::Stateful;
 use runstate::run::AnyRun;
 use runstate::snapshot::{Migration, RestoreError, Snapshot};
 use runstate::tool_call::AnyToolCall;
