@@ -23,7 +23,9 @@ fn program_that_follows_its_diagram_is_clean() {
     let said = parcel(&session, "", &[]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(
-        said.stdout.starts_with("A parcel: 4 of 4 transitions taken, no difference in "),
+        said.stdout.starts_with(
+            "A parcel: 4 of 4 transitions taken, 12 of 12 illegal events sent, no difference in "
+        ),
         "{}",
         said.shown()
     );
@@ -74,6 +76,35 @@ fn report_in_json_has_the_exit_code_and_each_finding() {
     assert_eq!(report["findings"][0]["kind"], "accepted-illegal");
     assert_eq!(report["findings"][0]["exchanges"].as_array().unwrap().len(), 3);
     assert_eq!(report["transitions"], 4);
+}
+
+#[test]
+fn failure_of_the_adapter_keeps_the_part_before() {
+    let session = Session::new();
+    let (diagram, config, adapter) = (example("parcel.md"), example("parcel.yaml"), example("parcel.py"));
+    // The database of the adapter is gone after a while.
+    session.write(
+        "broken.py",
+        format!("import sys\nn = 0\nout = sys.stdout\nclass Out:\n    def write(self, text):\n        global n\n        n += text.count('id')\n        out.write(text if n < 200 else text.replace('\"taken\"', '\"error\"').replace('\"refused\"', '\"error\"'))\n    def flush(self):\n        out.flush()\nsys.stdout = Out()\nexec(open({adapter:?}).read())\n"),
+    );
+    let args = [
+        "fuzz",
+        "--diagram",
+        &diagram,
+        "--config",
+        &config,
+        "--regressions",
+        "found.jsonl",
+        "--",
+        "python3",
+        "broken.py",
+    ];
+    let said = session.said(&args, &session.command(&args).env("FAULT", "lost").output().unwrap());
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stdout.contains("accepted-illegal: Lost takes `deliver`"), "{}", said.shown());
+    assert!(said.stdout.contains("stopped: the program cannot execute"), "{}", said.shown());
+    assert!(said.stderr.contains("the report has the part before that"), "{}", said.shown());
+    assert!(session.read("found.jsonl").contains("accepted-illegal"), "{}", said.shown());
 }
 
 #[test]

@@ -35,6 +35,9 @@ pub struct Config {
     pub payloads: BTreeMap<String, Generator>,
 }
 
+/// The maximum size of a payload. A request has at most 1 MiB.
+const MOST_BYTES: usize = 1_000_000;
+
 impl Config {
     /// Parses a configuration in YAML.
     ///
@@ -44,10 +47,20 @@ impl Config {
         if text.trim().is_empty() {
             return Ok(Config::default());
         }
-        let config: Config = serde_saphyr::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
+        let refuse = |error: serde_saphyr::Error| {
+            let text = error.to_string();
+            ConfigError(text.strip_prefix("error: ").unwrap_or(&text).to_owned())
+        };
+        let config: Config = serde_saphyr::from_str(text).map_err(refuse)?;
         for (event, generator) in &config.payloads {
             let strategy = generator.strategy();
             drop(strategy.map_err(|why| ConfigError(format!("the payload of `{event}`: {why}")))?);
+            let bytes = generator.most_bytes();
+            if bytes > MOST_BYTES {
+                return Err(ConfigError(format!(
+                    "the payload of `{event}` may have {bytes} bytes; expected at most {MOST_BYTES}: lower a `max`"
+                )));
+            }
         }
         Ok(config)
     }
@@ -76,9 +89,17 @@ impl Config {
         };
         match self.may_refuse.iter().find(|entry| !is_known(entry)) {
             None => Ok(()),
-            Some(entry) => Err(MapError(format!(
-                "`may_refuse` has `{entry}`; expected `event` or `State.event`, with an event of {expected}"
-            ))),
+            Some(entry) => {
+                let is_state = entry.rsplit_once('.').is_some_and(|(_, event)| is_event(event));
+                let of = if is_state {
+                    format!("a state of {}", states.join(", "))
+                } else {
+                    format!("an event of {expected}")
+                };
+                Err(MapError(format!(
+                    "`may_refuse` has `{entry}`; expected `event` or `State.event`, with {of}"
+                )))
+            }
         }
     }
 }

@@ -55,6 +55,9 @@ pub(crate) struct Engine<'a> {
     pub(crate) keys: BTreeSet<Key>,
     /// The last sequence ended with a difference, so the system starts anew.
     needs_renewal: bool,
+    has_started: bool,
+    /// The events that were not sent in a state, because their payload needs data of an earlier reply.
+    unsent: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Engine<'a> {
@@ -76,10 +79,25 @@ impl<'a> Engine<'a> {
             findings: Vec::new(),
             keys: BTreeSet::new(),
             needs_renewal: true,
+            has_started: false,
+            unsent: BTreeSet::new(),
         }
     }
 
-    pub(crate) fn report(self, fixed: Vec<String>, stale: Vec<String>) -> Report {
+    /// Whether the system has started at least once.
+    pub(crate) fn has_started(&self) -> bool {
+        self.has_started
+    }
+
+    pub(crate) fn report(
+        self,
+        (fixed, stale): (Vec<String>, Vec<String>),
+        stopped: Option<String>,
+    ) -> Report {
+        let pairs = (0..self.map.states.len())
+            .flat_map(|state| self.illegal(state).into_iter().map(move |event| (state, event)));
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let sent = pairs.iter().filter(|(state, event)| self.sent[*state][*event] > 0).count();
         let untaken = (0..self.map.edges.len()).filter(|edge| self.taken[*edge] == 0);
         let uncovered = untaken.map(|edge| self.uncovered(edge)).collect();
         Report {
@@ -90,8 +108,10 @@ impl<'a> Engine<'a> {
             sequences: self.sequences,
             requests: self.requests,
             findings: self.findings,
+            illegal: (pairs.len(), sent),
             fixed,
             stale,
+            stopped,
         }
     }
 
@@ -106,9 +126,10 @@ impl<'a> Engine<'a> {
             return format!("{} {why}", edge.text);
         };
         match (self.sent[edge.from][event], self.refused.get(&(edge.from, event))) {
-            (0, _) if is_reached => {
+            (0, _) if self.unsent.contains(&(edge.from, event)) => {
                 format!("{} was not sent: its payload needs data of an earlier reply", edge.text)
             }
+            (0, _) if is_reached => format!("{} was not sent: no sequence went on from {from}", edge.text),
             (0, _) => format!("{} was not sent: {from} was not reached", edge.text),
             (sent, Some(reason)) => {
                 format!("{} was not taken in {sent} requests; the last refusal is {reason:?}", edge.text)
@@ -142,6 +163,73 @@ impl<'a> Engine<'a> {
                     engine.reach(sequence, goal)
                 })?;
             }
+        }
+        Ok(())
+    }
+
+    /// Sends each event once in each state that must refuse it, and observes each state where the diagram has transitions
+    /// without a label.
+    pub(crate) fn refuse(&mut self) -> Result<(), Stop> {
+        let observes = self.map.edges.iter().any(|edge| edge.event.is_none());
+        for state in 0..self.map.states.len() {
+            let mut has_observed = !observes;
+            // A difference ends a sequence, and each sequence makes progress or is the last one.
+            loop {
+                let untried = self.untried(state);
+                if untried.is_empty() && has_observed {
+                    break;
+                }
+                let before = (untried.len(), has_observed);
+                let observed = &mut has_observed;
+                self.sequence(|engine, sequence| {
+                    engine.go(sequence, state)?;
+                    while sequence.state == state {
+                        let step = match engine.untried(state).first() {
+                            Some(event) => engine.step(*event),
+                            None if !*observed => {
+                                *observed = true;
+                                Step::Observe
+                            }
+                            None => break,
+                        };
+                        if engine.send(sequence, step)?.is_none() {
+                            break;
+                        }
+                    }
+                    Ok(())
+                })?;
+                if before == (self.untried(state).len(), has_observed) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The events that a state must refuse.
+    fn illegal(&self, state: usize) -> Vec<usize> {
+        let legal = self.map.legal(state);
+        (0..self.map.events.len()).filter(|event| !legal.contains(event)).collect()
+    }
+
+    /// The events that a state must refuse and that were not sent in it.
+    fn untried(&self, state: usize) -> Vec<usize> {
+        self.illegal(state).into_iter().filter(|event| self.sent[state][*event] == 0).collect()
+    }
+
+    /// Goes to a state, if there is a path.
+    fn go(&mut self, sequence: &mut Sequence, state: usize) -> Result<(), Stop> {
+        for _ in 0..self.fuzz.depth {
+            if sequence.state == state {
+                return Ok(());
+            }
+            let closed = |edge: usize| self.is_found(edge);
+            let Some(next) =
+                self.map.path_to(sequence.state, state, &closed).and_then(|path| path.first().copied())
+            else {
+                return Ok(());
+            };
+            self.cross(sequence, next)?;
         }
         Ok(())
     }
@@ -200,6 +288,7 @@ impl<'a> Engine<'a> {
             judge::start(self.map, &state).map_err(|wrong| Stop::Wrong(wrong.clone(), (wrong.kind, None, 0)))
         });
         let state = state?;
+        self.has_started = true;
         (sequence.start, sequence.state) = (Some(state), state);
         Ok(())
     }
@@ -213,9 +302,12 @@ impl<'a> Engine<'a> {
         let from = sequence.state;
         let event = step.event();
         let payload = match &step {
-            Step::Apply(_, tree) => match tree.current().resolve(&sequence.data) {
+            Step::Apply(event, tree) => match tree.current().resolve(&sequence.data) {
                 Some(payload) => payload,
-                None => return Ok(None),
+                None => {
+                    self.unsent.insert((from, *event));
+                    return Ok(None);
+                }
             },
             Step::Observe => Value::Null,
         };
@@ -331,7 +423,7 @@ impl<'a> Engine<'a> {
                 continue;
             }
             let legal = self.map.legal(state);
-            let illegal = (0..self.map.events.len()).filter(|event| !legal.contains(event)).collect();
+            let illegal = self.illegal(state);
             let (legal, illegal) = (self.unfound(state, legal), self.unfound(state, illegal));
             if legal.is_empty() {
                 at_the_end += 1;
@@ -364,12 +456,19 @@ impl<'a> Engine<'a> {
 
     /// The events without a known difference in a state, and one time in ten all: sequences lead beyond a difference.
     fn unfound(&mut self, state: usize, events: Vec<usize>) -> Vec<usize> {
+        let events = self.unhung(state, events);
         if self.keys.is_empty() || self.number(10) == 0 {
             return events;
         }
         let is_found =
             |event: &usize| self.keys.iter().any(|(_, of, from)| (*of, *from) == (Some(*event), state));
         events.into_iter().filter(|event| !is_found(event)).collect()
+    }
+
+    /// Without the events that are known to hang in a state: each costs the time of a reply.
+    fn unhung(&self, state: usize, mut events: Vec<usize>) -> Vec<usize> {
+        events.retain(|event| !self.keys.contains(&(Kind::Timeout, Some(*event), state)));
+        events
     }
 
     /// Whether a difference is known for the event of a transition in its source state.

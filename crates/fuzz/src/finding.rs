@@ -106,6 +106,9 @@ pub struct Finding {
     /// The number of fresh replays that showed the difference, of [`Finding::REPLAYS`]. Fewer than all: the finding is
     /// flaky, and not shrunk.
     pub reproduced: u32,
+    /// Whether the run ended before the replays and the shrinking, or a limit ended the shrinking: the sequence may be
+    /// longer than needed.
+    pub is_unfinished: bool,
     /// Whether a stored regression showed it.
     pub is_regression: bool,
 }
@@ -117,7 +120,7 @@ impl Finding {
     /// Whether some fresh replay did not show the difference.
     #[must_use]
     pub fn is_flaky(&self) -> bool {
-        self.reproduced < Finding::REPLAYS
+        self.reproduced < Finding::REPLAYS && !self.is_unfinished
     }
 }
 
@@ -134,6 +137,8 @@ pub struct Report {
     pub transitions: usize,
     /// The transitions that no sequence took, in the notation of the diagram.
     pub uncovered: Vec<String>,
+    /// The number of pairs of a state and an event that the state must refuse, and how many of them were sent.
+    pub illegal: (usize, usize),
     /// The number of sequences.
     pub sequences: u64,
     /// The number of requests.
@@ -142,15 +147,17 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The names of replayed regressions that show no difference any more.
     pub fixed: Vec<String>,
-    /// The names of regressions of another diagram.
+    /// The regressions that belong to another diagram, each with the reason.
     pub stale: Vec<String>,
+    /// The reason that ended the run early: the system cannot be tested any more. The report has the part before that.
+    pub stopped: Option<String>,
 }
 
 impl Report {
-    /// Whether there is no difference and each transition was taken.
+    /// Whether the run came to its end, there is no difference, and each transition was taken.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.findings.is_empty() && self.uncovered.is_empty()
+        self.findings.is_empty() && self.uncovered.is_empty() && self.stopped.is_none()
     }
 }
 
@@ -162,9 +169,11 @@ impl fmt::Display for Report {
         let covered = self.transitions - self.uncovered.len();
         writeln!(
             f,
-            "{}: {covered} of {} transitions taken, {} in {} sequences with {} requests, seed {}",
+            "{}: {covered} of {} transitions taken, {} of {} illegal events sent, {} in {} sequences with {} requests, seed {}",
             self.lifecycle,
             self.transitions,
+            self.illegal.1,
+            self.illegal.0,
             match self.findings.len() {
                 0 => "no difference".to_owned(),
                 1 => "1 difference".to_owned(),
@@ -179,7 +188,20 @@ impl fmt::Display for Report {
             if finding.is_regression {
                 writeln!(f, "  a stored regression shows it")?;
             }
-            if finding.is_flaky() {
+            if finding.is_unfinished {
+                writeln!(
+                    f,
+                    "  shown by {} fresh replays, and not shrunk to the end: the run or a limit ended before",
+                    finding.reproduced
+                )?;
+            }
+            if finding.is_flaky() && finding.reproduced == 0 {
+                writeln!(
+                    f,
+                    "  flaky: 0 of {} fresh replays show it; if `reset` leaves something behind, `--fresh` avoids it",
+                    Finding::REPLAYS
+                )?;
+            } else if finding.is_flaky() {
                 writeln!(f, "  flaky: {} of {} fresh replays show it", finding.reproduced, Finding::REPLAYS)?;
             }
             if let Some(start) = &finding.start {

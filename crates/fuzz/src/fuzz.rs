@@ -12,7 +12,7 @@ use crate::sut::Sut;
 /// A fuzzing run of a system against a diagram.
 ///
 /// It replays stored regressions, then takes each transition with the fewest sequences that the diagram allows, then sends
-/// random sequences: least-taken transitions first, and 30 % events that the state refuses. A sequence continues after a
+/// each event in each state that must refuse it, then sends random sequences: least-taken transitions first, and 30 % events that the state refuses. A sequence continues after a
 /// refusal, since damage may show later. Each difference is replayed three times from a fresh start and shrunk.
 ///
 /// [`Sut`] has an example.
@@ -88,7 +88,8 @@ impl Fuzz {
         self
     }
 
-    /// Fuzzes a system.
+    /// Fuzzes a system. If the system cannot be tested any more after the first sequence, the report has the part before
+    /// that, and the reason in [`Report::stopped`].
     ///
     /// # Errors
     /// [`Unusable`]: the system cannot be tested.
@@ -97,12 +98,16 @@ impl Fuzz {
     /// Never: a panic of the system is a finding.
     pub fn run(&self, sut: &mut dyn Sut) -> Result<Report, Unusable> {
         let mut engine = Engine::new(self, sut);
-        let (fixed, stale) = engine.replay_all(&self.regressions).map_err(Unusable)?;
-        let done = engine.cover().and_then(|()| engine.explore());
-        if let Err(Stop::Unusable(why)) = done {
-            return Err(Unusable(why));
-        }
-        Ok(engine.report(fixed, stale))
+        let mut regressions = (Vec::new(), Vec::new());
+        let mut done = engine.replay_all(&self.regressions, &mut regressions);
+        done =
+            done.and_then(|()| engine.cover()).and_then(|()| engine.refuse()).and_then(|()| engine.explore());
+        let stopped = match done {
+            Err(Stop::Unusable(why)) if engine.has_started() => Some(why),
+            Err(Stop::Unusable(why)) => return Err(Unusable(why)),
+            _ => None,
+        };
+        Ok(engine.report(regressions, stopped))
     }
 }
 

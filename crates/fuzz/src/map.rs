@@ -185,12 +185,22 @@ impl Map {
         goal: usize,
         closed: &dyn Fn(usize) -> bool,
     ) -> Option<Vec<usize>> {
+        self.path_to(from, self.edges[goal].from, closed)
+    }
+
+    /// The shortest path of transitions from a state to another, over transitions that are not `closed`.
+    pub(crate) fn path_to(
+        &self,
+        from: usize,
+        goal: usize,
+        closed: &dyn Fn(usize) -> bool,
+    ) -> Option<Vec<usize>> {
         let mut came: Vec<Option<usize>> = vec![None; self.states.len()];
         let mut seen = vec![false; self.states.len()];
         let mut queue = std::collections::VecDeque::from([from]);
         seen[from] = true;
         while let Some(state) = queue.pop_front() {
-            if state == self.edges[goal].from {
+            if state == goal {
                 let mut path = Vec::new();
                 let mut here = state;
                 while here != from {

@@ -75,20 +75,14 @@ impl Default for FloatRange {
     }
 }
 
-/// The length of a text in characters, or of a list in elements. Default: from 0 to 16.
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// The length of a text, in characters.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Length {
-    /// The least length.
+    /// The least length. Default: 0.
     pub min: usize,
-    /// The greatest length.
-    pub max: usize,
-}
-
-impl Default for Length {
-    fn default() -> Self {
-        Length { min: 0, max: 16 }
-    }
+    /// The greatest length. Default: 16, or the least length if that is greater.
+    pub max: Option<usize>,
 }
 
 /// The elements and the length of a list.
@@ -100,13 +94,14 @@ pub struct ListOf {
     /// The least length. Default: 0.
     #[serde(default)]
     pub min: usize,
-    /// The greatest length. Default: 16.
-    #[serde(default = "sixteen")]
-    pub max: usize,
+    /// The greatest length. Default: 16, or the least length if that is greater.
+    #[serde(default)]
+    pub max: Option<usize>,
 }
 
-fn sixteen() -> usize {
-    16
+/// The greatest length of a text or a list.
+fn greatest(min: usize, max: Option<usize>) -> usize {
+    max.unwrap_or(16.max(min))
 }
 
 impl Generator {
@@ -148,11 +143,13 @@ impl Generator {
             Generator::Float(FloatRange { min, max }) => (*min..=*max)
                 .prop_map(|number| Draft::Value(Number::from_f64(number).map_or(Value::Null, Value::Number)))
                 .boxed(),
-            Generator::String(Length { min, max }) if min > max => return Err(range(min, max)),
-            Generator::String(Length { min, max }) => vec(any::<char>(), *min..=*max)
+            Generator::String(Length { min, max }) if *min > greatest(*min, *max) => {
+                return Err(range(min, &greatest(*min, *max)));
+            }
+            Generator::String(Length { min, max }) => vec(any::<char>(), *min..=greatest(*min, *max))
                 .prop_map(|characters| Draft::Value(characters.into_iter().collect::<String>().into()))
                 .boxed(),
-            Generator::Regex(pattern) => proptest::string::string_regex(pattern)
+            Generator::Regex(pattern) => proptest::string::string_regex(unanchored(pattern))
                 .map_err(|error| format!("the regular expression {pattern:?}: {error}"))?
                 .prop_map(|text| Draft::Value(text.into()))
                 .boxed(),
@@ -161,10 +158,12 @@ impl Generator {
             Generator::OneOf(of) => {
                 Union::new(of.iter().map(Generator::strategy).collect::<Result<Vec<_>, _>>()?).boxed()
             }
-            Generator::List(list) if list.min > list.max => return Err(range(&list.min, &list.max)),
-            Generator::List(list) => {
-                vec(list.of.strategy()?, list.min..=list.max).prop_map(Draft::List).boxed()
+            Generator::List(list) if list.min > greatest(list.min, list.max) => {
+                return Err(range(&list.min, &greatest(list.min, list.max)));
             }
+            Generator::List(list) => vec(list.of.strategy()?, list.min..=greatest(list.min, list.max))
+                .prop_map(Draft::List)
+                .boxed(),
             Generator::Optional(of) => {
                 proptest::option::of(of.strategy()?).prop_map(|draft| draft.unwrap_or(Draft::Absent)).boxed()
             }
@@ -180,6 +179,67 @@ impl Generator {
             }
             Generator::FromData(pointer) => Just(Draft::FromData(pointer.clone())).boxed(),
         })
+    }
+}
+
+/// A pattern without the anchors around it: a text is matched as a whole.
+fn unanchored(pattern: &str) -> &str {
+    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+    match pattern.strip_suffix('$') {
+        Some(inner) if !inner.ends_with('\\') => inner,
+        _ => pattern,
+    }
+}
+
+impl Generator {
+    /// An upper bound of the size of a value, in bytes of JSON.
+    pub(crate) fn most_bytes(&self) -> usize {
+        let of_value = |value: &Value| value.to_string().len();
+        match self {
+            Generator::Samples(values) => values.iter().map(of_value).max().unwrap_or_default(),
+            Generator::Const(value) => of_value(value),
+            Generator::Int(_) | Generator::Float(_) | Generator::Bool | Generator::FromData(_) => 32,
+            // A character may be written as an escape of six bytes.
+            Generator::String(Length { min, max }) => {
+                greatest(*min, *max).saturating_mul(6).saturating_add(2)
+            }
+            Generator::Regex(pattern) => {
+                let longest = regex_syntax::parse(unanchored(pattern)).ok();
+                let longest = longest.and_then(|hir| longest_match(&hir));
+                longest.map_or(usize::MAX, |bytes| bytes.saturating_mul(6).saturating_add(2))
+            }
+            Generator::OneOf(of) => of.iter().map(Generator::most_bytes).max().unwrap_or_default(),
+            Generator::List(list) => {
+                let each = list.of.most_bytes().saturating_add(1);
+                greatest(list.min, list.max).saturating_mul(each).saturating_add(2)
+            }
+            Generator::Optional(of) => of.most_bytes(),
+            Generator::Object(fields) => {
+                let each = fields.iter().map(|(name, of)| of.most_bytes().saturating_add(name.len() + 4));
+                each.fold(2, usize::saturating_add)
+            }
+        }
+    }
+}
+
+/// The longest text that the strategy makes of a pattern, in bytes: it repeats `*` and `+` up to 32 times.
+fn longest_match(hir: &regex_syntax::hir::Hir) -> Option<usize> {
+    use regex_syntax::hir::HirKind;
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => Some(0),
+        HirKind::Literal(literal) => Some(literal.0.len()),
+        HirKind::Class(_) => Some(4),
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min.saturating_add(32));
+            longest_match(&repetition.sub)?.checked_mul(usize::try_from(times).ok()?)
+        }
+        HirKind::Capture(capture) => longest_match(&capture.sub),
+        HirKind::Concat(parts) => {
+            parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(longest_match(part)?))
+        }
+        HirKind::Alternation(parts) => {
+            parts.iter().map(longest_match).collect::<Option<Vec<_>>>()?.into_iter().max()
+        }
     }
 }
 

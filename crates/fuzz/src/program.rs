@@ -22,6 +22,8 @@ const KEPT: usize = 64 * 1024;
 const LINES: usize = 16;
 /// The time that a program has to end after its standard input was closed.
 const END: Duration = Duration::from_secs(2);
+/// The time for the status and the last errors of a program that closed its output.
+const LAST: Duration = Duration::from_millis(500);
 /// The time that a program has to change its state by itself, in milliseconds.
 const OBSERVE_MS: u64 = 50;
 
@@ -151,7 +153,12 @@ impl Program {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(|error| unusable(format!("cannot be started: {error}")))?;
+        let mut child = command.spawn().map_err(|error| {
+            let has_words = self.command.len() == 1 && name.contains(' ');
+            let hint =
+                if has_words { "; its arguments are words of their own, not part of its name" } else { "" };
+            unusable(format!("cannot be started: {error}{hint}"))
+        })?;
         let (to, lines) = sync_channel(LINES);
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || read_lines(output, &to));
@@ -193,11 +200,11 @@ impl Program {
                 | Broken::Flood(why)
                 | Broken::Unusable(why),
             ) => {
-                return Err(unusable(format!("gave no valid answer to `hello`: {why}{}", errors())));
+                return Err(unusable(format!("gave no valid reply to `hello`: {why}{}", errors())));
             }
         };
         let (Some(ready), Some(state)) = (answer.ready, answer.state) else {
-            let why = "gave no valid answer to `hello`: expected the fields `ready` and `state`";
+            let why = "gave no valid reply to `hello`: expected the fields `ready` and `state`";
             return Err(unusable(why.to_owned()));
         };
         if let Some(running) = &mut self.running {
@@ -237,6 +244,23 @@ impl Program {
 }
 
 impl Running {
+    /// The next line. A program that has ended gives none, even if a process that it left holds its output.
+    fn line(&mut self, timeout: Duration) -> Result<Line, RecvTimeoutError> {
+        const PAUSE: Duration = Duration::from_millis(50);
+        let mut left = timeout;
+        loop {
+            let pause = PAUSE.min(left);
+            match self.lines.recv_timeout(pause) {
+                Err(RecvTimeoutError::Timeout) if matches!(self.child.try_wait(), Ok(Some(_))) => {
+                    // It may have written a line just before its end.
+                    return self.lines.recv_timeout(PAUSE).map_err(|_| RecvTimeoutError::Disconnected);
+                }
+                Err(RecvTimeoutError::Timeout) if left > pause => left -= pause,
+                line => return line,
+            }
+        }
+    }
+
     fn ask(&mut self, body: Body<'_>, timeout: Duration) -> Result<Answer, Broken> {
         // A line without a request.
         if let Ok(line) = self.lines.try_recv() {
@@ -249,27 +273,30 @@ impl Running {
         let line = format!("{request}\n");
         let sent =
             self.input.as_mut().map(|input| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
-        let line = match self.lines.recv_timeout(timeout) {
+        let line = match self.line(timeout) {
             Ok(Line::Text(line)) => line,
             Ok(line) => return Err(extra(line)),
             Err(RecvTimeoutError::Timeout) => {
-                let why = format!("no answer to {request} in {timeout:?}");
+                let why = format!("no reply to {request} in {timeout:?}");
                 return Err(Broken::Timeout(why));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                let status = wait(&mut self.child, END);
+                let status = wait(&mut self.child, LAST);
                 // Its last words are read before they are told. A process that it left may hold its standard error.
-                self.errors_end.recv_timeout(END).ok();
+                self.errors_end.recv_timeout(LAST).ok();
                 let status = status
                     .map_or_else(|| "closed its output".to_owned(), |status| format!("ended: {status}"));
                 let unsent = if matches!(sent, Some(Err(_))) { " before it read the request" } else { "" };
                 return Err(Broken::Crash(format!("the program {status}{unsent}")));
             }
         };
+        if !line.trim_start().starts_with('{') {
+            return Err(Broken::Garbage(format!("the reply is {}; expected a JSON object", shown(&line))));
+        }
         let answer: Answer = serde_json::from_str(&line)
-            .map_err(|error| Broken::Garbage(format!("the answer is {}: {error}", shown(&line))))?;
+            .map_err(|error| Broken::Garbage(format!("the reply is {}: {error}", shown(&line))))?;
         if answer.id != Some(id) {
-            return Err(Broken::Garbage(format!("the answer is {}; expected the id {id}", shown(&line))));
+            return Err(Broken::Garbage(format!("the reply is {}; expected the id {id}", shown(&line))));
         }
         if let Some(error) = &answer.error {
             return Err(Broken::Unusable(format!("the program cannot execute {request}: {error}")));
@@ -311,7 +338,7 @@ impl Sut for Program {
             (false, Some(Value::String(reason))) => Reply::refused(reason, state),
             (false, Some(reason)) => Reply::refused(reason.to_string(), state),
             (true, Some(_)) => {
-                return Err(Broken::Garbage("the answer has both `taken` and `refused`".to_owned()));
+                return Err(Broken::Garbage("the reply has both `taken` and `refused`".to_owned()));
             }
             (false, None) => return Err(lacks("taken` or `refused")),
         };
@@ -328,12 +355,12 @@ impl Sut for Program {
 }
 
 fn lacks(field: &str) -> Broken {
-    Broken::Garbage(format!("the answer lacks `{field}`"))
+    Broken::Garbage(format!("the reply lacks `{field}`"))
 }
 
 fn extra(line: Line) -> Broken {
     match line {
-        Line::Text(line) => Broken::Garbage(format!("the line {} answers no request", shown(&line))),
+        Line::Text(line) => Broken::Garbage(format!("the line {} replies to no request", shown(&line))),
         Line::NoUtf8 => Broken::Garbage("a line is not UTF-8".to_owned()),
         Line::TooLong => Broken::Flood(format!("a line is longer than {LINE} bytes")),
     }

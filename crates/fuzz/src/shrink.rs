@@ -14,25 +14,36 @@ const SHRINKS: usize = 200;
 const SHRINK_FOR: Duration = Duration::from_secs(60);
 
 impl Engine<'_> {
-    /// Notes a difference: it is replayed from a fresh start, and shrunk if each replay shows it.
+    /// Notes a difference: it is replayed from a fresh start, and shrunk if each replay shows it. If the run ends
+    /// meanwhile, the difference is noted as far as it is known.
     pub(crate) fn note(&mut self, sequence: Sequence, wrong: Wrong, key: Key) -> Result<(), Stop> {
         let mut best = (sequence, wrong);
         let mut steps = std::mem::take(&mut best.0.steps);
         let mut reproduced = 0;
         for _ in 0..Finding::REPLAYS {
-            if let Some((sequence, wrong)) = self.shown(&mut steps, key)? {
-                reproduced += 1;
-                best = (sequence, wrong);
+            match self.shown(&mut steps, key) {
+                Ok(None) => {}
+                Ok(Some((sequence, wrong))) => {
+                    reproduced += 1;
+                    best = (sequence, wrong);
+                }
+                Err(stop) => {
+                    self.add(best, reproduced, Noted::Unfinished);
+                    return Err(stop);
+                }
             }
         }
-        if reproduced == Finding::REPLAYS {
-            self.shrink(steps, key, &mut best)?;
+        if reproduced < Finding::REPLAYS {
+            self.add(best, reproduced, Noted::Finished);
+            return Ok(());
         }
-        self.add(best, reproduced, false);
-        Ok(())
+        let shrunk = self.shrink(steps, key, &mut best);
+        let noted = if matches!(shrunk, Ok(true)) { Noted::Finished } else { Noted::Unfinished };
+        self.add(best, reproduced, noted);
+        shrunk.map(drop)
     }
 
-    fn add(&mut self, (sequence, wrong): (Sequence, Wrong), reproduced: u32, is_regression: bool) {
+    fn add(&mut self, (sequence, wrong): (Sequence, Wrong), reproduced: u32, noted: Noted) {
         self.findings.push(Finding {
             kind: wrong.kind,
             why: wrong.why,
@@ -40,28 +51,39 @@ impl Engine<'_> {
             exchanges: sequence.exchanges,
             log: sequence.log,
             reproduced,
-            is_regression,
+            is_unfinished: noted == Noted::Unfinished,
+            is_regression: noted == Noted::Regression,
         });
     }
 
-    /// Shortens the steps, and then simplifies their payloads, as long as the difference shows.
-    fn shrink(&mut self, mut steps: Vec<Step>, key: Key, best: &mut (Sequence, Wrong)) -> Result<(), Stop> {
-        let began = (self.fuzz.now)();
-        let mut left = SHRINKS;
-        let mut is_over = |now: Duration| {
-            left = left.saturating_sub(1);
-            left == 0 || now.saturating_sub(began) >= SHRINK_FOR
-        };
+    /// Shortens the steps, simplifies their payloads, and shortens the steps again, as long as the difference shows. Returns
+    /// whether it came to the end before its limits.
+    fn shrink(&mut self, mut steps: Vec<Step>, key: Key, best: &mut (Sequence, Wrong)) -> Result<bool, Stop> {
+        let mut limit = Limit { began: (self.fuzz.now)(), left: SHRINKS };
+        let is_done = self.shorten(&mut steps, key, best, &mut limit)?
+            && self.simplify_all(&mut steps, key, best, &mut limit)?
+            // A simpler payload may make an earlier step superfluous.
+            && self.shorten(&mut steps, key, best, &mut limit)?;
+        Ok(is_done)
+    }
+
+    fn shorten(
+        &mut self,
+        steps: &mut Vec<Step>,
+        key: Key,
+        best: &mut (Sequence, Wrong),
+        limit: &mut Limit,
+    ) -> Result<bool, Stop> {
         let mut size = steps.len().div_ceil(2);
         while size > 0 {
             let mut at = 0;
             while at < steps.len() {
-                if is_over((self.fuzz.now)()) {
-                    return Ok(());
+                if limit.is_over((self.fuzz.now)()) {
+                    return Ok(false);
                 }
                 let end = (at + size).min(steps.len());
                 let without: Vec<Step> = steps.drain(at..end).collect();
-                match self.shown(&mut steps, key)? {
+                match self.shown(steps, key)? {
                     Some(shorter) => *best = shorter,
                     None => {
                         steps.splice(at..at, without);
@@ -71,18 +93,28 @@ impl Engine<'_> {
             }
             size /= 2;
         }
+        Ok(true)
+    }
+
+    fn simplify_all(
+        &mut self,
+        steps: &mut Vec<Step>,
+        key: Key,
+        best: &mut (Sequence, Wrong),
+        limit: &mut Limit,
+    ) -> Result<bool, Stop> {
         for at in 0..steps.len() {
-            let mut is_simpler = simplify(&mut steps, at);
+            let mut is_simpler = simplify(steps, at);
             while is_simpler {
-                if is_over((self.fuzz.now)()) {
-                    return Ok(());
+                if limit.is_over((self.fuzz.now)()) {
+                    return Ok(false);
                 }
-                is_simpler = match self.shown(&mut steps, key)? {
+                is_simpler = match self.shown(steps, key)? {
                     Some(simpler) => {
                         *best = simpler;
-                        simplify(&mut steps, at)
+                        simplify(steps, at)
                     }
-                    None => complicate(&mut steps, at),
+                    None => complicate(steps, at),
                 };
             }
             // The last tried payload may not show the difference.
@@ -92,7 +124,7 @@ impl Engine<'_> {
                 *step = Step::fixed(event, exchange.payload.clone());
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Replays the steps on a fresh machine. Returns the sequence if it shows the difference; the steps after it are removed.
@@ -117,25 +149,32 @@ impl Engine<'_> {
         }
     }
 
-    /// Replays stored regressions. Returns the names of those that show no difference, and of those that belong to another
-    /// diagram.
+    /// Replays stored regressions. Adds the names of those that show no difference, and the reasons for those that belong
+    /// to another diagram.
     pub(crate) fn replay_all(
         &mut self,
         regressions: &[Regression],
-    ) -> Result<(Vec<String>, Vec<String>), String> {
-        let (mut fixed, mut stale) = (Vec::new(), Vec::new());
+        (fixed, stale): &mut (Vec<String>, Vec<String>),
+    ) -> Result<(), Stop> {
         for regression in regressions {
-            if regression.fingerprint != self.map.fingerprint {
-                stale.push(regression.name.clone());
+            let name = &regression.name;
+            let events = regression.requests.iter().filter_map(|request| request.event.as_ref());
+            let unknown = events.clone().find(|event| !self.map.events.contains(event));
+            if let Some(event) = unknown {
+                stale.push(format!("the regression {name} has the event `{event}`, which the diagram lacks; it was not replayed"));
+                continue;
             }
-            match self.replay(regression) {
-                Ok(true) => {}
-                Ok(false) => fixed.push(regression.name.clone()),
-                Err(Stop::Unusable(why)) => return Err(why),
-                Err(_) => break,
+            let is_stale = regression.fingerprint != self.map.fingerprint;
+            if is_stale {
+                stale.push(format!(
+                    "the regression {name} is of another diagram; it was replayed all the same"
+                ));
+            }
+            if !self.replay(regression)? && !is_stale {
+                fixed.push(name.clone());
             }
         }
-        Ok((fixed, stale))
+        Ok(())
     }
 
     fn replay(&mut self, regression: &Regression) -> Result<bool, Stop> {
@@ -145,25 +184,41 @@ impl Engine<'_> {
             if end.is_some() {
                 break;
             }
-            let step = match &request.event {
-                None => Step::Observe,
-                Some(event) => match self.map.events.iter().position(|name| name == event) {
-                    Some(event) => Step::fixed(event, request.payload.clone()),
-                    // The diagram has no such event any more.
-                    None => continue,
-                },
-            };
+            let event = request.event.as_ref();
+            let event = event.and_then(|event| self.map.events.iter().position(|name| name == event));
+            let step = event.map_or(Step::Observe, |event| Step::fixed(event, request.payload.clone()));
             end = self.send(&mut sequence, step).err();
         }
         match end {
             None => Ok(false),
             Some(Stop::Wrong(wrong, key)) => {
                 self.keys.insert(key);
-                self.add((sequence, wrong), Finding::REPLAYS, true);
+                self.add((sequence, wrong), Finding::REPLAYS, Noted::Regression);
                 Ok(true)
             }
             Some(stop) => Err(stop),
         }
+    }
+}
+
+/// How a finding was noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Noted {
+    Finished,
+    Unfinished,
+    Regression,
+}
+
+/// The limits of one shrinking.
+struct Limit {
+    began: Duration,
+    left: usize,
+}
+
+impl Limit {
+    fn is_over(&mut self, now: Duration) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left == 0 || now.saturating_sub(self.began) >= SHRINK_FOR
     }
 }
 

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use runstate_fuzz::{Fuzz, Kind, Report};
+use runstate_fuzz::{Broken, Config, Fuzz, Kind, Map, Reply, Report, Sut};
+use serde_json::Value;
 
-use super::order::{Fault, Order, fuzz, map};
+use super::order::{Fault, Order, fuzz, graph, map};
 
 fn only(report: &Report) -> (Kind, usize) {
     assert_eq!(report.findings.len(), 1, "{report}");
@@ -105,4 +106,82 @@ fn time_limit_ends_the_random_phase() {
 fn condition_stops_the_run_between_requests() {
     let report = Fuzz::new(map()).stop_when(|| true).run(&mut Order::default()).unwrap();
     assert_eq!((report.requests, report.uncovered.len()), (0, 7));
+}
+
+#[test]
+fn each_illegal_event_is_sent_once_in_each_state() {
+    let report = Fuzz::new(map()).sequences(0).run(&mut Order::with(Fault::PaysTwice)).unwrap();
+    assert_eq!(only(&report), (Kind::AcceptedIllegal, 3));
+    let report = Fuzz::new(map()).sequences(0).run(&mut Order::default()).unwrap();
+    // Six events in seven states, without the seven that are legal.
+    assert_eq!(report.illegal, (35, 35));
+}
+
+#[test]
+fn stopped_run_notes_an_unconfirmed_difference() {
+    let requests = std::rc::Rc::new(Cell::new(0));
+    let counted = std::rc::Rc::clone(&requests);
+    // The run is stopped in the replays of the first difference.
+    let stop = move || {
+        counted.set(counted.get() + 1);
+        counted.get() > 40
+    };
+    let report = Fuzz::new(map()).stop_when(stop).run(&mut Order::with(Fault::RefusesRefund)).unwrap();
+    assert_eq!(report.findings.len(), 1, "{report}");
+    let report = report.to_string();
+    assert!(report.contains("refused-legal"), "{report}");
+}
+
+/// The event `go` leads to C with `b` false; C takes `x`, which it must refuse.
+struct Fork(&'static str);
+
+impl Sut for Fork {
+    fn reset(&mut self) -> Result<String, Broken> {
+        self.0 = "A";
+        Ok("A".to_owned())
+    }
+
+    fn state(&mut self) -> Result<String, Broken> {
+        Ok(self.0.to_owned())
+    }
+
+    fn apply(&mut self, event: &str, payload: &Value) -> Result<Reply, Broken> {
+        self.0 = match (self.0, event) {
+            ("A", "go") if payload["b"] == true => "B",
+            ("A", "go") | ("B", "go2") | ("D" | "C", "x") => "C",
+            ("C", "y") => "D",
+            (state, _) => return Ok(Reply::refused("no", state)),
+        };
+        Ok(Reply::taken(self.0))
+    }
+}
+
+#[test]
+fn simpler_payload_removes_superfluous_events() {
+    let source =
+        "stateDiagram-v2\n[*] --> A\nA --> B : go\nA --> C : go\nB --> C : go2\nC --> D : y\nD --> C : x";
+    let config = Config::parse("payloads: {go: {object: {b: bool}}}").unwrap();
+    let map = Map::new(&graph(source), &config).unwrap();
+    for seed in 0..5 {
+        let report = Fuzz::new(map.clone()).seed(seed).run(&mut Fork("A")).unwrap();
+        assert_eq!(only(&report), (Kind::AcceptedIllegal, 2), "{report}");
+    }
+}
+
+#[test]
+fn state_that_no_sequence_leaves_is_named() {
+    struct Stuck;
+    impl Sut for Stuck {
+        fn reset(&mut self) -> Result<String, Broken> {
+            Err(Broken::Crash("it ended".to_owned()))
+        }
+        fn state(&mut self) -> Result<String, Broken> {
+            Err(Broken::Crash("it ended".to_owned()))
+        }
+        fn apply(&mut self, _: &str, _: &Value) -> Result<Reply, Broken> {
+            Err(Broken::Crash("it ended".to_owned()))
+        }
+    }
+    let report = Fuzz::new(map()).run(&mut Stuck).unwrap();
+    assert!(report.uncovered[0].ends_with("was not sent: no sequence went on from Created"), "{report}");
 }

@@ -65,7 +65,8 @@ fn each_generator_gives_its_values_alone() {
         value.as_f64().is_some_and(|value| (0.0..=1.0).contains(&value))
     });
     all("{string: {max: 3}}", &|value| value.as_str().is_some_and(|text| text.chars().count() <= 3));
-    all("{regex: '[A-Z]{3}'}", &|value| {
+    all("{string: {min: 20}}", &|value| value.as_str().is_some_and(|text| text.chars().count() == 20));
+    all("{regex: '^[A-Z]{3}$'}", &|value| {
         value
             .as_str()
             .is_some_and(|text| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase()))
@@ -117,6 +118,13 @@ fn unusable_generators_are_refused_with_the_event() {
         ("{integer: {}}", "integer"),
         ("{float: {min: .nan}}", "has no value"),
         ("{string: {min: 2, max: 1}}", "from 2 to 1"),
+        ("{string: {max: 99999999999999}}", "expected at most 1000000"),
+        ("{regex: '(((((a{0,100}){0,100}){0,100}){0,100}){0,100})'}", "expected at most 1000000"),
+        ("{regex: 'a{1200000}'}", "expected at most 1000000"),
+        (
+            "{list: {of: {list: {of: {list: {of: bool, max: 1000}}, max: 1000}}, max: 10}}",
+            "expected at most 1000000",
+        ),
     ] {
         let error = Config::parse(&format!("payloads: {{open: {generator}}}")).unwrap_err().to_string();
         assert!(error.contains(expected), "{generator}: {error}");

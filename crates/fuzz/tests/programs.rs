@@ -46,6 +46,8 @@ fn each_broken_reply_is_found_as_its_kind() {
     for (fault, kind) in [
         ("echo last words >&2; exit 3", Kind::Crash),
         ("exec >&-; exec sleep 60", Kind::Crash),
+        // A process that it leaves holds its output.
+        ("sleep 60 & exit 3", Kind::Crash),
         ("echo nonsense", Kind::Garbage),
         ("echo 7", Kind::Garbage),
         ("id=99", Kind::Garbage),
@@ -89,9 +91,10 @@ fn missing_reply_is_a_timeout() {
 
 #[test]
 fn error_of_the_adapter_stops_the_run() {
-    let error = run(program("printf '{\"id\":%s,\"error\":\"no database\"}\\n' $id; continue", "true"));
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("cannot execute") && error.contains("no database"), "{error}");
+    let report =
+        run(program("printf '{\"id\":%s,\"error\":\"no database\"}\\n' $id; continue", "true")).unwrap();
+    let why = report.stopped.unwrap();
+    assert!(why.contains("cannot execute") && why.contains("no database"), "{why}");
 }
 
 #[test]

@@ -35,8 +35,20 @@ fn regression_of_another_diagram_is_named_as_stale() {
     let text = stored(Fault::PaysTwice).replace("\"fingerprint\":\"", "\"fingerprint\":\"00");
     let regressions = Regression::read(&text).unwrap();
     let report = Fuzz::new(map()).regressions(regressions).run(&mut Order::with(Fault::PaysTwice)).unwrap();
-    assert_eq!(report.stale, ["order-1"]);
+    assert_eq!(report.stale, ["the regression order-1 is of another diagram; it was replayed all the same"]);
     assert_eq!(report.findings[0].kind, Kind::AcceptedIllegal);
+}
+
+#[test]
+fn regression_with_an_unknown_event_is_stale_and_not_fixed() {
+    let text = stored(Fault::PaysTwice).replace("\"event\":\"ship\"", "\"event\":\"shipp\"");
+    let report =
+        Fuzz::new(map()).regressions(Regression::read(&text).unwrap()).run(&mut Order::default()).unwrap();
+    assert_eq!(report.fixed, [""; 0]);
+    assert_eq!(
+        report.stale,
+        ["the regression order-1 has the event `shipp`, which the diagram lacks; it was not replayed"]
+    );
 }
 
 #[test]

@@ -85,7 +85,7 @@ pub(crate) struct Args {
 enum Format {
     /// Each difference with its sequence
     Text,
-    /// One object: exit, lifecycle, seed, transitions, uncovered, sequences, requests, findings, fixed, stale
+    /// One object: exit, lifecycle, seed, transitions, illegal, uncovered, sequences, requests, findings, fixed, stale, stopped
     Json,
 }
 
@@ -128,8 +128,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(path) = &args.regressions {
         store(path, &report, &map, stored.len())?;
     }
-    let is_bad = !report.findings.is_empty() || !args.allow_uncovered && !report.uncovered.is_empty();
-    let exit = if is_bad { Exit::Bad } else { Exit::Good };
+    let is_bad = report.stopped.is_some()
+        || !report.findings.is_empty()
+        || !args.allow_uncovered && !report.uncovered.is_empty();
+    let exit = match &report.stopped {
+        Some(_) => Exit::BadInput,
+        None if is_bad => Exit::Bad,
+        None => Exit::Good,
+    };
     match args.format {
         Format::Text => out.lines(&report.to_string()),
         Format::Json => {
@@ -137,6 +143,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             json["exit"] = json!(exit.code());
             out.json(&json);
         }
+    }
+    if let Some(why) = &report.stopped {
+        return Err(Failure::new(format!("{why}; the report has the part before that")));
     }
     match interrupted.load(Ordering::Relaxed) {
         0 => Ok(exit),
