@@ -7,7 +7,8 @@
 //!
 //! - [`lifecycle!`] defines a lifecycle; [`kernel`] has the traits behind it.
 //! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
-//!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; the list of their graphs is [`lifecycles`].
+//!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`], [`service_pass`]; the list of their graphs is
+//!   [`lifecycles`].
 //! - [`snapshot`]: the stored form of a machine.
 //! - [`json`]: a reader of JSON from untrusted sources.
 //! - [`trace`] and [`diagram`]: recorded transitions and documented transitions. `testing`: tools for tests of your
@@ -21,7 +22,7 @@
 //! |---|---|---|
 //! | `snapshot` | the stored form of a machine, as JSON with a checksum | |
 //! | `repair` | acceptance of stored content that a person changed: for command-line tools, not for a runtime in production | `snapshot` |
-//! | `lifecycles`, a default | the nine documented lifecycles | `snapshot` |
+//! | `lifecycles`, a default | the ten documented lifecycles | `snapshot` |
 //! | `diagram` | the parser of Mermaid state diagrams | |
 //! | `trace`, a default | recording, rendering and checking of traces | `diagram` |
 //! | `testing` | strategies, paths and explorers for tests | `snapshot`, `trace` |

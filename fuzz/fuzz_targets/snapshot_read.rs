@@ -9,6 +9,7 @@ use runstate::kernel::Machine;
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
+use runstate::service_pass::AnyServicePass;
 use runstate::service_run::AnyServiceRun;
 use runstate::snapshot::{RestoreError, Snapshot};
 use runstate::stream_session::AnyStreamSession;
@@ -25,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     }
     restore::<AnyToolCall>(&snapshot);
     // Behind the seal, where no damaged file comes but a person with a text editor does.
-    match snapshot.version() % 9 {
+    match snapshot.version() % 10 {
         0 => forged::<AnyApproval>(data),
         1 => forged::<AnyToolCall>(data),
         2 => forged::<AnyGovernedRun>(data),
@@ -34,6 +35,7 @@ fuzz_target!(|data: &[u8]| {
         5 => forged::<AnyRunFlow>(data),
         6 => forged::<AnyServiceRun>(data),
         7 => forged::<AnyStreamSession>(data),
+        8 => forged::<AnyServicePass>(data),
         _ => forged::<AnyToolExecution>(data),
     }
 });

@@ -5,6 +5,7 @@ use super::governed_run::AnyGovernedRun;
 use super::resume_tool_call::AnyResumeToolCall;
 use super::run::AnyRun;
 use super::run_flow::AnyRunFlow;
+use super::service_pass::AnyServicePass;
 use super::service_run::AnyServiceRun;
 use super::stream_session::AnyStreamSession;
 use super::tool_call::AnyToolCall;
@@ -52,6 +53,7 @@ catalog! {
     AnyGovernedRun: "governed-run.md",
     AnyApproval: "approval.md",
     AnyServiceRun: "service-run.md",
+    AnyServicePass: "service-pass.md",
 }
 
 /// The graphs of the built-in lifecycles, in a fixed order.

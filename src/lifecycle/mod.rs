@@ -14,6 +14,7 @@ pub mod governed_run;
 pub mod resume_tool_call;
 pub mod run;
 pub mod run_flow;
+pub mod service_pass;
 pub mod service_run;
 pub mod stream_session;
 pub mod termination;

@@ -10,6 +10,7 @@ use runstate::kernel::{Graph, Stateful, Status};
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
+use runstate::service_pass::AnyServicePass;
 use runstate::service_run::AnyServiceRun;
 use runstate::stream_session::AnyStreamSession;
 use runstate::tool_call::AnyToolCall;
@@ -148,4 +149,5 @@ matrices! {
     every_illegal_cell_of_governed_run_is_a_missing_method: AnyGovernedRun, 14 + 1;
     every_illegal_cell_of_approval_is_a_missing_method: AnyApproval, 5;
     every_illegal_cell_of_service_run_is_a_missing_method: AnyServiceRun, 11;
+    every_illegal_cell_of_service_pass_is_a_missing_method: AnyServicePass, 27;
 }

@@ -6,6 +6,7 @@ use runstate::kernel::Status;
 use runstate::resume_tool_call::ResumeToolCallStatus;
 use runstate::run::RunStatus;
 use runstate::run_flow::RunFlowStatus;
+use runstate::service_pass::ServicePassStatus;
 use runstate::service_run::ServiceRunStatus;
 use runstate::stream_session::StreamSessionStatus;
 use runstate::tool_call::ToolCallStatus;
@@ -34,6 +35,7 @@ fn a_status_comes_back_from_its_text() {
     texts_come_back::<RunStatus>();
     texts_come_back::<RunFlowStatus>();
     texts_come_back::<ServiceRunStatus>();
+    texts_come_back::<ServicePassStatus>();
     texts_come_back::<StreamSessionStatus>();
     texts_come_back::<ToolCallStatus>();
     texts_come_back::<ToolExecutionStatus>();

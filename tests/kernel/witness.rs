@@ -12,6 +12,7 @@ use runstate::kernel::{Graph, Stateful, Witness, witness};
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
+use runstate::service_pass::AnyServicePass;
 use runstate::service_run::AnyServiceRun;
 use runstate::stream_session::AnyStreamSession;
 use runstate::tool_call::AnyToolCall;
@@ -19,13 +20,14 @@ use runstate::tool_execution::AnyToolExecution;
 
 use super::door::AnyDoor;
 
-const GRAPHS: [&Graph; 9] = [
+const GRAPHS: [&Graph; 10] = [
     AnyApproval::GRAPH,
     AnyGovernedRun::GRAPH,
     AnyResumeToolCall::GRAPH,
     AnyRun::GRAPH,
     AnyRunFlow::GRAPH,
     AnyServiceRun::GRAPH,
+    AnyServicePass::GRAPH,
     AnyStreamSession::GRAPH,
     AnyToolCall::GRAPH,
     AnyToolExecution::GRAPH,

@@ -18,6 +18,7 @@ fn the_catalog_has_the_documented_lifecycles_in_order() {
             "governed_run",
             "approval",
             "service_run",
+            "service_pass",
         ]
     );
 }

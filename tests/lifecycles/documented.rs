@@ -247,8 +247,46 @@ pub(crate) const SERVICE_RUN: Documented = Documented {
     ],
 };
 
+/// Document 004, "Node Order (Current)"; the prose is that of "Failure Handling", "Final Status" and "Resume Flow".
+pub(crate) const SERVICE_PASS: Documented = Documented {
+    name: "service_pass",
+    initial: "INPUT_NORMALIZE",
+    terminal: &["FINALIZE"],
+    drawn: &[
+        ("INPUT_NORMALIZE", "PRECHECK", "1 and 2"),
+        ("PRECHECK", "WALLET_SNAPSHOT", "2 and 3"),
+        ("WALLET_SNAPSHOT", "PLAN_TX", "3 and 4"),
+        ("PLAN_TX", "BUILD_TXS", "4 and 5"),
+        ("BUILD_TXS", "SIMULATE_TXS", "5 and 6"),
+        ("SIMULATE_TXS", "POLICY_EVAL", "6 and 7"),
+        ("POLICY_EVAL", "SECURITY_EVAL", "7 and 8"),
+        ("SECURITY_EVAL", "JUDGE_AGENT", "8 and 9"),
+        ("JUDGE_AGENT", "REPAIR_ROUTER", "9 and 10"),
+        ("REPAIR_ROUTER", "REPAIR_PLAN_TX", "10"),
+        ("REPAIR_PLAN_TX", "CLARIFY", "10 and 11"),
+        ("CLARIFY", "FINALIZE", "11 and 12"),
+    ],
+    prose: &[
+        ("PRECHECK", "CLARIFY", "may set needs_input"),
+        ("PLAN_TX", "CLARIFY", "graph asks for missing fields"),
+        ("PLAN_TX", "FINALIZE", "invalid planner output: fallback noop plan"),
+        ("REPAIR_ROUTER", "CLARIFY", "optional bounded repair (if enabled)"),
+        ("REPAIR_PLAN_TX", "BUILD_TXS", "bounded repair"),
+        ("INPUT_NORMALIZE", "FINALIZE", "fatal errors"),
+        ("PRECHECK", "FINALIZE", "fatal errors"),
+        ("WALLET_SNAPSHOT", "FINALIZE", "fatal errors"),
+        ("BUILD_TXS", "FINALIZE", "fatal errors"),
+        ("SIMULATE_TXS", "FINALIZE", "fatal errors"),
+        ("POLICY_EVAL", "FINALIZE", "fatal errors"),
+        ("SECURITY_EVAL", "FINALIZE", "fatal errors"),
+        ("JUDGE_AGENT", "FINALIZE", "fatal errors"),
+        ("REPAIR_ROUTER", "FINALIZE", "fatal errors"),
+        ("REPAIR_PLAN_TX", "FINALIZE", "fatal errors"),
+    ],
+};
+
 /// All of them, in the order of the catalog.
-pub(crate) const ALL: [&Documented; 9] = [
+pub(crate) const ALL: [&Documented; 10] = [
     &RUN,
     &TOOL_CALL,
     &RUN_FLOW,
@@ -258,6 +296,7 @@ pub(crate) const ALL: [&Documented; 9] = [
     &GOVERNED_RUN,
     &APPROVAL,
     &SERVICE_RUN,
+    &SERVICE_PASS,
 ];
 
 fn declared(name: &str) -> &'static Graph {
@@ -280,6 +319,7 @@ fn the_transcription_has_the_counts_of_the_documents() {
             ("governed_run", 14, 1),
             ("approval", 5, 0),
             ("service_run", 0, 11),
+            ("service_pass", 12, 15),
         ]
     );
 }

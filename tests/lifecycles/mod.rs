@@ -11,6 +11,7 @@ mod plan_answer;
 pub(crate) mod resume_tool_call;
 pub(crate) mod run;
 pub(crate) mod run_flow;
+pub(crate) mod service_pass;
 pub(crate) mod service_run;
 mod stored;
 pub(crate) mod stream_session;

@@ -106,6 +106,7 @@ fn counts_of_all_lifecycles_are_pinned() {
         ("governed_run", row(super::governed_run::GovernedRuns)),
         ("approval", row(super::approval::Approvals)),
         ("service_run", row(super::service_run::ServiceRuns)),
+        ("service_pass", row(super::service_pass::Passes)),
     ];
     // No lifecycle is left out.
     let names: Vec<_> = rows.iter().map(|(name, _)| *name).collect();

@@ -17,6 +17,7 @@ mod governed_run;
 mod resume_tool_call;
 mod run;
 mod run_flow;
+mod service_pass;
 mod service_run;
 mod stream_session;
 mod tool_call;
@@ -27,7 +28,8 @@ macro_rules! for_each_lifecycle {
     ($(#[$attribute:meta])* $test:ident) => {
         for_each_lifecycle! { $test:
             run = Runs, tool_call = Calls, run_flow = Flows, resume_tool_call = Passes, tool_execution = Executions,
-            stream_session = Sessions, governed_run = GovernedRuns, approval = Approvals, service_run = ServiceRuns
+            stream_session = Sessions, governed_run = GovernedRuns, approval = Approvals, service_run = ServiceRuns,
+            service_pass = Passes
         }
     };
     ($test:ident: $($module:ident = $Subject:ident),+) => { $(

@@ -28,6 +28,7 @@ pub(crate) fn restores(snapshot: &Snapshot) -> Option<Result<(), RestoreError>> 
         "governed_run" => snapshot.restore::<runstate::governed_run::AnyGovernedRun>().map(drop),
         "approval" => snapshot.restore::<runstate::approval::AnyApproval>().map(drop),
         "service_run" => snapshot.restore::<runstate::service_run::AnyServiceRun>().map(drop),
+        "service_pass" => snapshot.restore::<runstate::service_pass::AnyServicePass>().map(drop),
         _ => return None,
     })
 }

@@ -125,6 +125,10 @@ fn no_change_since_strands_what_is_parked() {
     for lifecycle in list.as_array().unwrap() {
         let name = lifecycle["name"].as_str().unwrap();
         let stored = newest.join(format!("graphs/{name}.json"));
+        // A lifecycle that is newer than the format has nothing parked in it.
+        if !stored.exists() {
+            continue;
+        }
         let said = session.run(&["diff", "--parked", stored.to_str().unwrap(), name]);
         assert_eq!(said.code, Some(0), "{}", said.shown());
     }

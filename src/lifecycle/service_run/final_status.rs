@@ -23,7 +23,8 @@ pub enum FinalStatus {
 }
 
 /// The facts of a pass's artifacts that the final status depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunFacts {
     /// `fatal_error` is set.
     pub fatal_error: bool,
@@ -34,6 +35,7 @@ pub struct RunFacts {
     /// Whether `security_result` blocks the run.
     pub security_blocks: bool,
     /// The verdict in `judge_result`, if a judge gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeVerdict>,
     /// `tx_plan`.
     pub plan: PlanFact,
@@ -42,7 +44,8 @@ pub struct RunFacts {
 }
 
 /// The kind of plan that a pass made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlanFact {
     /// No plan was made.
     None,
@@ -50,6 +53,19 @@ pub enum PlanFact {
     Noop,
     /// The plan has actions.
     Actions,
+}
+
+impl RunFacts {
+    /// The facts of a pass that has found nothing yet.
+    pub const NONE: RunFacts = RunFacts {
+        fatal_error: false,
+        needs_input: false,
+        decision_blocks: false,
+        security_blocks: false,
+        judge: None,
+        plan: PlanFact::None,
+        simulation_ok: false,
+    };
 }
 
 impl FinalStatus {

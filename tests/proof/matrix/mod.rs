@@ -8,6 +8,7 @@ mod governed_run;
 mod resume_tool_call;
 mod run;
 mod run_flow;
+mod service_pass;
 mod service_run;
 mod stream_session;
 mod tool_call;
