@@ -1,8 +1,14 @@
 //! Runs of the run service.
 use runstate::service_run::*;
+use runstate::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 use super::{assert_stored, doctored, round_trips, tables_agree, takes_its_edges};
+
+const T: u64 = 1_769_860_800_000;
+
+/// The fingerprint that version 1 stored.
+const FINGERPRINT_1: &str = "310f9fcea3c74587";
 
 fn tx_requests() -> Vec<Value> {
     vec![json!({"kind": "approve", "to": "0xa"}), json!({"kind": "swap", "to": "0xb"})]
@@ -17,16 +23,24 @@ pub(crate) fn events() -> Vec<ServiceRunEvent> {
         Block::new("policy: unknown spender").into(),
         Fail::new("no route").into(),
         Resume::with_answers([("chain", json!("base"))]).into(),
-        Approve::new("ada").into(),
-        Reject::new("ada", "too expensive").into(),
-        Submit::new(["0x1", "0x2"]).into(),
-        Confirm.into(),
-        Revert::new("slippage").into(),
+        approve().into(),
+        Reject::new("ada", "too expensive", T).into(),
+        submit().into(),
+        Confirm::new(T + 2).into(),
+        Revert::new("slippage", T + 2).into(),
     ]
 }
 
+fn approve() -> Approve {
+    Approve::new(tx_digest(&tx_requests()), "ada", T)
+}
+
+fn submit() -> Submit {
+    Submit::new(["0x1", "0x2"], "bob", T + 1)
+}
+
 fn created() -> ServiceRun<Created> {
-    ServiceRun::new(ServiceRunRecord::new("run_1", "swap 1 A for B"))
+    ServiceRun::new(ServiceRunRecord::new("run_1", "swap 1 A for B").for_wallet("0xabc"))
 }
 
 fn running() -> ServiceRun<Running> {
@@ -45,8 +59,12 @@ fn awaiting() -> ServiceRun<AwaitingApproval> {
     running().ready(Ready::new(tx_requests()))
 }
 
+fn approved() -> ServiceRun<ApprovedReady> {
+    awaiting().approve(approve()).unwrap()
+}
+
 fn submitted() -> ServiceRun<Submitted> {
-    awaiting().approve(Approve::new("ada")).submit(Submit::new(["0x1", "0x2"]))
+    approved().submit(submit()).unwrap()
 }
 
 /// A run in that state, reached by legal steps.
@@ -56,13 +74,15 @@ pub(crate) fn at(status: ServiceRunStatus) -> AnyServiceRun {
         ServiceRunStatus::Running => running().into(),
         ServiceRunStatus::Paused => needs_input().into(),
         ServiceRunStatus::AwaitingApproval => awaiting().into(),
-        ServiceRunStatus::ApprovedReady => awaiting().approve(Approve::new("ada")).into(),
+        ServiceRunStatus::ApprovedReady => approved().into(),
         ServiceRunStatus::Submitted => submitted().into(),
-        ServiceRunStatus::Confirmed => submitted().confirm(Confirm).into(),
-        ServiceRunStatus::Reverted => submitted().revert(Revert::new("slippage")).into(),
+        ServiceRunStatus::Confirmed => submitted().confirm(Confirm::new(T + 2)).unwrap().into(),
+        ServiceRunStatus::Reverted => submitted().revert(Revert::new("slippage", T + 2)).into(),
         ServiceRunStatus::Blocked => running().block(Block::new("policy: unknown spender")).into(),
         ServiceRunStatus::Failed => running().fail(Fail::new("no route")).into(),
-        ServiceRunStatus::Rejected => awaiting().reject(Reject::new("ada", "too expensive")).into(),
+        ServiceRunStatus::Rejected => {
+            awaiting().reject(Reject::new("ada", "too expensive", T)).unwrap().into()
+        }
     }
 }
 
@@ -120,31 +140,133 @@ fn paused_owns_why() {
 #[test]
 fn the_transactions_keep_their_order_up_to_the_signature() {
     assert_eq!(awaiting().state().tx_requests(), tx_requests());
-    let run = awaiting().approve(Approve::new("ada"));
-    assert_eq!((run.state().tx_requests(), run.state().approved_by()), (&tx_requests()[..], "ada"));
+    assert_eq!(awaiting().state().digest(), tx_digest(&tx_requests()));
+    let run = approved();
+    let state = run.state();
+    assert_eq!((state.tx_requests(), state.digest()), (&tx_requests()[..], &tx_digest(&tx_requests())[..]));
+    assert_eq!((state.approved_by(), state.approved_at_ms()), ("ada", T));
 }
 
 #[test]
-fn submitted_run_owns_its_hashes_and_approver() {
+fn submitted_run_owns_hashes_actors_and_times() {
     let run = submitted();
+    let state = run.state();
     assert_eq!(
-        (run.state().tx_hashes(), run.state().approved_by()),
-        (&["0x1".into(), "0x2".into()][..], "ada")
+        (state.tx_hashes(), state.tx_requests()),
+        (&["0x1".into(), "0x2".into()][..], &tx_requests()[..])
     );
-    let run = submitted().confirm(Confirm);
-    assert_eq!((run.state().tx_hashes().len(), run.state().approved_by()), (2, "ada"));
-    let run = submitted().revert(Revert::new("slippage"));
+    assert_eq!((state.approved_by(), state.approved_at_ms()), ("ada", T));
+    assert_eq!((state.submitted_by(), state.submitted_at_ms()), ("bob", T + 1));
+    let run = submitted().confirm(Confirm::new(T + 2)).unwrap();
+    let state = run.state();
+    assert_eq!((state.tx_hashes().len(), state.approved_by(), state.submitted_by()), (2, "ada", "bob"));
+    assert_eq!(state.confirmed_at_ms(), T + 2);
+    let run = submitted().revert(Revert::new("slippage", T + 3));
     let state = run.state();
     assert_eq!((state.tx_hashes().len(), state.approved_by(), state.reason()), (2, "ada", "slippage"));
+    assert_eq!(state.reverted_at_ms(), T + 3);
 }
 
 #[test]
 fn the_bad_ends_own_their_reasons() {
     assert_eq!(running().block(Block::new("policy")).state().reason(), "policy");
     assert_eq!(running().fail(Fail::new("no route")).state().error(), "no route");
-    let run = awaiting().reject(Reject::new("ada", "too expensive"));
+    let run = awaiting().reject(Reject::new("ada", "too expensive", T)).unwrap();
     let state = run.state();
     assert_eq!((state.rejected_by(), state.reason(), state.tx_requests().len()), ("ada", "too expensive", 2));
+    assert_eq!((state.rejected_at_ms(), state.digest()), (T, &tx_digest(&tx_requests())[..]));
+}
+
+#[test]
+fn approval_of_other_transactions_is_refused() {
+    let mut turned = tx_requests();
+    turned.reverse();
+    let other = tx_digest(&turned);
+    let back = awaiting().approve(Approve::new(other.clone(), "ada", T)).unwrap_err();
+    let expected = tx_digest(&tx_requests());
+    assert_eq!(back.error, ServiceRunError::OtherTransactions { got: other, expected });
+    assert!(back.machine.approve(approve()).is_ok());
+}
+
+#[test]
+fn decisions_without_an_actor_are_refused() {
+    let nameless = Approve::new(tx_digest(&tx_requests()), " ", T);
+    assert_eq!(awaiting().approve(nameless).unwrap_err().error, ServiceRunError::NoActor);
+    assert_eq!(awaiting().reject(Reject::new("", "no", T)).unwrap_err().error, ServiceRunError::NoActor);
+    assert_eq!(approved().submit(Submit::new(["0x1"], "", T)).unwrap_err().error, ServiceRunError::NoActor);
+}
+
+#[test]
+fn hashes_of_transactions_come_in_parts() {
+    let mut run = approved().submit(Submit::new(["0x1"], "bob", T + 1)).unwrap();
+    let refused = |run: &mut ServiceRun<Submitted>, hashes: &[&str]| {
+        run.append_hashes(hashes.iter().copied()).unwrap_err()
+    };
+    assert_eq!(refused(&mut run, &[]), ServiceRunError::NoHash);
+    assert_eq!(refused(&mut run, &[""]), ServiceRunError::BlankHash);
+    assert_eq!(refused(&mut run, &["0x1"]), ServiceRunError::RepeatedHash { hash: "0x1".into() });
+    let many = ServiceRunError::TooManyHashes { got: 3, transactions: 2 };
+    assert_eq!(refused(&mut run, &["0x2", "0x3"]), many);
+
+    let back = run.confirm(Confirm::new(T + 2)).unwrap_err();
+    assert_eq!(back.error, ServiceRunError::NotAllSent { got: 1, expected: 2 });
+    let mut run = back.machine;
+    run.append_hashes(["0x2"]).unwrap();
+    assert_eq!(run.confirm(Confirm::new(T + 2)).unwrap().state().tx_hashes(), ["0x1", "0x2"]);
+    let none = Submit::new(Vec::<String>::new(), "bob", T);
+    assert_eq!(approved().submit(none).unwrap_err().error, ServiceRunError::NoHash);
+}
+
+#[test]
+fn answers_replace_wallet_and_chain_of_the_record() {
+    let run = needs_input().resume(Resume::with_answers([("chain_id", json!(1))]).on_chain(1)).unwrap();
+    assert_eq!((run.record().wallet(), run.record().chain_id()), (Some("0xabc"), Some(1)));
+    let resume = Resume::with_intent("swap 2 A for B").for_wallet("0xdef").on_chain(8453);
+    let run = noop().resume(resume).unwrap();
+    assert_eq!((run.record().wallet(), run.record().chain_id()), (Some("0xdef"), Some(8453)));
+}
+
+/// The stored forms of version 1, as that version wrote them.
+#[test]
+fn stored_forms_of_version_1_are_migrated_or_refused() {
+    let requests = json!([{"kind": "approve", "to": "0xa"}]);
+    let old = |status: &str, state: Value| {
+        let record = json!({"run_id": "run_1", "intent": "swap 1 A for B", "user_inputs": {"chain": "base"}});
+        let stored = json!({
+            "lifecycle": "runstate/service_run", "version": 1, "fingerprint": FINGERPRINT_1,
+            "status": status, "record": record, "state": state, "digest": "sha256:0",
+        });
+        let mut snapshot = Snapshot::from_json(stored.to_string().as_bytes()).unwrap();
+        snapshot.recompute_checksum();
+        assert!(snapshot.restore::<AnyServiceRun>().is_err(), "a version is not guessed");
+        snapshot.restore_with::<AnyServiceRun>(MIGRATIONS)
+    };
+    let question =
+        json!({"pass": 1, "reason": {"final_status": "NEEDS_INPUT", "questions": ["which chain?"]}});
+    let read = [
+        ("CREATED", Value::Null),
+        ("RUNNING", json!({"pass": 2})),
+        ("PAUSED", question),
+        ("AWAITING_APPROVAL", json!({"tx_requests": requests})),
+        ("BLOCKED", json!({"reason": "policy"})),
+        ("FAILED", json!({"error": "no route"})),
+    ];
+    for (status, state) in read {
+        let run = old(status, state).unwrap_or_else(|error| panic!("{status}: {error}"));
+        assert_eq!((run.status().name(), run.record().wallet()), (status, None));
+        if let AnyServiceRun::AwaitingApproval(run) = run {
+            assert_eq!(run.state().digest(), tx_digest(requests.as_array().unwrap()));
+        }
+    }
+    let decided = [
+        ("APPROVED_READY", json!({"tx_requests": requests, "approved_by": "ada"})),
+        ("SUBMITTED", json!({"approved_by": "ada", "tx_hashes": ["0x1"]})),
+        ("CONFIRMED", json!({"approved_by": "ada", "tx_hashes": ["0x1"]})),
+        ("REVERTED", json!({"approved_by": "ada", "tx_hashes": ["0x1"], "reason": "slippage"})),
+        ("REJECTED", json!({"tx_requests": requests, "rejected_by": "ada", "reason": "no"})),
+    ];
+    let said: Vec<_> = decided.map(|(status, state)| old(status, state).unwrap_err().to_string()).into();
+    assert_stored("service_run_version_1", &said.join("\n"));
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! `service_run`: document 004, "Run Statuses", "Final Status", "Execution Path" and "Resume Flow"; the edges are D1's.
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::LazyJust;
+use runstate::decision::digest;
 use runstate::service_run::{
     AnyServiceRun, Approve, Block, Confirm, Fail, Pause, PauseReason, Ready, Reject, Resume, Revert,
     ServiceRunEvent, ServiceRunRecord, ServiceRunStatus, Start, Submit,
@@ -24,8 +27,9 @@ impl Subject for ServiceRuns {
         ServiceRunRecord::new("run_1", "swap 1 A for B")
     }
 
-    fn event(&self, _: &AnyServiceRun, name: &'static str) -> BoxedStrategy<ServiceRunEvent> {
+    fn event(&self, run: &AnyServiceRun, name: &'static str) -> BoxedStrategy<ServiceRunEvent> {
         let text = |name: &'static str| (0..9_u8).prop_map(move |n| format!("{name} {n}"));
+        let person = || prop_oneof![4 => text("person"), 1 => Just(" ".to_owned())];
         match name {
             "start" => LazyJust::new(|| Start.into()).boxed(),
             "ready" => vec(payload::values(), 0..3).prop_map(|requests| Ready::new(requests).into()).boxed(),
@@ -38,16 +42,34 @@ impl Subject for ServiceRuns {
             "block" => text("rule").prop_map(|reason| Block::new(reason).into()).boxed(),
             "fail" => text("error").prop_map(|error| Fail::new(error).into()).boxed(),
             "resume" => prop_oneof![
-                1 => vec((select(&["chain", "token"]), payload::values()), 0..3).prop_map(Resume::with_answers),
+                1 => (vec((select(&["chain", "token"]), payload::values()), 0..3), any::<Option<u8>>()).prop_map(
+                    |(answers, chain)| {
+                        let resume = Resume::with_answers(answers);
+                        chain.map_or(resume.clone(), |chain| {
+                            resume.for_wallet(format!("0x{chain}")).on_chain(chain.into())
+                        })
+                    }
+                ),
                 1 => text("swap").prop_map(Resume::with_intent),
             ]
             .prop_map(Into::into)
             .boxed(),
-            "approve" => text("person").prop_map(|by| Approve::new(by).into()).boxed(),
-            "reject" => text("person").prop_map(|by| Reject::new(by, "too expensive").into()).boxed(),
-            "submit" => vec(text("0x"), 0..3).prop_map(|hashes| Submit::new(hashes).into()).boxed(),
-            "confirm" => LazyJust::new(|| Confirm.into()).boxed(),
-            "revert" => text("slippage").prop_map(|reason| Revert::new(reason).into()).boxed(),
+            "approve" => {
+                let shown = At::of(run).state["digest"].as_str().unwrap_or("sha256:0").to_owned();
+                (prop_oneof![3 => Just(shown), 1 => Just("sha256:0".to_owned())], person(), any::<u16>())
+                    .prop_map(|(digest, by, at)| Approve::new(digest, by, at.into()).into())
+                    .boxed()
+            }
+            "reject" => (person(), any::<u16>())
+                .prop_map(|(by, at)| Reject::new(by, "too expensive", at.into()).into())
+                .boxed(),
+            "submit" => (vec(select(&["0x1", "0x2", "0x3", ""]), 0..3), person(), any::<u16>())
+                .prop_map(|(hashes, by, at)| Submit::new(hashes, by, at.into()).into())
+                .boxed(),
+            "confirm" => any::<u16>().prop_map(|at| Confirm::new(at.into()).into()).boxed(),
+            "revert" => (text("slippage"), any::<u16>())
+                .prop_map(|(reason, at)| Revert::new(reason, at.into()).into())
+                .boxed(),
             other => unreachable!("service_run has no event {other}"),
         }
     }
@@ -90,7 +112,13 @@ impl Documented for ServiceRuns {
             ("SUBMITTED", "confirm", "CONFIRMED"),
             ("SUBMITTED", "revert", "REVERTED"),
         ],
-        guarded: &[("PAUSED", "resume")],
+        guarded: &[
+            ("PAUSED", "resume"),
+            ("AWAITING_APPROVAL", "approve"),
+            ("AWAITING_APPROVAL", "reject"),
+            ("APPROVED_READY", "submit"),
+            ("SUBMITTED", "confirm"),
+        ],
     };
 
     fn at(status: ServiceRunStatus) -> AnyServiceRun {
@@ -105,7 +133,10 @@ impl Documented for ServiceRuns {
         let at = run.state.clone();
         Some(match event {
             "start" => json!({ "pass": 1 }),
-            "ready" => json!({ "tx_requests": facts::json(&with["tx_requests"]) }),
+            "ready" => {
+                let requests = facts::json(&with["tx_requests"]);
+                json!({ "digest": digest(&requests), "tx_requests": requests })
+            }
             "pause" => {
                 let reason = facts::tagged_in("final_status", facts::screaming, &with["reason"]);
                 json!({ "pass": at["pass"], "reason": reason })
@@ -118,22 +149,71 @@ impl Documented for ServiceRuns {
                 }
                 let Value::Object(answers) = facts::json(&with["answers"]) else { unreachable!("{with}") };
                 run.record["user_inputs"].as_object_mut().unwrap().extend(answers);
-                if let Some(intent) = intent {
-                    run.record["intent"] = intent.clone();
+                let replaced = [("intent", intent), ("wallet", facts::optional(&with["wallet"]))];
+                for (field, value) in
+                    replaced.into_iter().chain([("chain_id", facts::optional(&with["chain_id"]))])
+                {
+                    if let Some(value) = value {
+                        run.record[field] = value.clone();
+                    }
                 }
                 json!({ "pass": at["pass"].as_u64().unwrap() + 1 })
             }
-            "approve" => json!({ "tx_requests": at["tx_requests"], "approved_by": with["by"] }),
-            "reject" => json!({
-                "tx_requests": at["tx_requests"], "rejected_by": with["by"], "reason": with["reason"],
-            }),
-            "submit" => json!({ "approved_by": at["approved_by"], "tx_hashes": with["tx_hashes"] }),
-            "confirm" => at,
-            "revert" => json!({
-                "approved_by": at["approved_by"], "tx_hashes": at["tx_hashes"], "reason": with["reason"],
-            }),
+            "approve" if named(with) && with["digest"] == at["digest"] => {
+                merged(&at, json!({ "approved_by": with["by"], "approved_at_ms": with["at_ms"] }))
+            }
+            "reject" if named(with) => merged(
+                &at,
+                json!({ "rejected_by": with["by"], "rejected_at_ms": with["at_ms"], "reason": with["reason"] }),
+            ),
+            "submit" if named(with) && hashes_fit(&with["tx_hashes"], &at["tx_requests"]) => merged(
+                &at,
+                json!({
+                    "submitted_by": with["by"], "submitted_at_ms": with["at_ms"], "tx_hashes": with["tx_hashes"],
+                }),
+            ),
+            "confirm" if count(&at["tx_hashes"]) == count(&at["tx_requests"]) => {
+                merged(&at, json!({ "confirmed_at_ms": with["at_ms"] }))
+            }
+            "approve" | "reject" | "submit" | "confirm" => return None,
+            "revert" => merged(&at, json!({ "reverted_at_ms": with["at_ms"], "reason": with["reason"] })),
             // A reason, or an error.
             _ => facts::json(with),
         })
     }
+    /// Another transaction is sent: the first hash of the two that is not there.
+    fn aside(run: &mut AnyServiceRun, at: &mut At, _: u8) {
+        let AnyServiceRun::Submitted(run) = run else { return };
+        let hashes = at.state["tx_hashes"].as_array().unwrap().clone();
+        let next = ["0x7", "0x8"].map(Value::from).into_iter().find(|hash| !hashes.contains(hash)).unwrap();
+        let fits = hashes.len() < count(&at.state["tx_requests"]);
+        assert_eq!(run.append_hashes([next.as_str().unwrap()]).is_ok(), fits);
+        if fits {
+            at.state["tx_hashes"].as_array_mut().unwrap().push(next);
+        }
+    }
+}
+
+fn named(with: &Value) -> bool {
+    !with["by"].as_str().unwrap().trim().is_empty()
+}
+
+fn count(list: &Value) -> usize {
+    list.as_array().map_or(0, Vec::len)
+}
+
+/// One hash or more, none empty, none twice, and no more than there are transactions.
+fn hashes_fit(hashes: &Value, requests: &Value) -> bool {
+    let hashes = hashes.as_array().unwrap();
+    let distinct: BTreeSet<_> = hashes.iter().map(|hash| hash.as_str().unwrap()).collect();
+    !hashes.is_empty()
+        && distinct.len() == hashes.len()
+        && !distinct.contains("")
+        && hashes.len() <= count(requests)
+}
+
+fn merged(at: &Value, more: Value) -> Value {
+    let mut state = at.clone();
+    state.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    state
 }

@@ -27,7 +27,10 @@ pub(crate) fn restores(snapshot: &Snapshot) -> Option<Result<(), RestoreError>> 
         "stream_session" => snapshot.restore::<runstate::stream_session::AnyStreamSession>().map(drop),
         "governed_run" => snapshot.restore::<runstate::governed_run::AnyGovernedRun>().map(drop),
         "approval" => snapshot.restore::<runstate::approval::AnyApproval>().map(drop),
-        "service_run" => snapshot.restore::<runstate::service_run::AnyServiceRun>().map(drop),
+        "service_run" => {
+            use runstate::service_run::{AnyServiceRun, MIGRATIONS};
+            snapshot.restore_with::<AnyServiceRun>(MIGRATIONS).map(drop)
+        }
         "service_pass" => snapshot.restore::<runstate::service_pass::AnyServicePass>().map(drop),
         _ => return None,
     })

@@ -107,6 +107,8 @@ impl Fail {
 pub struct Resume {
     pub(super) answers: BTreeMap<String, Value>,
     pub(super) intent: Option<String>,
+    pub(super) wallet: Option<String>,
+    pub(super) chain_id: Option<u64>,
 }
 
 impl Resume {
@@ -114,25 +116,45 @@ impl Resume {
     /// replaces an earlier one.
     pub fn with_answers<K: Into<String>>(answers: impl IntoIterator<Item = (K, Value)>) -> Self {
         let answers = answers.into_iter().map(|(key, value)| (key.into(), value)).collect();
-        Resume { answers, intent: None }
+        Resume { answers, ..Resume::default() }
     }
 
     /// Resumes with another intent, for a run with the final status NOOP.
     pub fn with_intent(intent: impl Into<String>) -> Self {
-        Resume { answers: BTreeMap::new(), intent: Some(intent.into()) }
+        Resume::default().new_intent(intent)
+    }
+
+    /// Sets another intent, for a run with the final status NOOP.
+    pub fn new_intent(mut self, intent: impl Into<String>) -> Self {
+        self.intent = Some(intent.into());
+        self
+    }
+
+    /// Sets the wallet of the run. It replaces an earlier one.
+    pub fn for_wallet(mut self, wallet: impl Into<String>) -> Self {
+        self.wallet = Some(wallet.into());
+        self
+    }
+
+    /// Sets the chain of the run. It replaces an earlier one.
+    pub fn on_chain(mut self, chain_id: u64) -> Self {
+        self.chain_id = Some(chain_id);
+        self
     }
 }
 
 /// A person approved the transactions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approve {
+    pub(super) digest: String,
     pub(super) by: String,
+    pub(super) at_ms: u64,
 }
 
 impl Approve {
-    /// Approves in the name of `by`.
-    pub fn new(by: impl Into<String>) -> Self {
-        Approve { by: by.into() }
+    /// Approves the transactions with that [digest](super::tx_digest), in the name of `by`, at `at_ms`.
+    pub fn new(digest: impl Into<String>, by: impl Into<String>, at_ms: u64) -> Self {
+        Approve { digest: digest.into(), by: by.into(), at_ms }
     }
 }
 
@@ -141,12 +163,13 @@ impl Approve {
 pub struct Reject {
     pub(super) by: String,
     pub(super) reason: String,
+    pub(super) at_ms: u64,
 }
 
 impl Reject {
-    /// Rejects in the name of `by`, for that reason.
-    pub fn new(by: impl Into<String>, reason: impl Into<String>) -> Self {
-        Reject { by: by.into(), reason: reason.into() }
+    /// Rejects in the name of `by`, for that reason, at `at_ms`.
+    pub fn new(by: impl Into<String>, reason: impl Into<String>, at_ms: u64) -> Self {
+        Reject { by: by.into(), reason: reason.into(), at_ms }
     }
 }
 
@@ -154,12 +177,32 @@ impl Reject {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submit {
     pub(super) tx_hashes: Vec<String>,
+    pub(super) by: String,
+    pub(super) at_ms: u64,
 }
 
 impl Submit {
-    /// Makes the event with the hashes of the sent transactions.
-    pub fn new<T: Into<String>>(tx_hashes: impl IntoIterator<Item = T>) -> Self {
-        Submit { tx_hashes: tx_hashes.into_iter().map(Into::into).collect() }
+    /// Makes the event with the hashes of the sent transactions, in the order of the transactions. The first ones may
+    /// be sent alone.
+    pub fn new<T: Into<String>>(
+        tx_hashes: impl IntoIterator<Item = T>,
+        by: impl Into<String>,
+        at_ms: u64,
+    ) -> Self {
+        Submit { tx_hashes: tx_hashes.into_iter().map(Into::into).collect(), by: by.into(), at_ms }
+    }
+}
+
+/// The transactions were confirmed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confirm {
+    pub(super) at_ms: u64,
+}
+
+impl Confirm {
+    /// Confirms the transactions at `at_ms`.
+    pub fn new(at_ms: u64) -> Self {
+        Confirm { at_ms }
     }
 }
 
@@ -167,11 +210,12 @@ impl Submit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revert {
     pub(super) reason: String,
+    pub(super) at_ms: u64,
 }
 
 impl Revert {
-    /// Makes the event with the reason of the revert.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Revert { reason: reason.into() }
+    /// Makes the event with the reason of the revert, at `at_ms`.
+    pub fn new(reason: impl Into<String>, at_ms: u64) -> Self {
+        Revert { reason: reason.into(), at_ms }
     }
 }

@@ -14,31 +14,39 @@
 //! use runstate::service_run::*;
 //! use serde_json::json;
 //!
-//! let run = ServiceRun::new(ServiceRunRecord::new("run_1", "swap 1 A for B"));
-//! let run = run.start(Start);
+//! let record = ServiceRunRecord::new("run_1", "swap 1 A for B").for_wallet("0xabc");
+//! let run = ServiceRun::new(record).start(Start);
 //! let Finished::Paused(run) = run.finish(RunOutcome::NeedsInput { questions: vec!["which chain?".into()] }) else {
 //!     unreachable!("NEEDS_INPUT leads to PAUSED");
 //! };
 //! assert_eq!(run.state().final_status(), FinalStatus::NeedsInput);
-//! let run = run.resume(Resume::with_answers([("chain", json!("base"))])).unwrap();
+//! let run = run.resume(Resume::with_answers([("chain", json!("base"))]).on_chain(8453)).unwrap();
 //! assert_eq!(run.record().user_inputs()["chain"], "base");
+//!
+//! // A person approves exactly the transactions that were shown.
+//! let run = run.ready(Ready::new(vec![json!({"to": "0xb"})]));
+//! let shown = run.state().digest().to_owned();
+//! let run = run.approve(Approve::new(shown, "ada", 1_000)).unwrap();
+//! assert_eq!((run.state().approved_by(), run.state().approved_at_ms()), ("ada", 1_000));
 //! ```
 
 mod data;
 mod error;
 mod final_status;
+mod migration;
+mod moves;
 mod record;
 mod states;
 mod status_text;
 
-use std::num::NonZeroU32;
+use serde_json::Value;
 
-use crate::kernel::{Enter, Guard};
 use crate::lifecycle;
 
-pub use data::{Approve, Block, Fail, Pause, Ready, Reject, Resume, Revert, RunOutcome, Submit};
+pub use data::{Approve, Block, Confirm, Fail, Pause, Ready, Reject, Resume, Revert, RunOutcome, Submit};
 pub use error::ServiceRunError;
 pub use final_status::{AgentStatus, FinalStatus, JudgeVerdict, PlanFact, RunFacts};
+pub use migration::MIGRATIONS;
 pub use record::ServiceRunRecord;
 pub use states::{ApprovedReady, AwaitingApproval, Blocked, Confirmed, Failed, PauseReason};
 pub use states::{Paused, Rejected, Reverted, Running, Submitted};
@@ -47,7 +55,7 @@ pub use status_text::StatusTextError;
 lifecycle! {
     /// A run of the run service: from a request to transactions that a person approved.
     pub mod service_run: ServiceRun(ServiceRunRecord), AnyServiceRun;
-    version 1;
+    version 2;
     diagram "../../../docs/lifecycles/service-run.md";
 
     status ServiceRunStatus {
@@ -94,7 +102,7 @@ lifecycle! {
         /// The transactions were sent.
         Submit { .. },
         /// The transactions were confirmed.
-        Confirm,
+        Confirm { .. },
         /// A transaction was reverted.
         Revert { .. },
     }
@@ -106,10 +114,10 @@ lifecycle! {
     Running          --> Blocked          : block(Block);
     Running          --> Failed           : fail(Fail);
     Paused           --> Running          : resume(Resume) else ServiceRunError;
-    AwaitingApproval --> ApprovedReady    : approve(Approve);
-    AwaitingApproval --> Rejected         : reject(Reject);
-    ApprovedReady    --> Submitted        : submit(Submit);
-    Submitted        --> Confirmed        : confirm(Confirm);
+    AwaitingApproval --> ApprovedReady    : approve(Approve) else ServiceRunError;
+    AwaitingApproval --> Rejected         : reject(Reject) else ServiceRunError;
+    ApprovedReady    --> Submitted        : submit(Submit) else ServiceRunError;
+    Submitted        --> Confirmed        : confirm(Confirm) else ServiceRunError;
     Submitted        --> Reverted         : revert(Revert);
     Confirmed        --> [*];
     Reverted         --> [*];
@@ -180,82 +188,50 @@ impl AnyServiceRun {
     }
 }
 
-impl Guard<Paused, Resume> for Running {
-    type Error = ServiceRunError;
+/// Computes the digest of transactions: the [digest](crate::decision::digest) of their JSON array. An approval names it.
+///
+/// ```
+/// use runstate::service_run::tx_digest;
+/// use serde_json::json;
+///
+/// let (one, other) = (json!({"to": "0xa"}), json!({"to": "0xb"}));
+/// assert_ne!(tx_digest(&[one.clone(), other.clone()]), tx_digest(&[other, one]));
+/// ```
+pub fn tx_digest(tx_requests: &[Value]) -> String {
+    crate::decision::digest(&Value::Array(tx_requests.to_vec()))
+}
 
-    fn check(from: &Paused, event: &Resume, _: &ServiceRunRecord) -> Result<(), ServiceRunError> {
-        match (&from.reason, &event.intent) {
-            (PauseReason::NeedsInput { questions }, Some(_)) => {
-                Err(ServiceRunError::IntentWhileInputIsNeeded { questions: questions.clone() })
-            }
-            (PauseReason::NeedsInput { .. }, None) | (PauseReason::Noop { .. }, _) => Ok(()),
+impl ServiceRun<Submitted> {
+    /// Appends the hashes of further transactions, in their order. The state stays.
+    ///
+    /// ```
+    /// use runstate::service_run::*;
+    /// use serde_json::json;
+    ///
+    /// let run = ServiceRun::new(ServiceRunRecord::new("run_1", "swap")).start(Start);
+    /// let run = run.ready(Ready::new(vec![json!("approve"), json!("swap")]));
+    /// let shown = run.state().digest().to_owned();
+    /// let run = run.approve(Approve::new(shown, "ada", 1)).unwrap();
+    /// let mut run = run.submit(Submit::new(["0x1"], "ada", 2)).unwrap();
+    /// run.append_hashes(["0x2"])?;
+    /// assert_eq!(run.state().tx_hashes(), ["0x1", "0x2"]);
+    /// # Ok::<(), ServiceRunError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ServiceRunError`] for no hash, a blank or repeated one, and for more hashes than transactions. The run is
+    /// unchanged.
+    pub fn append_hashes<T: Into<String>>(
+        &mut self,
+        tx_hashes: impl IntoIterator<Item = T>,
+    ) -> Result<(), ServiceRunError> {
+        let further: Vec<String> = tx_hashes.into_iter().map(Into::into).collect();
+        if further.is_empty() {
+            return Err(ServiceRunError::NoHash);
         }
-    }
-}
-
-impl Enter<Created, Start> for Running {
-    fn enter(_: Created, _: Start, _: &mut ServiceRunRecord) -> Self {
-        Running { pass: NonZeroU32::MIN }
-    }
-}
-
-impl Enter<Paused, Resume> for Running {
-    fn enter(from: Paused, event: Resume, record: &mut ServiceRunRecord) -> Self {
-        record.merge(event.answers, event.intent);
-        Running { pass: from.pass.saturating_add(1) }
-    }
-}
-
-impl Enter<Running, Pause> for Paused {
-    fn enter(from: Running, event: Pause, _: &mut ServiceRunRecord) -> Self {
-        Paused { pass: from.pass, reason: event.reason }
-    }
-}
-
-impl Enter<Running, Ready> for AwaitingApproval {
-    fn enter(_: Running, event: Ready, _: &mut ServiceRunRecord) -> Self {
-        AwaitingApproval { tx_requests: event.tx_requests }
-    }
-}
-
-impl Enter<Running, Block> for Blocked {
-    fn enter(_: Running, event: Block, _: &mut ServiceRunRecord) -> Self {
-        Blocked { reason: event.reason }
-    }
-}
-
-impl Enter<Running, Fail> for Failed {
-    fn enter(_: Running, event: Fail, _: &mut ServiceRunRecord) -> Self {
-        Failed { error: event.error }
-    }
-}
-
-impl Enter<AwaitingApproval, Approve> for ApprovedReady {
-    fn enter(from: AwaitingApproval, event: Approve, _: &mut ServiceRunRecord) -> Self {
-        ApprovedReady { tx_requests: from.tx_requests, approved_by: event.by }
-    }
-}
-
-impl Enter<AwaitingApproval, Reject> for Rejected {
-    fn enter(from: AwaitingApproval, event: Reject, _: &mut ServiceRunRecord) -> Self {
-        Rejected { tx_requests: from.tx_requests, rejected_by: event.by, reason: event.reason }
-    }
-}
-
-impl Enter<ApprovedReady, Submit> for Submitted {
-    fn enter(from: ApprovedReady, event: Submit, _: &mut ServiceRunRecord) -> Self {
-        Submitted { approved_by: from.approved_by, tx_hashes: event.tx_hashes }
-    }
-}
-
-impl Enter<Submitted, Confirm> for Confirmed {
-    fn enter(from: Submitted, _: Confirm, _: &mut ServiceRunRecord) -> Self {
-        Confirmed { approved_by: from.approved_by, tx_hashes: from.tx_hashes }
-    }
-}
-
-impl Enter<Submitted, Revert> for Reverted {
-    fn enter(from: Submitted, event: Revert, _: &mut ServiceRunRecord) -> Self {
-        Reverted { approved_by: from.approved_by, tx_hashes: from.tx_hashes, reason: event.reason }
+        let state = self.state_mut();
+        moves::check_hashes(state.tx_hashes.iter().chain(&further), state.tx_requests.len())?;
+        state.tx_hashes.extend(further);
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::record::record;
-use super::AnyServiceRun;
+use super::{AnyServiceRun, Resume};
 use crate::kernel::{Graph, Observer, Record};
 
 record! { AnyServiceRun:
@@ -13,6 +13,10 @@ record! { AnyServiceRun:
     pub struct ServiceRunRecord {
         run_id: String,
         intent: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wallet: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chain_id: Option<u64>,
         user_inputs: BTreeMap<String, Value>,
         #[serde(skip)]
         observer: Observer,
@@ -25,9 +29,23 @@ impl ServiceRunRecord {
         ServiceRunRecord {
             run_id: run_id.into(),
             intent: intent.into(),
+            wallet: None,
+            chain_id: None,
             user_inputs: BTreeMap::new(),
             observer: Observer::default(),
         }
+    }
+
+    /// Sets the wallet. Default: none, which the graph asks for.
+    pub fn for_wallet(mut self, wallet: impl Into<String>) -> Self {
+        self.wallet = Some(wallet.into());
+        self
+    }
+
+    /// Sets the chain. Default: none, which the graph asks for.
+    pub fn on_chain(mut self, chain_id: u64) -> Self {
+        self.chain_id = Some(chain_id);
+        self
     }
 
     /// Sets the observer of all transitions. Default: none.
@@ -46,16 +64,29 @@ impl ServiceRunRecord {
         &self.intent
     }
 
+    /// The address of the wallet.
+    pub fn wallet(&self) -> Option<&str> {
+        self.wallet.as_deref()
+    }
+
+    /// The id of the chain.
+    pub fn chain_id(&self) -> Option<u64> {
+        self.chain_id
+    }
+
     /// All answers of the user, over all resumes.
     pub fn user_inputs(&self) -> &BTreeMap<String, Value> {
         &self.user_inputs
     }
 
-    pub(super) fn merge(&mut self, answers: BTreeMap<String, Value>, intent: Option<String>) {
+    pub(super) fn merge(&mut self, resume: Resume) {
+        let Resume { answers, intent, wallet, chain_id } = resume;
         self.user_inputs.extend(answers);
         if let Some(intent) = intent {
             self.intent = intent;
         }
+        self.wallet = wallet.or(self.wallet.take());
+        self.chain_id = chain_id.or(self.chain_id);
     }
 }
 

@@ -43,6 +43,7 @@ pub enum PauseReason {
 #[serde(deny_unknown_fields)]
 pub struct AwaitingApproval {
     pub(super) tx_requests: Vec<Value>,
+    pub(super) digest: String,
 }
 
 /// A person approved the transactions; they were not sent yet.
@@ -50,31 +51,50 @@ pub struct AwaitingApproval {
 #[serde(deny_unknown_fields)]
 pub struct ApprovedReady {
     pub(super) tx_requests: Vec<Value>,
+    pub(super) digest: String,
     pub(super) approved_by: String,
+    pub(super) approved_at_ms: u64,
 }
 
 /// The transactions were sent.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submitted {
+    pub(super) tx_requests: Vec<Value>,
+    pub(super) digest: String,
     pub(super) approved_by: String,
+    pub(super) approved_at_ms: u64,
+    pub(super) submitted_by: String,
+    pub(super) submitted_at_ms: u64,
     pub(super) tx_hashes: Vec<String>,
 }
 
 /// The transactions were confirmed.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmed {
+    pub(super) tx_requests: Vec<Value>,
+    pub(super) digest: String,
     pub(super) approved_by: String,
+    pub(super) approved_at_ms: u64,
+    pub(super) submitted_by: String,
+    pub(super) submitted_at_ms: u64,
     pub(super) tx_hashes: Vec<String>,
+    pub(super) confirmed_at_ms: u64,
 }
 
 /// A transaction was reverted.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reverted {
+    pub(super) tx_requests: Vec<Value>,
+    pub(super) digest: String,
     pub(super) approved_by: String,
+    pub(super) approved_at_ms: u64,
+    pub(super) submitted_by: String,
+    pub(super) submitted_at_ms: u64,
     pub(super) tx_hashes: Vec<String>,
+    pub(super) reverted_at_ms: u64,
     pub(super) reason: String,
 }
 
@@ -97,7 +117,9 @@ pub struct Failed {
 #[serde(deny_unknown_fields)]
 pub struct Rejected {
     pub(super) tx_requests: Vec<Value>,
+    pub(super) digest: String,
     pub(super) rejected_by: String,
+    pub(super) rejected_at_ms: u64,
     pub(super) reason: String,
 }
 
@@ -135,58 +157,76 @@ impl Paused {
     }
 }
 
-impl AwaitingApproval {
-    /// The transactions, in the order in which they must be signed.
-    pub fn tx_requests(&self) -> &[Value] {
-        &self.tx_requests
-    }
+/// Accessors of states that own transactions.
+macro_rules! transactions {
+    ($($State:ident),+) => { $(
+        impl $State {
+            /// The transactions, in the order in which they must be signed.
+            pub fn tx_requests(&self) -> &[Value] {
+                &self.tx_requests
+            }
+
+            /// The [digest](super::tx_digest) of the transactions.
+            pub fn digest(&self) -> &str {
+                &self.digest
+            }
+        }
+    )+ };
 }
+transactions!(AwaitingApproval, ApprovedReady, Submitted, Confirmed, Reverted, Rejected);
 
-impl ApprovedReady {
-    /// The transactions, in the order in which they must be signed. The service's `execute` call returns them.
-    pub fn tx_requests(&self) -> &[Value] {
-        &self.tx_requests
-    }
+/// Accessors of states after an approval.
+macro_rules! approved {
+    ($($State:ident),+) => { $(
+        impl $State {
+            /// The person that approved the transactions.
+            pub fn approved_by(&self) -> &str {
+                &self.approved_by
+            }
 
-    /// The person that approved the transactions.
-    pub fn approved_by(&self) -> &str {
-        &self.approved_by
-    }
+            /// The time of the approval, in milliseconds since the Unix epoch.
+            pub fn approved_at_ms(&self) -> u64 {
+                self.approved_at_ms
+            }
+        }
+    )+ };
 }
+approved!(ApprovedReady, Submitted, Confirmed, Reverted);
 
-impl Submitted {
-    /// The person that approved the transactions.
-    pub fn approved_by(&self) -> &str {
-        &self.approved_by
-    }
+/// Accessors of states after a submission.
+macro_rules! submitted {
+    ($($State:ident),+) => { $(
+        impl $State {
+            /// The person or program that reported the sent transactions.
+            pub fn submitted_by(&self) -> &str {
+                &self.submitted_by
+            }
 
-    /// The hashes of the sent transactions.
-    pub fn tx_hashes(&self) -> &[String] {
-        &self.tx_hashes
-    }
+            /// The time of the submission, in milliseconds since the Unix epoch.
+            pub fn submitted_at_ms(&self) -> u64 {
+                self.submitted_at_ms
+            }
+
+            /// The hashes of the sent transactions, in the order of the transactions.
+            pub fn tx_hashes(&self) -> &[String] {
+                &self.tx_hashes
+            }
+        }
+    )+ };
 }
+submitted!(Submitted, Confirmed, Reverted);
 
 impl Confirmed {
-    /// The person that approved the transactions.
-    pub fn approved_by(&self) -> &str {
-        &self.approved_by
-    }
-
-    /// The hashes of the sent transactions.
-    pub fn tx_hashes(&self) -> &[String] {
-        &self.tx_hashes
+    /// The time of the confirmation, in milliseconds since the Unix epoch.
+    pub fn confirmed_at_ms(&self) -> u64 {
+        self.confirmed_at_ms
     }
 }
 
 impl Reverted {
-    /// The person that approved the transactions.
-    pub fn approved_by(&self) -> &str {
-        &self.approved_by
-    }
-
-    /// The hashes of the sent transactions.
-    pub fn tx_hashes(&self) -> &[String] {
-        &self.tx_hashes
+    /// The time at which the revert was noticed, in milliseconds since the Unix epoch.
+    pub fn reverted_at_ms(&self) -> u64 {
+        self.reverted_at_ms
     }
 
     /// The reason of the revert.
@@ -210,14 +250,14 @@ impl Failed {
 }
 
 impl Rejected {
-    /// The rejected transactions.
-    pub fn tx_requests(&self) -> &[Value] {
-        &self.tx_requests
-    }
-
     /// The person that rejected the transactions.
     pub fn rejected_by(&self) -> &str {
         &self.rejected_by
+    }
+
+    /// The time of the rejection, in milliseconds since the Unix epoch.
+    pub fn rejected_at_ms(&self) -> u64 {
+        self.rejected_at_ms
     }
 
     /// The reason of the rejection.
