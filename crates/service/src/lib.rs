@@ -1,0 +1,24 @@
+//! The driver of service runs: a request becomes transactions, a person approves them, a wallet sends them.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod artifact;
+mod config;
+mod limit;
+mod phrases;
+mod policy;
+mod port;
+mod slots;
+
+pub use artifact::{
+    Action, AgentResult, Allowance, Artifacts, Candidate, Check, CheckStatus, Decision, DecisionAction,
+    FatalError, JudgeAnswer, MAX_ACTIONS, MissingSlot, NeedsInput, PlanAnswer, PlannedBy, PlannerResult,
+    PolicyResult, Question, RepairContext, RepairSummary, Severity, Simulation, SimulationMode,
+    SimulationStatus, TokenBalance, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units, WalletSnapshot,
+};
+pub use config::{Chain, Config, NATIVE_DECIMALS, PolicyRules, Token, is_address};
+pub use phrases::plan_phrase;
+pub use policy::{PolicyInput, decide, evaluate_policy};
+pub use port::{
+    CompileInput, Compiler, Judge, JudgeInput, Planner, PlannerInput, PortError, Ports, Receipt, Receipts,
+    Simulator, Wallet,
+};

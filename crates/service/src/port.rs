@@ -1,0 +1,238 @@
+//! The ports of the graph: the traits of everything outside of it.
+//!
+//! A node only reads through its port, so a node may be repeated after a crash. No port sends a transaction.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::artifact::{
+    Action, Candidate, Decision, PolicyResult, RepairContext, Simulation, TxPlan, TxRequest, TxResult, Units,
+    WalletSnapshot,
+};
+use crate::config::Chain;
+
+/// The error of a port.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortError {
+    /// The port cannot be reached.
+    #[error("{port} cannot be reached: {reason}")]
+    Unreachable {
+        /// The port.
+        port: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// The port gave no answer in time.
+    #[error("{port} gave no answer within {limit_ms} ms")]
+    TimedOut {
+        /// The port.
+        port: &'static str,
+        /// The time limit, in milliseconds.
+        limit_ms: u64,
+    },
+    /// The port refuses the request.
+    #[error("{port} refuses: {reason}")]
+    Refused {
+        /// The port.
+        port: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// The port panicked.
+    #[error("{port} panicked: {reason}")]
+    Panicked {
+        /// The port.
+        port: &'static str,
+        /// The message.
+        reason: String,
+    },
+}
+
+/// The reader of a wallet's state.
+#[async_trait]
+pub trait Wallet: Send + Sync {
+    /// Reads balances and allowances of a wallet.
+    ///
+    /// # Errors
+    /// Any error fails the run.
+    async fn snapshot(&self, chain: &Chain, wallet: &str) -> Result<WalletSnapshot, PortError>;
+}
+
+/// The artifact `planner_input`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannerInput {
+    /// The intent.
+    pub intent: String,
+    /// The chain's id.
+    pub chain_id: u64,
+    /// The address of the wallet.
+    pub wallet: String,
+    /// The symbols of known assets.
+    pub assets: Vec<String>,
+    /// The answers of the user, over all resumes.
+    pub user_inputs: BTreeMap<String, Value>,
+    /// The reason of a repair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<RepairContext>,
+    /// The plan to be repaired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_plan: Option<TxPlan>,
+}
+
+/// The planner, such as a model.
+#[async_trait]
+pub trait Planner: Send + Sync {
+    /// Returns a plan as JSON: the form of [`PlanAnswer`](crate::PlanAnswer). Another form is a plan without actions.
+    ///
+    /// # Errors
+    /// Any error gives a plan without actions. The run does not fail.
+    async fn plan(&self, input: &PlannerInput) -> Result<Value, PortError>;
+}
+
+/// The input of a compiler.
+#[derive(Debug, Clone, Copy)]
+pub struct CompileInput<'a> {
+    /// The chain.
+    pub chain: &'a Chain,
+    /// The address of the wallet.
+    pub wallet: &'a str,
+    /// The actions, each with all its slots.
+    pub actions: &'a [Action],
+    /// The state of the wallet.
+    pub snapshot: &'a WalletSnapshot,
+    /// The slippage of a swap whose action has none, in hundredths of a percent.
+    pub slippage_bps: u32,
+}
+
+/// The compiler of actions to transactions.
+#[async_trait]
+pub trait Compiler: Send + Sync {
+    /// Returns the transactions with their meaning, in the order of the actions.
+    ///
+    /// # Errors
+    /// Any error fails the run.
+    async fn compile(&self, input: &CompileInput<'_>) -> Result<Vec<Candidate>, PortError>;
+}
+
+/// The simulator of transactions.
+#[async_trait]
+pub trait Simulator: Send + Sync {
+    /// Simulates the transactions in order, each after the effects of the earlier ones. Returns a result for each.
+    ///
+    /// # Errors
+    /// Any error fails the run. A simulated revert is a result, not an error.
+    async fn simulate(&self, chain: &Chain, txs: &[TxRequest]) -> Result<Vec<TxResult>, PortError>;
+}
+
+/// The input of a judge.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct JudgeInput<'a> {
+    /// The intent.
+    pub intent: &'a str,
+    /// The plan.
+    pub tx_plan: &'a TxPlan,
+    /// The transactions.
+    pub tx_requests: &'a [TxRequest],
+    /// The simulation.
+    pub simulation: &'a Simulation,
+    /// The checks of the policy.
+    pub policy_result: &'a PolicyResult,
+    /// The decision of the policy.
+    pub decision: &'a Decision,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+}
+
+/// The judge, such as a model.
+#[async_trait]
+pub trait Judge: Send + Sync {
+    /// Returns a verdict as JSON: the form of [`JudgeAnswer`](crate::JudgeAnswer). Another form is NEEDS_REWORK.
+    ///
+    /// # Errors
+    /// Any error is NEEDS_REWORK without issues. The run continues to a person.
+    async fn judge(&self, input: &JudgeInput<'_>) -> Result<Value, PortError>;
+}
+
+/// The receipt of a mined transaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    /// The hash.
+    pub hash: String,
+    /// Whether the receipt states success.
+    pub success: bool,
+    /// The number of the block.
+    pub block: u64,
+    /// The id of the chain.
+    pub chain_id: u64,
+    /// The address of the sender.
+    pub from: String,
+    /// The address of the called contract, or of the recipient.
+    pub to: String,
+    /// The sent amount of the native currency.
+    pub value: Units,
+    /// The call data, in hexadecimal with `0x`.
+    pub data: String,
+}
+
+impl Receipt {
+    /// The first field that differs from an approved transaction.
+    pub fn difference(&self, approved: &TxRequest) -> Option<&'static str> {
+        let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+        if self.chain_id != approved.chain_id {
+            Some("chain")
+        } else if !same(&self.from, &approved.from) {
+            Some("from")
+        } else if !same(&self.to, &approved.to) {
+            Some("to")
+        } else if self.value != approved.value {
+            Some("value")
+        } else if !same(&self.data, &approved.data) {
+            Some("data")
+        } else {
+            None
+        }
+    }
+}
+
+/// The reader of receipts.
+#[async_trait]
+pub trait Receipts: Send + Sync {
+    /// Reads the receipt of a transaction. None until it is mined.
+    ///
+    /// # Errors
+    /// The run stays as it is.
+    async fn receipt(&self, chain_id: u64, hash: &str) -> Result<Option<Receipt>, PortError>;
+}
+
+/// The ports of a graph.
+#[derive(Clone)]
+pub struct Ports {
+    /// The reader of wallets.
+    pub wallet: Arc<dyn Wallet>,
+    /// The planner. Default: the built-in planner of phrases, and no repair.
+    pub planner: Option<Arc<dyn Planner>>,
+    /// The compiler.
+    pub compiler: Arc<dyn Compiler>,
+    /// The simulator.
+    pub simulator: Arc<dyn Simulator>,
+    /// The judge. Default: none, and the policy alone decides.
+    pub judge: Option<Arc<dyn Judge>>,
+    /// The reader of receipts.
+    pub receipts: Arc<dyn Receipts>,
+}
+
+impl fmt::Debug for Ports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ports")
+            .field("planner", &self.planner.is_some())
+            .field("judge", &self.judge.is_some())
+            .finish_non_exhaustive()
+    }
+}
