@@ -7,6 +7,9 @@ mod limit;
 mod phrases;
 mod policy;
 mod port;
+#[cfg(feature = "script")]
+pub mod script;
+pub mod sim;
 mod slots;
 
 pub use artifact::{

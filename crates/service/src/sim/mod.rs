@@ -1,0 +1,231 @@
+//! Ports on a chain in this process: balances, tokens, allowances, one pool, and blocks on command.
+//!
+//! The chain is deterministic: the same calls give the same balances, hashes and receipts. The call data of its
+//! transactions is JSON in hexadecimal, so no real chain accepts one.
+
+mod compile;
+mod ledger;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::artifact::{Allowance, Candidate, TokenBalance, TxRequest, TxResult, Units, WalletSnapshot};
+use crate::config::{Chain, Config, PolicyRules, Token};
+use crate::port::{CompileInput, Compiler, PortError, Ports, Receipt, Receipts, Simulator, Wallet};
+use ledger::Ledger;
+
+/// A chain in this process. Clones share it.
+///
+/// ```
+/// use runstate_service::sim::SimChain;
+/// use runstate_service::{TxKind, TxRequest, Units};
+///
+/// let chain = SimChain::example();
+/// let hash = chain.send(&TxRequest {
+///     kind: TxKind::Transfer,
+///     chain_id: chain.id(),
+///     from: SimChain::WALLET.into(),
+///     to: "0xbeef".into(),
+///     value: Units(7),
+///     data: "0x".into(),
+/// });
+/// assert!(chain.receipt_of(&hash).is_none(), "it is not mined");
+/// chain.mine();
+/// assert!(chain.receipt_of(&hash).unwrap().success);
+/// assert_eq!(chain.native_balance("0xbeef"), Units(7));
+/// ```
+#[derive(Clone)]
+pub struct SimChain {
+    chain: Arc<Chain>,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    ledger: Ledger,
+    block: u64,
+    sent: u64,
+    pending: Vec<(String, TxRequest)>,
+    receipts: BTreeMap<String, Receipt>,
+    reachable: bool,
+}
+
+/// The name of the port in errors.
+const PORT: &str = "the chain";
+
+impl SimChain {
+    /// The wallet of the [example](Self::example).
+    pub const WALLET: &'static str = "0xa11ce";
+    /// The contract of the pool.
+    pub const ROUTER: &'static str = "0xd00d";
+
+    /// Creates a chain with the tokens USDC and WETH, a wallet with 10 ETH and 1,000 USDC, and a pool of 1,000,000 USDC
+    /// and 500 WETH.
+    pub fn example() -> Self {
+        let token = |address: &str, decimals| Token { address: address.into(), decimals };
+        let tokens = [("USDC".into(), token("0xc0de01", 6)), ("WETH".into(), token("0xc0de02", 18))];
+        let chain =
+            Chain { id: 31_337, name: "sim".into(), native: "ETH".into(), tokens: BTreeMap::from(tokens) };
+        let ether = 10_u128.pow(18);
+        let mut ledger = Ledger::new(Self::ROUTER);
+        ledger.mint_native(Self::WALLET, Units(10 * ether));
+        ledger.mint("0xc0de01", Self::WALLET, Units(1_000_000_000));
+        ledger.fund_pool(("0xc0de01", Units(1_000_000_000_000)), ("0xc0de02", Units(500 * ether)));
+        let state = State {
+            ledger,
+            block: 0,
+            sent: 0,
+            pending: Vec::new(),
+            receipts: BTreeMap::new(),
+            reachable: true,
+        };
+        SimChain { chain: Arc::new(chain), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The id of the chain.
+    pub fn id(&self) -> u64 {
+        self.chain.id
+    }
+
+    /// A configuration that knows this chain, and allows its tokens and its pool.
+    pub fn config(&self) -> Config {
+        let targets = self.chain.tokens.values().map(|token| token.address.clone());
+        let policy = PolicyRules {
+            targets: targets.chain([Self::ROUTER.to_owned()]).collect(),
+            protocols: ["native", "token", "sim-pool"].map(str::to_owned).into(),
+            ..PolicyRules::default()
+        };
+        Config { chains: vec![Chain::clone(&self.chain)], policy, ..Config::default() }
+    }
+
+    /// The ports on this chain: without planner and judge.
+    pub fn ports(&self) -> Ports {
+        Ports {
+            wallet: Arc::new(self.clone()),
+            planner: None,
+            compiler: Arc::new(self.clone()),
+            simulator: Arc::new(self.clone()),
+            judge: None,
+            receipts: Arc::new(self.clone()),
+        }
+    }
+
+    /// Sends a signed transaction, which is executed in the next block. Returns its hash.
+    pub fn send(&self, tx: &TxRequest) -> String {
+        let mut state = self.lock();
+        state.sent += 1;
+        let text = json!({ "number": state.sent, "tx": tx }).to_string();
+        let digits =
+            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hash = format!("0x{digits}");
+        state.pending.push((hash.clone(), tx.clone()));
+        hash
+    }
+
+    /// Mines a block with the sent transactions, in their order. A transaction that fails has a receipt without success
+    /// and no effect.
+    pub fn mine(&self) {
+        let mut state = self.lock();
+        state.block += 1;
+        let block = state.block;
+        for (hash, tx) in std::mem::take(&mut state.pending) {
+            let success = tx.chain_id == self.chain.id && state.ledger.execute(&tx).is_ok();
+            let TxRequest { chain_id, from, to, value, data, .. } = tx;
+            let receipt = Receipt { hash: hash.clone(), success, block, chain_id, from, to, value, data };
+            state.receipts.insert(hash, receipt);
+        }
+    }
+
+    /// Sets whether the ports reach the chain. Default: true.
+    pub fn set_reachable(&self, reachable: bool) {
+        self.lock().reachable = reachable;
+    }
+
+    /// The receipt of a mined transaction.
+    pub fn receipt_of(&self, hash: &str) -> Option<Receipt> {
+        self.lock().receipts.get(hash).cloned()
+    }
+
+    /// The balance of the native currency.
+    pub fn native_balance(&self, owner: &str) -> Units {
+        self.lock().ledger.native(owner)
+    }
+
+    /// The balance of a token, by its symbol. Zero for an unknown token.
+    pub fn balance(&self, symbol: &str, owner: &str) -> Units {
+        let token = self.chain.token(symbol).map(|(_, token)| token.address.as_str());
+        token.map_or(Units(0), |token| self.lock().ledger.balance(token, owner))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Only a bug panics under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reached(&self, chain_id: u64) -> Result<MutexGuard<'_, State>, PortError> {
+        let state = self.lock();
+        if !state.reachable {
+            return Err(PortError::Unreachable { port: PORT, reason: "it is switched off".into() });
+        }
+        if chain_id != self.chain.id {
+            return Err(PortError::Refused { port: PORT, reason: format!("it is not chain {chain_id}") });
+        }
+        Ok(state)
+    }
+}
+
+#[async_trait]
+impl Wallet for SimChain {
+    async fn snapshot(&self, chain: &Chain, wallet: &str) -> Result<WalletSnapshot, PortError> {
+        let state = self.reached(chain.id)?;
+        let (mut tokens, mut allowances) = (BTreeMap::new(), Vec::new());
+        for (symbol, Token { address, decimals }) in &chain.tokens {
+            let balance = state.ledger.balance(address, wallet);
+            let token = TokenBalance { address: address.clone(), decimals: *decimals, balance };
+            tokens.insert(symbol.clone(), token);
+            let amount = state.ledger.allowance(address, wallet, Self::ROUTER);
+            if amount > Units(0) {
+                allowances.push(Allowance { token: address.clone(), spender: Self::ROUTER.into(), amount });
+            }
+        }
+        Ok(WalletSnapshot { native: state.ledger.native(wallet), tokens, allowances })
+    }
+}
+
+#[async_trait]
+impl Compiler for SimChain {
+    async fn compile(&self, input: &CompileInput<'_>) -> Result<Vec<Candidate>, PortError> {
+        let state = self.reached(input.chain.id)?;
+        compile::compile(&state.ledger, input)
+            .map_err(|reason| PortError::Refused { port: "the compiler", reason })
+    }
+}
+
+#[async_trait]
+impl Simulator for SimChain {
+    async fn simulate(&self, chain: &Chain, txs: &[TxRequest]) -> Result<Vec<TxResult>, PortError> {
+        let mut ledger = self.reached(chain.id)?.ledger.clone();
+        let result = |tx| match ledger.execute(tx) {
+            Ok(()) => TxResult::ok(),
+            Err(reason) => TxResult::reverted(reason),
+        };
+        Ok(txs.iter().map(result).collect())
+    }
+}
+
+#[async_trait]
+impl Receipts for SimChain {
+    async fn receipt(&self, chain_id: u64, hash: &str) -> Result<Option<Receipt>, PortError> {
+        Ok(self.reached(chain_id)?.receipts.get(hash).cloned())
+    }
+}
+
+impl fmt::Debug for SimChain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimChain").field("id", &self.chain.id).field("block", &self.lock().block).finish()
+    }
+}
