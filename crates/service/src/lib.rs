@@ -7,10 +7,12 @@ mod limit;
 mod phrases;
 mod policy;
 mod port;
+mod rows;
 #[cfg(feature = "script")]
 pub mod script;
 pub mod sim;
 mod slots;
+mod store;
 
 pub use artifact::{
     Action, AgentResult, Allowance, Artifacts, Candidate, Check, CheckStatus, Decision, DecisionAction,
@@ -24,4 +26,11 @@ pub use policy::{PolicyInput, decide, evaluate_policy};
 pub use port::{
     CompileInput, Compiler, Judge, JudgeInput, Planner, PlannerInput, PortError, Ports, Receipt, Receipts,
     Simulator, Wallet,
+};
+pub use rows::{
+    EventRow, Numbered, RunStep, ServiceEvent, Step, StepName, StepPhase, TimelineEntry, TimelineStatus,
+};
+pub use store::{
+    Change, ListQuery, MemoryServiceStore, RunInfo, RunPage, RunPosition, ServiceChanges, ServiceLease,
+    ServiceStore, ServiceStoreError, StoredRun,
 };
