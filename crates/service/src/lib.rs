@@ -1,18 +1,76 @@
 //! The driver of service runs: a request becomes transactions, a person approves them, a wallet sends them.
+//!
+//! A [`Service`] drives the lifecycles [`service_run`](runstate::service_run) and
+//! [`service_pass`](runstate::service_pass). A pass executes a graph of nodes: it reads the wallet, plans actions, builds
+//! and simulates transactions, applies a policy, and asks a judge. Its outcome is stored with the run. Then a person
+//! approves exactly the shown transactions, or rejects them.
+//!
+//! The outside is behind [ports](Ports): [`Wallet`], [`Planner`], [`Compiler`], [`Simulator`], [`Judge`] and
+//! [`Receipts`]. No port sends a transaction. Each port has a time limit. [`sim`] has ports on a chain in this process, and
+//! `script` (feature `script`) ports whose replies a YAML file lists.
+//!
+//! Runs are durable in a [`ServiceStore`]. A node with input or output is one commit. A driver holds a lease with a fencing
+//! token, so of two drivers of one run one alone writes.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use runstate::service_run::ServiceRunStatus;
+//! use runstate_runtime::clock::SetClock;
+//! use runstate_service::sim::SimChain;
+//! use runstate_service::{Answers, MemoryServiceStore, NewServiceRun, Service, SubmittedBy};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+//! # runtime.block_on(async {
+//! let chain = SimChain::example();
+//! let store = Arc::new(MemoryServiceStore::default());
+//! let clock = Arc::new(SetClock::at(1_769_860_800_000));
+//! let service = Service::new(store, chain.ports(), chain.config(), clock, "example");
+//!
+//! let new = NewServiceRun {
+//!     id: "run_1".into(),
+//!     intent: "send 5 USDC".into(),
+//!     wallet: Some(SimChain::WALLET.into()),
+//!     chain_id: Some(chain.id()),
+//! };
+//! service.create(new, "ada").await?;
+//! service.start("run_1", "ada").await?;
+//! let run = service.drive("run_1").await?;
+//!
+//! // The graph asks for the missing recipient.
+//! assert_eq!(run.artifacts.needs_input.unwrap().missing[0].slot, "recipient");
+//! let answers = Answers { answers: [("recipient".into(), "0xbeef".into())].into(), intent: None };
+//! service.resume("run_1", &answers, "ada").await?;
+//! let run = service.drive("run_1").await?;
+//! assert_eq!(run.status, ServiceRunStatus::AwaitingApproval);
+//!
+//! // A person approves what was shown; a wallet signs and sends it.
+//! service.approve("run_1", run.digest.as_deref(), "", "bob").await?;
+//! let handout = service.execute("run_1", "ada").await?;
+//! let hash = chain.send(&serde_json::from_value(handout.tx_requests[0].clone())?);
+//! service.tx_submitted("run_1", &[hash], SubmittedBy::Manual, "ada").await?;
+//! chain.mine();
+//! assert_eq!(service.poll_tx("run_1", "ada").await?.status, ServiceRunStatus::Confirmed);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod artifact;
 mod config;
 mod limit;
+mod node;
 mod phrases;
 mod policy;
 mod port;
 mod rows;
 #[cfg(feature = "script")]
 pub mod script;
+mod service;
 pub mod sim;
 mod slots;
 mod store;
+mod work;
 
 pub use artifact::{
     Action, AgentResult, Allowance, Artifacts, Candidate, Check, CheckStatus, Decision, DecisionAction,
@@ -30,7 +88,12 @@ pub use port::{
 pub use rows::{
     EventRow, Numbered, RunStep, ServiceEvent, Step, StepName, StepPhase, TimelineEntry, TimelineStatus,
 };
+pub use service::{
+    Answers, Conflict, Handout, Mismatch, NewServiceRun, Operation, Poll, RunView, Service, ServiceError,
+    SubmittedBy,
+};
 pub use store::{
     Change, ListQuery, MemoryServiceStore, RunInfo, RunPage, RunPosition, ServiceChanges, ServiceLease,
     ServiceStore, ServiceStoreError, StoredRun,
 };
+pub use work::UnusableRun;

@@ -1,1 +1,8 @@
 //! Tests of the run service.
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
+
+mod fixture;
+mod flow;
+mod operations;
+mod ports;
+mod store;

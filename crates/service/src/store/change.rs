@@ -1,4 +1,4 @@
-//! A change of a run: what one transaction writes.
+//! A change of a run: the content of one transaction.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,72 @@
+//! The driver of passes.
+
+use runstate::service_run::ServiceRunStatus;
+
+use super::{RunView, Service, ServiceError, unusable};
+use crate::store::{ServiceLease, ServiceStoreError};
+use crate::work::Work;
+
+impl Service {
+    /// Drives the pass of a RUNNING run to its outcome, under a lease. A run in another status is returned as it is.
+    ///
+    /// Each node with input or output is one commit, together with the nodes without it that follow. After a crash the
+    /// pass continues behind its last commit: a node only reads, so its repetition is safe.
+    ///
+    /// # Errors
+    /// [`ServiceStoreError::Held`] while another driver has the lease, [`ServiceStoreError::Fenced`] if another one
+    /// claimed the run since. The errors of the store; the run can be driven again.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, the work since the last commit is lost, and the run stays leased until the term of the
+    /// lease is over.
+    pub async fn drive(&self, run: &str) -> Result<RunView, ServiceError> {
+        if let Some(lease) = self.store.claim(Some(run), &self.holder, self.term).await? {
+            self.drive_leased(&lease).await?;
+        }
+        self.get(run).await
+    }
+
+    /// Drives the pass of the RUNNING run that has waited longest. None if no run waits for a driver.
+    ///
+    /// # Errors
+    /// As [`drive`](Self::drive).
+    pub async fn drive_next(&self) -> Result<Option<RunView>, ServiceError> {
+        let Some(lease) = self.store.claim(None, &self.holder, self.term).await? else { return Ok(None) };
+        self.drive_leased(&lease).await?;
+        Ok(Some(self.get(&lease.run).await?))
+    }
+
+    async fn drive_leased(&self, lease: &ServiceLease) -> Result<(), ServiceError> {
+        let result = self.drive_to_the_end(lease).await;
+        match &result {
+            Ok(()) | Err(ServiceError::Store(ServiceStoreError::Fenced { .. })) => {}
+            // Another driver may try at once. A store that cannot be reached keeps the lease until its term.
+            Err(_) => drop(self.store.release(lease).await),
+        }
+        result
+    }
+
+    async fn drive_to_the_end(&self, lease: &ServiceLease) -> Result<(), ServiceError> {
+        let stored = self.store.load(&lease.run).await?;
+        let mut work = Work::of(stored, &self.clock).map_err(unusable(&lease.run))?;
+        // The pass stands at a node with I/O, unless the run was stored under another configuration.
+        self.graph.settle(&mut work);
+        loop {
+            if work.run.status() == ServiceRunStatus::Running {
+                self.graph.perform(&mut work).await;
+                self.graph.settle(&mut work);
+            }
+            self.commit(&mut work, lease).await?;
+            if work.run.status() != ServiceRunStatus::Running {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn commit(&self, work: &mut Work, lease: &ServiceLease) -> Result<(), ServiceError> {
+        let change = work.change().map_err(unusable(&lease.run))?;
+        let term = (change.status == ServiceRunStatus::Running).then_some(self.term);
+        work.version = self.store.commit(lease, work.version, &change, term).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Transactions after their approval: the handout, the submission, and the receipts.
+
+use runstate::service_run::{
+    AnyServiceRun, Confirm, Revert, ServiceRun, ServiceRunStatus, Submit, Submitted,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Operation, RunView, Service, ServiceError, invalid, named, refused, unusable};
+use crate::artifact::TxRequest;
+use crate::limit::within;
+use crate::port::Receipt;
+use crate::rows::{RunStep, StepPhase};
+use crate::store::ServiceStoreError;
+use crate::work::Work;
+
+/// The transactions of an approved run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Handout {
+    /// The transactions, in the order in which they must be signed.
+    pub tx_requests: Vec<Value>,
+    /// Their digest, which the approval names.
+    pub digest: String,
+}
+
+/// The program that sent transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SubmittedBy {
+    /// A wallet behind the WalletConnect protocol.
+    WalletConnect,
+    /// The MetaMask wallet.
+    MetaMask,
+    /// A person.
+    Manual,
+}
+
+/// A mined transaction that differs from the approved one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mismatch {
+    /// The hash.
+    pub hash: String,
+    /// The first field that differs.
+    pub field: &'static str,
+}
+
+/// The result of reading the receipts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Poll {
+    /// Whether all transactions of the run were sent and mined.
+    pub mined: bool,
+    /// The receipts, in the order of the hashes. None: the transaction is not mined.
+    pub receipts: Vec<Option<Receipt>>,
+    /// The mined transactions that differ from the approved ones. A run with one is never confirmed.
+    pub mismatches: Vec<Mismatch>,
+    /// The status after the receipts.
+    pub status: ServiceRunStatus,
+}
+
+impl Service {
+    /// Hands out the transactions of an approved run. The status stays, so the call may be repeated; each call is a
+    /// step.
+    ///
+    /// # Errors
+    /// [`ServiceError::Conflict`] for a run that is not APPROVED_READY, [`ServiceError::NothingToSign`] for one without
+    /// transactions.
+    pub async fn execute(&self, run: &str, actor: &str) -> Result<Handout, ServiceError> {
+        named(actor)?;
+        self.change(run, |work| {
+            let AnyServiceRun::ApprovedReady(approved) = &work.run else {
+                return Err(refused(work, Operation::Execute));
+            };
+            let state = approved.state();
+            if state.tx_requests().is_empty() {
+                return Err(ServiceError::NothingToSign { run: work.id.clone() });
+            }
+            let handout =
+                Handout { tx_requests: state.tx_requests().to_vec(), digest: state.digest().to_owned() };
+            let data = json!({ "digest": handout.digest });
+            work.step(RunStep::ExecutePrep.into(), StepPhase::Done, Some(actor), "", data);
+            Ok(handout)
+        })
+        .await
+    }
+
+    /// Notes the hashes of sent transactions, in the order of the transactions. The first ones may come alone; a later
+    /// call appends.
+    ///
+    /// # Errors
+    /// [`ServiceError::Conflict`] for a run that is neither APPROVED_READY nor SUBMITTED. [`ServiceError::Invalid`] for
+    /// no hash, a blank or repeated one, and for more hashes than transactions.
+    pub async fn tx_submitted(
+        &self,
+        run: &str,
+        tx_hashes: &[String],
+        by: SubmittedBy,
+        actor: &str,
+    ) -> Result<RunView, ServiceError> {
+        named(actor)?;
+        self.change(run, |work| {
+            let at_ms = work.now_ms();
+            work.run = match work.take_run() {
+                AnyServiceRun::ApprovedReady(run) => {
+                    match run.submit(Submit::new(tx_hashes.iter().cloned(), actor, at_ms)) {
+                        Ok(run) => run.into(),
+                        Err(back) => return Err(invalid("tx_hashes", back.error.to_string())),
+                    }
+                }
+                AnyServiceRun::Submitted(mut run) => {
+                    let appended = run.append_hashes(tx_hashes.iter().cloned());
+                    appended.map_err(|error| invalid("tx_hashes", error.to_string()))?;
+                    run.into()
+                }
+                other => {
+                    work.run = other;
+                    return Err(refused(work, Operation::TxSubmitted));
+                }
+            };
+            let data = json!({ "tx_hashes": tx_hashes, "submitted_by": by });
+            work.step(RunStep::TxSubmitted.into(), StepPhase::Done, Some(actor), "", data);
+            Ok(())
+        })
+        .await?;
+        self.get(run).await
+    }
+
+    /// Reads the receipts of the sent transactions. A run is CONFIRMED when all its transactions are mined with success
+    /// and each one is the approved one; it is REVERTED when a mined one states no success. Otherwise it stays SUBMITTED.
+    ///
+    /// # Errors
+    /// [`ServiceError::Conflict`] for a run that is not SUBMITTED. [`ServiceError::Port`] if the chain cannot be
+    /// reached; the run stays as it is.
+    pub async fn poll_tx(&self, run: &str, actor: &str) -> Result<Poll, ServiceError> {
+        named(actor)?;
+        loop {
+            let mut work = self.load(run).await?;
+            let submitted = match work.take_run() {
+                AnyServiceRun::Submitted(submitted) => submitted,
+                other => {
+                    work.run = other;
+                    return Err(refused(&work, Operation::PollTx));
+                }
+            };
+            let poll = self.poll(&mut work, submitted, actor).await?;
+            let change = work.change().map_err(unusable(run))?;
+            match self.store.compare_and_set(run, work.version, &change).await {
+                Ok(_) => return Ok(poll),
+                // Further hashes came meanwhile: their receipts count too.
+                Err(ServiceStoreError::Version { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn poll(
+        &self,
+        work: &mut Work,
+        run: ServiceRun<Submitted>,
+        actor: &str,
+    ) -> Result<Poll, ServiceError> {
+        let approved: Vec<TxRequest> = run
+            .state()
+            .tx_requests()
+            .iter()
+            .map(|request| serde_json::from_value(request.clone()))
+            .collect::<Result<_, _>>()
+            .map_err(|error| unusable(&work.id)(error.into()))?;
+        let (mut receipts, mut mismatches, mut reverted) = (Vec::new(), Vec::new(), None);
+        for (hash, approved) in run.state().tx_hashes().iter().zip(&approved) {
+            let call = self.graph.ports.receipts.receipt(approved.chain_id, hash);
+            let receipt = within("the chain", self.config().port_limit, call).await?;
+            if let Some(receipt) = &receipt {
+                match receipt.difference(approved) {
+                    Some(field) => mismatches.push(Mismatch { hash: hash.clone(), field }),
+                    None if !receipt.success => reverted = reverted.or(Some(hash.clone())),
+                    None => {}
+                }
+            }
+            receipts.push(receipt);
+        }
+        let mined = receipts.len() == approved.len() && receipts.iter().all(Option::is_some);
+        let at_ms = work.now_ms();
+        let (phase, summary) = match mismatches.first() {
+            Some(Mismatch { hash, field }) => {
+                (StepPhase::Failed, format!("{hash} has another {field} than the approved transaction"))
+            }
+            None => (StepPhase::Done, String::new()),
+        };
+        let count = receipts.iter().flatten().count();
+        let data = json!({ "mined": count, "transactions": approved.len() });
+        work.step(RunStep::TxPoll.into(), phase, Some(actor), &summary, data);
+        work.run = if let Some(hash) = reverted {
+            let reason = format!("{hash} was reverted");
+            work.step(RunStep::TxReverted.into(), StepPhase::Done, None, &reason, Value::Null);
+            run.revert(Revert::new(reason, at_ms)).into()
+        } else if mined && mismatches.is_empty() {
+            work.step(RunStep::TxConfirmed.into(), StepPhase::Done, None, "", Value::Null);
+            match run.confirm(Confirm::new(at_ms)) {
+                Ok(run) => run.into(),
+                Err(back) => unreachable!("all transactions were sent: {}", back.error),
+            }
+        } else {
+            run.into()
+        };
+        Ok(Poll { mined, receipts, mismatches, status: work.run.status() })
+    }
+}
