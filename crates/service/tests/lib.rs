@@ -5,4 +5,5 @@ mod fixture;
 mod flow;
 mod operations;
 mod ports;
+mod random;
 mod store;
