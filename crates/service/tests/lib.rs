@@ -4,6 +4,7 @@
 mod fixture;
 mod flow;
 mod operations;
+mod policy;
 mod ports;
 mod random;
 mod store;

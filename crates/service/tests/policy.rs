@@ -1,0 +1,230 @@
+//! The eight checks, each one alone, and the scores.
+
+use runstate_service::{
+    Action, Candidate, CheckStatus, DecisionAction, PolicyInput, PolicyRules, Severity, Simulation,
+    SimulationMode, SimulationStatus, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units, decide,
+    evaluate_policy,
+};
+
+const IDS: [&str; 8] = [
+    "required_artifacts",
+    "nothing_broadcast",
+    "target_allowlist",
+    "protocol_allowlist",
+    "approval_amounts",
+    "slippage_bounds",
+    "minimum_out",
+    "simulation",
+];
+
+/// The artifacts of an allowance and a swap without a finding.
+#[derive(Clone)]
+struct Case {
+    rules: PolicyRules,
+    plan: TxPlan,
+    requests: Vec<TxRequest>,
+    simulation: Simulation,
+}
+
+fn tx(kind: TxKind, to: &str) -> TxRequest {
+    let (from, data) = ("0xa".to_owned(), "0x".to_owned());
+    TxRequest { kind, chain_id: 1, from, to: to.into(), value: Units(0), data }
+}
+
+fn clean() -> Case {
+    let (token, router) = ("0x1".to_owned(), "0x2".to_owned());
+    let approve = TxCall::Approve {
+        token: token.clone(),
+        spender: router.clone(),
+        amount: Units(100),
+        needed: Units(100),
+    };
+    let swap = TxCall::Swap {
+        router,
+        token_in: token,
+        token_out: "0x3".into(),
+        amount_in: Units(100),
+        quoted_out: Units(1_000),
+        min_out: Units(995),
+        slippage_bps: 50,
+    };
+    let candidate =
+        |protocol: &str, call, tx| Candidate { protocol: protocol.into(), call, tx, tx_hash: None };
+    let candidates = vec![
+        candidate("token", approve, tx(TxKind::Approve, "0x1")),
+        candidate("pool", swap, tx(TxKind::Swap, "0x2")),
+    ];
+    let action = Action::Swap { amount_in: None, token_in: None, token_out: None, slippage_bps: None };
+    Case {
+        rules: PolicyRules {
+            targets: ["0x1", "0x2"].map(str::to_owned).into(),
+            protocols: ["token", "pool"].map(str::to_owned).into(),
+            ..PolicyRules::default()
+        },
+        requests: candidates.iter().map(|candidate| candidate.tx.clone()).collect(),
+        plan: TxPlan { actions: vec![action], summary: "swap".into(), candidates },
+        simulation: Simulation {
+            status: SimulationStatus::Ok,
+            mode: SimulationMode::Sequential,
+            results: vec![TxResult::ok(), TxResult::ok()],
+            assumed_allowances: Vec::new(),
+            summary: "2 transactions succeed".into(),
+        },
+    }
+}
+
+fn swap_of(case: &mut Case) -> &mut TxCall {
+    &mut case.plan.candidates[1].call
+}
+
+/// The checks that did not pass, after an edit of the clean case.
+fn found(edit: impl FnOnce(&mut Case)) -> Vec<(&'static str, CheckStatus)> {
+    let mut case = clean();
+    edit(&mut case);
+    let input = PolicyInput {
+        plan: Some(&case.plan),
+        requests: Some(&case.requests),
+        simulation: Some(&case.simulation),
+    };
+    let checks = evaluate_policy(&case.rules, &input).checks;
+    assert!(checks.iter().map(|check| check.id.as_str()).eq(IDS), "the order is fixed");
+    let found = IDS.into_iter().zip(checks.iter().map(|check| check.status));
+    found.filter(|(_, status)| *status != CheckStatus::Pass).collect()
+}
+
+#[test]
+fn clean_swap_passes_each_check() {
+    assert_eq!(found(|_| {}), []);
+}
+
+#[test]
+fn missing_or_other_artifacts_fail() {
+    let fails = [("required_artifacts", CheckStatus::Fail)];
+    assert_eq!(found(|case| case.plan.actions.clear()), fails);
+    assert_eq!(found(|case| case.requests.reverse()), fails);
+    assert_eq!(found(|case| case.requests[0].data = "0xbad".into()), fails);
+    assert_eq!(found(|case| drop(case.requests.pop())), fails);
+    let nothing = PolicyInput { plan: None, requests: None, simulation: None };
+    let checks = evaluate_policy(&clean().rules, &nothing).checks;
+    let failed = checks.iter().filter(|check| check.status == CheckStatus::Fail).count();
+    assert_eq!(failed, 2, "the artifacts and the simulation");
+}
+
+#[test]
+fn sent_transaction_fails() {
+    let fails = [("nothing_broadcast", CheckStatus::Fail)];
+    assert_eq!(found(|case| case.plan.candidates[0].tx_hash = Some("0x9".into())), fails);
+    assert_eq!(found(|case| case.simulation.results[1].tx_hash = Some("0x9".into())), fails);
+}
+
+#[test]
+fn contracts_and_protocols_need_their_lists() {
+    let targets = [("target_allowlist", CheckStatus::Fail)];
+    assert_eq!(found(|case| case.rules.targets.retain(|target| target != "0x1")), targets);
+    assert_eq!(found(|case| case.rules.targets.retain(|target| target != "0x2")), targets, "a spender too");
+    assert_eq!(found(|case| case.rules.targets.clear()), targets, "an empty list allows nothing");
+    let protocols = [("protocol_allowlist", CheckStatus::Fail)];
+    assert_eq!(found(|case| case.rules.protocols.clear()), protocols);
+    assert_eq!(found(|case| case.plan.candidates[1].protocol = "other".into()), protocols);
+}
+
+#[test]
+fn plain_transfer_calls_no_contract() {
+    let transfer = |case: &mut Case| {
+        case.rules.targets.clear();
+        case.plan.candidates.truncate(1);
+        case.plan.candidates[0].call =
+            TxCall::TransferNative { recipient: "0xbeef".into(), amount: Units(1) };
+        case.requests.truncate(1);
+    };
+    assert_eq!(found(transfer), []);
+}
+
+#[test]
+fn allowances_are_no_larger_than_needed() {
+    let allows = |granted: Units| {
+        move |case: &mut Case| {
+            let TxCall::Approve { amount, .. } = &mut case.plan.candidates[0].call else { unreachable!() };
+            *amount = granted;
+        }
+    };
+    assert_eq!(found(allows(Units(101))), [("approval_amounts", CheckStatus::Warn)]);
+    assert_eq!(found(allows(Units::MAX)), [("approval_amounts", CheckStatus::Fail)]);
+    assert_eq!(found(allows(Units(0))), [("approval_amounts", CheckStatus::Fail)]);
+    assert_eq!(found(allows(Units(99))), []);
+}
+
+#[test]
+fn slippage_has_two_bounds() {
+    let slips = |bps: u32| {
+        move |case: &mut Case| {
+            let TxCall::Swap { slippage_bps, min_out, .. } = swap_of(case) else { unreachable!() };
+            (*slippage_bps, *min_out) = (bps, Units(1_000));
+        }
+    };
+    assert_eq!(found(slips(100)), []);
+    assert_eq!(found(slips(101)), [("slippage_bounds", CheckStatus::Warn)]);
+    assert_eq!(found(slips(300)), [("slippage_bounds", CheckStatus::Warn)]);
+    assert_eq!(found(slips(301)), [("slippage_bounds", CheckStatus::Fail)]);
+}
+
+#[test]
+fn swap_needs_a_least_result() {
+    let least = |least: Units| {
+        move |case: &mut Case| {
+            let TxCall::Swap { min_out, .. } = swap_of(case) else { unreachable!() };
+            *min_out = least;
+        }
+    };
+    assert_eq!(found(least(Units(0))), [("minimum_out", CheckStatus::Fail)]);
+    assert_eq!(found(least(Units(994))), [("minimum_out", CheckStatus::Fail)]);
+    assert_eq!(found(least(Units(995))), []);
+}
+
+#[test]
+fn simulation_fails_or_warns() {
+    let failed = |case: &mut Case| case.simulation.status = SimulationStatus::Failed;
+    assert_eq!(found(failed), [("simulation", CheckStatus::Fail)]);
+    let assumed = |case: &mut Case| case.simulation.assumed_allowances = vec![1];
+    assert_eq!(found(assumed), [("simulation", CheckStatus::Warn)]);
+    let accepted = |case: &mut Case| {
+        assumed(case);
+        case.rules.accept_assumed_allowances = true;
+    };
+    assert_eq!(found(accepted), []);
+}
+
+#[test]
+fn scores_grow_by_fifteen_up_to_a_hundred() {
+    use runstate_service::{Check, PolicyResult};
+
+    let check = |status| Check {
+        id: "x".into(),
+        title: "x".into(),
+        status,
+        reason: "y".into(),
+        metadata: Default::default(),
+    };
+    let warned = |n: usize| decide(&PolicyResult { checks: vec![check(CheckStatus::Warn); n] });
+    let rows = [
+        (0, 0, Severity::Low),
+        (1, 15, Severity::Low),
+        (2, 30, Severity::Med),
+        (3, 45, Severity::Med),
+        (4, 60, Severity::High),
+        (6, 90, Severity::High),
+        (7, 100, Severity::High),
+        (8, 100, Severity::High),
+    ];
+    for (warnings, score, severity) in rows {
+        let decision = warned(warnings);
+        assert_eq!((decision.risk_score, decision.severity), (score, severity), "{warnings} warnings");
+        assert_eq!(decision.action, DecisionAction::NeedsApproval);
+        assert_eq!(decision.reasons.len(), warnings);
+    }
+    let mut checks = vec![check(CheckStatus::Warn), check(CheckStatus::Fail), check(CheckStatus::Pass)];
+    checks[1].id = "z".into();
+    let blocked = decide(&PolicyResult { checks });
+    assert_eq!((blocked.action, blocked.risk_score), (DecisionAction::Block, 100));
+    assert_eq!(blocked.reasons, ["z: y", "x: y"], "failures first");
+}
