@@ -10,7 +10,7 @@
 //! `script` (feature `script`) ports whose replies a YAML file lists.
 //!
 //! Runs are durable in a [`ServiceStore`]. A node with input or output is one commit. A driver holds a lease with a fencing
-//! token, so of two drivers of one run one alone writes.
+//! token, so of two drivers of one run one alone writes. `testing` (feature `testing`) has the conformance suite of stores.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -70,6 +70,8 @@ mod service;
 pub mod sim;
 mod slots;
 mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod work;
 
 pub use artifact::{

@@ -1,0 +1,59 @@
+//! Notifications of changes.
+
+use std::time::Duration;
+
+use runstate::service_run::ServiceRunStatus;
+use tokio::time::Instant;
+
+use super::ServiceBench;
+use super::world::{change, create};
+
+const RUNNING: ServiceRunStatus = ServiceRunStatus::Running;
+const SOON: Duration = Duration::from_millis(50);
+const LONG: Duration = Duration::from_secs(60);
+
+pub(super) async fn changes_list_runs_after_the_cursor(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    create(&*store, "run_1", RUNNING).await;
+    create(&*store, "run_2", RUNNING).await;
+    let first = store.changes(0, LONG).await.unwrap();
+    let mut runs = first.runs;
+    runs.sort();
+    assert_eq!(runs, ["run_1", "run_2"]);
+    store.compare_and_set("run_2", 1, &change("run_2", RUNNING)).await.unwrap();
+    store.compare_and_set("run_2", 2, &change("run_2", RUNNING)).await.unwrap();
+    let second = store.changes(first.cursor, LONG).await.unwrap();
+    assert_eq!(second.runs, ["run_2"], "once");
+    assert!(second.cursor > first.cursor);
+    // Another watcher has a cursor of its own.
+    assert_eq!(bench.store().await.changes(first.cursor, LONG).await.unwrap().runs, ["run_2"]);
+}
+
+pub(super) async fn waiting_for_changes_ends_with_the_timeout(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    create(&*store, "run_1", RUNNING).await;
+    let cursor = store.changes(0, LONG).await.unwrap().cursor;
+    let began = Instant::now();
+    let none = store.changes(cursor, SOON).await.unwrap();
+    assert_eq!((none.runs.len(), none.cursor), (0, cursor));
+    assert!(began.elapsed() >= SOON);
+    // A refused change is no change.
+    store.compare_and_set("run_1", 9, &change("run_1", RUNNING)).await.unwrap_err();
+    assert_eq!(store.changes(cursor, SOON).await.unwrap().runs.len(), 0);
+}
+
+pub(super) async fn waiting_for_changes_ends_with_a_change(bench: &dyn ServiceBench) {
+    let (store, other) = (bench.store().await, bench.store().await);
+    create(&*store, "run_1", RUNNING).await;
+    let cursor = store.changes(0, LONG).await.unwrap().cursor;
+    let began = Instant::now();
+    let waits = store.changes(cursor, LONG);
+    let changes = async {
+        tokio::time::sleep(SOON).await;
+        let next = change("run_1", RUNNING);
+        other.compare_and_set("run_1", 1, &next).await.unwrap();
+    };
+    let (seen, ()) = futures_util::future::join(waits, changes).await;
+    assert_eq!(seen.unwrap().runs, ["run_1"]);
+    assert!(began.elapsed() < LONG);
+}
