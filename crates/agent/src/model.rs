@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::ModelEvent;
-use super::history::History;
+use super::history::{History, Message};
 use super::tool::ToolSpec;
 
 /// The events of a model's answer.
@@ -63,6 +63,39 @@ pub struct InferenceRequest {
 }
 
 impl InferenceRequest {
+    /// Creates a request with one message of the user and without tools, for a program that asks a model outside of the
+    /// agent loop. `run` is the name of the request and of its thread.
+    ///
+    /// ```
+    /// use runstate_agent::{InferenceRequest, Message};
+    ///
+    /// let request = InferenceRequest::of_message("judge", "is this plan safe?").with_system("Answer in JSON.");
+    /// assert_eq!(request.history[..], [Message::User("is this plan safe?".into())]);
+    /// assert!(request.tools.is_empty());
+    /// ```
+    pub fn of_message(run: impl Into<Arc<str>>, message: impl Into<Arc<str>>) -> Self {
+        let run = run.into();
+        let mut history = History::default();
+        history.edit().push(Message::User(message.into()));
+        InferenceRequest {
+            thread: Arc::clone(&run),
+            run,
+            step: 1,
+            system: None,
+            history,
+            tools: Arc::default(),
+            parameters: Arc::default(),
+            cancelled: CancellationToken::new(),
+        }
+    }
+
+    /// Sets the system prompt. Default: none.
+    #[must_use]
+    pub fn with_system(mut self, system: impl Into<Arc<str>>) -> Self {
+        self.system = Some(system.into());
+        self
+    }
+
     /// Restricts the offered tools to those for which `keep` is true. A call of another tool fails, in the answer of
     /// this step only. The restriction is committed with the answer, so it applies in any process that executes the
     /// calls.
