@@ -7,7 +7,8 @@
 //!
 //! The outside is behind [ports](Ports): [`Wallet`], [`Planner`], [`Compiler`], [`Simulator`], [`Judge`] and
 //! [`Receipts`]. No port sends a transaction. Each port has a time limit. [`sim`] has ports on a chain in this process, and
-//! `script` (feature `script`) ports whose replies a YAML file lists.
+//! `script` (feature `script`) ports whose replies a YAML file lists. `model` (feature `model`) has a planner and a judge on
+//! a model of agents, such as a stream session with retries and limits.
 //!
 //! Runs are durable in a [`ServiceStore`]. A node with input or output is one commit. A driver holds a lease with a fencing
 //! token, so of two drivers of one run one alone writes. `testing` (feature `testing`) has the conformance suite of stores.
@@ -59,6 +60,8 @@
 mod artifact;
 mod config;
 mod limit;
+#[cfg(feature = "model")]
+pub mod model;
 mod node;
 mod phrases;
 mod policy;

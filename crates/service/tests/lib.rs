@@ -3,6 +3,7 @@
 
 mod fixture;
 mod flow;
+mod models;
 mod operations;
 mod policy;
 mod ports;
