@@ -37,6 +37,7 @@
 //! | `runstate-stream` | the driver of model streams; `runstate-guardrails` has the rules for their output |
 //! | `runstate-agent-stream` | a model stream as the model of agent runs |
 //! | `runstate-governed` | the driver of governed runs |
+//! | `runstate-service` | the driver of service runs, and the store of these runs |
 //! | `runstate-runtime` | clocks and durable files |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
