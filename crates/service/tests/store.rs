@@ -9,7 +9,7 @@ use runstate_service::{
     MemoryServiceStore, NewServiceRun, Service, ServiceError, ServiceStore, ServiceStoreError,
 };
 
-use super::fixture::{T, block_on};
+use super::fixture::{Bench, T, block_on};
 
 mod conformance {
     use runstate_service::MemoryServiceStore;
@@ -85,5 +85,27 @@ fn claim_of_any_run_takes_the_longest_waiting_one() {
         assert_eq!(two.service.drive_next().await.unwrap().unwrap().run_id, "run_0");
         assert_eq!(two.service.drive_next().await.unwrap(), None);
         assert_eq!(two.store.claim(Some("run_0"), "me", SECOND).await.unwrap(), None, "it is not RUNNING");
+    });
+}
+
+/// A process sleeps while its lease expires; another one ends the pass, and the sleeper writes nothing.
+#[test]
+fn driver_that_slept_past_its_lease_writes_nothing() {
+    block_on(async {
+        let bench = Bench::scripted("judge: [{delay_ms: 20000, answer: {verdict: BLOCK}}]");
+        bench.create("send 5 USDC to 0xbeef").await;
+        bench.service.start("run_1", "ada").await.unwrap();
+        let mut sleeper = Box::pin(bench.service.drive("run_1"));
+        let asleep = tokio::time::timeout(Duration::from_secs(1), &mut sleeper).await;
+        assert!(asleep.is_err(), "it waits for its judge");
+        tokio::time::sleep(Duration::from_secs(60)).await;
+
+        let other = bench.without_judge();
+        let run = other.drive("run_1").await.unwrap();
+        assert_eq!(run.status.name(), "AWAITING_APPROVAL");
+        let error = sleeper.await.unwrap_err();
+        assert!(matches!(error, ServiceError::Store(ServiceStoreError::Fenced { fence: 1, current: 2, .. })));
+        assert_eq!(bench.service.get("run_1").await.unwrap(), run);
+        assert_eq!(bench.report().await.violations, 0);
     });
 }
