@@ -102,3 +102,8 @@ pub use store::{
     ServiceStore, ServiceStoreError, StoredRun,
 };
 pub use work::UnusableRun;
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -18,6 +18,7 @@ use crate::config::Chain;
 
 /// The error of a port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PortError {
     /// The port cannot be reached.
     #[error("{port} cannot be reached: {reason}")]
@@ -97,6 +98,7 @@ pub trait Planner: Send + Sync {
 
 /// The input of a compiler.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct CompileInput<'a> {
     /// The chain.
     pub chain: &'a Chain,
@@ -132,6 +134,7 @@ pub trait Simulator: Send + Sync {
 
 /// The input of a judge.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[non_exhaustive]
 pub struct JudgeInput<'a> {
     /// The intent.
     pub intent: &'a str,

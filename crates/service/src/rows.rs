@@ -10,6 +10,7 @@ use serde_json::Value;
 /// A step that is no node of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
 pub enum RunStep {
     /// The run was created.
     RunCreated,
@@ -136,6 +137,7 @@ pub struct TimelineEntry {
 /// An event of a run. A store derives the events of a change from the change itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum ServiceEvent {
     /// The run has another status.
     Status {

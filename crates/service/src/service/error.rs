@@ -69,6 +69,7 @@ impl fmt::Display for Operation {
 
 /// A run that refuses an operation, with the operations that it allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Conflict {
     /// The run.
     pub run: String,

@@ -16,6 +16,7 @@ use crate::work::Work;
 
 /// The transactions of an approved run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Handout {
     /// The transactions, in the order in which they must be signed.
     pub tx_requests: Vec<Value>,
@@ -37,6 +38,7 @@ pub enum SubmittedBy {
 
 /// A mined transaction that differs from the approved one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// The hash.
     pub hash: String,
@@ -46,6 +48,7 @@ pub struct Mismatch {
 
 /// The result of reading the receipts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Poll {
     /// Whether all transactions of the run were sent and mined.
     pub mined: bool,

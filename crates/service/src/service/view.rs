@@ -11,6 +11,7 @@ use crate::store::StoredRun;
 
 /// A run as its users see it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RunView {
     /// The id.
     pub run_id: String,
