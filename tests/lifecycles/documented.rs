@@ -247,7 +247,7 @@ pub(crate) const SERVICE_RUN: Documented = Documented {
     ],
 };
 
-/// Document 004, "Node Order (Current)"; the prose is that of "Failure Handling", "Final Status" and "Resume Flow".
+/// The text on the run service, "Node Order (Current)"; the prose is that of "Failure Handling", "Final Status" and "Resume Flow".
 pub(crate) const SERVICE_PASS: Documented = Documented {
     name: "service_pass",
     initial: "INPUT_NORMALIZE",

@@ -1,4 +1,4 @@
-//! `service_pass`: document 004, "Node Order", "Failure Handling" and "Resume Flow".
+//! `service_pass`: the text on the run service, "Node Order", "Failure Handling" and "Resume Flow".
 
 use proptest::collection::vec;
 use proptest::prelude::*;
