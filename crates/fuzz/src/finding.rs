@@ -221,11 +221,11 @@ impl fmt::Display for Report {
         for name in &self.fixed {
             writeln!(f, "\nfixed: the regression {name} shows no difference")?;
         }
-        for name in &self.stale {
-            writeln!(
-                f,
-                "\nstale: the regression {name} is of another diagram, and was replayed all the same"
-            )?;
+        for why in &self.stale {
+            writeln!(f, "\nstale: {why}")?;
+        }
+        if let Some(why) = &self.stopped {
+            writeln!(f, "\nstopped: {why}")?;
         }
         Ok(())
     }
