@@ -134,11 +134,17 @@ fn nothing_sent(input: &PolicyInput<'_>) -> Found {
     }
 }
 
-/// The contract that a transaction calls; none for a transfer of the native currency.
+/// The contract that a transaction calls; none for a transfer of the native currency. The transaction itself must be
+/// that transfer: the words of a compiler do not lift the list.
 fn target(candidate: &Candidate) -> Option<&str> {
-    match candidate.call {
-        TxCall::TransferNative { .. } => None,
-        _ => Some(&candidate.tx.to),
+    let tx = &candidate.tx;
+    match &candidate.call {
+        TxCall::TransferNative { recipient, amount }
+            if tx.data == "0x" && tx.to.eq_ignore_ascii_case(recipient) && tx.value == *amount =>
+        {
+            None
+        }
+        _ => Some(&tx.to),
     }
 }
 

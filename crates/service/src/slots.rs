@@ -21,12 +21,20 @@ pub(crate) fn text_of(answer: &Value) -> Option<String> {
     }
 }
 
-/// Fills slots with the answers of the user. An answer replaces the planner's value, because the user gave it later.
-pub(crate) fn fill(actions: &mut [Action], user_inputs: &BTreeMap<String, Value>) {
+/// Fills slots with the answers of the user: those with one of these names.
+///
+/// A slot is named by the position of its action. A planner that has read the answers may order its actions otherwise, so
+/// its values are not replaced: only the missing ones are filled.
+pub(crate) fn fill(
+    actions: &mut [Action],
+    user_inputs: &BTreeMap<String, Value>,
+    is_filled: impl Fn(&str) -> bool,
+) {
     for (position, action) in actions.iter_mut().enumerate() {
         let slots = action.slots().map(|(slot, _)| slot);
         for slot in slots {
-            let answer = user_inputs.get(&named(slot, position)).and_then(text_of);
+            let name = named(slot, position);
+            let answer = user_inputs.get(&name).filter(|_| is_filled(&name)).and_then(text_of);
             if let (Some(answer), Some(value)) = (answer, action.slot_mut(slot)) {
                 *value = Some(answer);
             }
@@ -126,7 +134,7 @@ mod tests {
         let mut actions = [send("1", "USDC"), send("2", "USDC")];
         let inputs =
             BTreeMap::from([("amount_2".to_owned(), json!(5)), ("asset".to_owned(), json!(" WETH "))]);
-        fill(&mut actions, &inputs);
+        fill(&mut actions, &inputs, |_| true);
         assert_eq!(actions, [send("1", "WETH"), send("5", "USDC")]);
     }
 

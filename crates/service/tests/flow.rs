@@ -137,6 +137,13 @@ fn missing_wallet_and_chain_are_asked_for_before_any_port() {
             ("PRECHECK", &["sim".to_owned()][..])
         );
 
+        // An answer that names no chain would leave the run on its old chain.
+        for wrong in [json!("base"), json!(0), json!(-1), json!(1.5), json!(null), json!({})] {
+            let answers = Answers { answers: [("chain_id".to_owned(), wrong.clone())].into(), intent: None };
+            let refused = bench.service.resume("run_1", &answers, "ada").await.unwrap_err().to_string();
+            assert!(refused.contains("chain_id") && refused.contains("or one of sim"), "{wrong}: {refused}");
+        }
+
         // Answers add up over resumes, and replace wallet and chain of the run.
         let run = bench.answer("wallet_address", "0xa11ce").await;
         assert_eq!((run.status, run.wallet.as_deref()), (ServiceRunStatus::Paused, Some("0xa11ce")));
@@ -188,6 +195,9 @@ fn noop_run_takes_a_new_intent() {
         let run = bench.run("what is my balance?").await;
         assert_eq!((run.status, run.final_status), (ServiceRunStatus::Paused, Some(FinalStatus::Noop)));
         assert_eq!(bench.nodes().await.last(), Some(&"FINALIZE"));
+        // An answer about the earlier intent says nothing about another one.
+        let run = bench.answer("recipient", "0xdead").await;
+        assert_eq!(run.final_status, Some(FinalStatus::Noop));
         let answers = Answers { intent: Some("send 5 USDC to 0xbeef".into()), ..Answers::default() };
         bench.service.resume("run_1", &answers, "ada").await.unwrap();
         let run = bench.service.drive("run_1").await.unwrap();
@@ -195,6 +205,8 @@ fn noop_run_takes_a_new_intent() {
             (run.status, run.intent.as_str()),
             (ServiceRunStatus::AwaitingApproval, "send 5 USDC to 0xbeef")
         );
+        let plan = serde_json::to_string(&run.artifacts.tx_plan).unwrap();
+        assert!(plan.contains("0xbeef") && !plan.contains("0xdead"), "{plan}");
     });
 }
 

@@ -135,9 +135,21 @@ fn plain_transfer_calls_no_contract() {
         case.plan.candidates.truncate(1);
         case.plan.candidates[0].call =
             TxCall::TransferNative { recipient: "0xbeef".into(), amount: Units(1) };
-        case.requests.truncate(1);
+        (case.plan.candidates[0].tx.to, case.plan.candidates[0].tx.value) = ("0xBEEF".into(), Units(1));
+        case.requests = vec![case.plan.candidates[0].tx.clone()];
     };
     assert_eq!(found(transfer), []);
+    // A call of a contract that is described as a transfer needs the list.
+    let others: [fn(&mut TxRequest); 3] =
+        [|tx| tx.data = "0xdeadbeef".into(), |tx| tx.to = "0xbad".into(), |tx| tx.value = Units(2)];
+    for other in others {
+        let disguised = |case: &mut Case| {
+            transfer(case);
+            other(&mut case.plan.candidates[0].tx);
+            case.requests = vec![case.plan.candidates[0].tx.clone()];
+        };
+        assert_eq!(found(disguised), [("target_allowlist", CheckStatus::Fail)]);
+    }
 }
 
 #[test]

@@ -142,7 +142,11 @@ impl Graph {
     ) -> Result<Planned, PortError> {
         let (chain, _) = self.chain_and_wallet(&work.run)?;
         let Draft { mut answer, planned_by, fallback } = draft;
-        slots::fill(&mut answer.actions, &work.artifacts.user_inputs);
+        let unplanned = slots::missing(&answer.actions, chain);
+        slots::fill(&mut answer.actions, &work.artifacts.user_inputs, |slot| match planned_by {
+            PlannedBy::Phrases => true,
+            PlannedBy::Planner | PlannedBy::Fallback => unplanned.iter().any(|missing| missing.slot == slot),
+        });
         let missing = slots::missing(&answer.actions, chain);
         let names: Vec<String> = missing.iter().map(|missing| missing.slot.clone()).collect();
         let short = match &work.artifacts.wallet_snapshot {

@@ -40,19 +40,22 @@ impl Service {
                     return Err(refused(work, Operation::Start));
                 }
             };
-            self.begin_pass(work, actor, "started");
+            let inputs = work.run.record().user_inputs().clone();
+            self.begin_pass(work, actor, "started", &inputs);
             Ok(())
         })
         .await?;
         self.get(run).await
     }
 
-    /// Resumes a PAUSED run in the name of `actor`: another pass begins, with the answers of all resumes.
+    /// Resumes a PAUSED run in the name of `actor`: another pass begins, with the answers of all resumes since the
+    /// current intent.
     ///
     /// # Errors
     /// [`ServiceError::NoCheckpoint`] for a run that was never started, [`ServiceError::Conflict`] for another one that
     /// is not PAUSED. [`ServiceError::IntentWhileInputIsNeeded`] for another intent while answers are wanted.
-    /// [`ServiceError::Invalid`] for a wallet that is no address, and for an intent of another length.
+    /// [`ServiceError::Invalid`] for a wallet that is no address, a chain that is neither a known name nor an id, and an
+    /// intent of another length.
     pub async fn resume(&self, run: &str, answers: &Answers, actor: &str) -> Result<RunView, ServiceError> {
         named(actor)?;
         if let Some(intent) = &answers.intent {
@@ -78,7 +81,13 @@ impl Service {
                 }
             };
             work.requested_by = Some(actor.to_owned());
-            self.begin_pass(work, actor, "resumed");
+            // Answers about an earlier intent say nothing about another one. The record keeps them.
+            let mut inputs = match &answers.intent {
+                Some(_) => BTreeMap::new(),
+                None => work.artifacts.user_inputs.clone(),
+            };
+            inputs.extend(answers.answers.clone());
+            self.begin_pass(work, actor, "resumed", &inputs);
             Ok(())
         })
         .await?;
@@ -99,25 +108,30 @@ impl Service {
                 }
             }
         }
-        // An unknown chain is asked for again, with the known ones.
-        if let Some(text) = answers.get("chain_id").and_then(text_of) {
-            let known = self.config().chain_of(&text).map(|chain| chain.id);
-            if let Some(id) = known.or_else(|| text.parse().ok()) {
-                resume = resume.on_chain(id);
-            }
+        if let Some(answer) = answers.get("chain_id") {
+            let text = text_of(answer);
+            let known = text.as_deref().and_then(|text| self.config().chain_of(text)).map(|chain| chain.id);
+            let id = text.as_deref().and_then(|text| text.parse().ok()).filter(|id| *id > 0);
+            // An unknown id is asked for again, with the known chains. Another answer would leave the run on its old chain.
+            let Some(id) = known.or(id) else {
+                let names: Vec<&str> = self.config().chains.iter().map(|chain| &*chain.name).collect();
+                let reason =
+                    format!("got {answer}, expected the id of a chain, or one of {}", names.join(", "));
+                return Err(invalid("chain_id", reason));
+            };
+            resume = resume.on_chain(id);
         }
         Ok(resume)
     }
 
     /// Begins the pass of a run that became RUNNING, and executes its first nodes.
-    fn begin_pass(&self, work: &mut Work, actor: &str, summary: &str) {
+    fn begin_pass(&self, work: &mut Work, actor: &str, summary: &str, inputs: &BTreeMap<String, Value>) {
         let pass = match &work.run {
             AnyServiceRun::Running(run) => run.state().pass(),
             other => unreachable!("a pass begins in RUNNING, not in {}", other.status()),
         };
         work.step(RunStep::RunStarted.into(), StepPhase::Done, Some(actor), summary, Value::Null);
-        let inputs = work.run.record().user_inputs().clone();
-        work.artifacts.begin_pass(&inputs);
+        work.artifacts.begin_pass(inputs);
         let mut record = PassRecord::new(&work.id)
             .numbered(NonZeroU32::new(pass).unwrap_or(NonZeroU32::MIN))
             .with_max_attempts(self.config().max_attempts)
