@@ -52,7 +52,10 @@ pub(crate) struct Engine<'a> {
     sequences: u64,
     requests: u64,
     pub(crate) findings: Vec<Finding>,
+    /// The known differences.
     pub(crate) keys: BTreeSet<Key>,
+    /// The known differences that a fresh replay showed: sequences avoid them.
+    pub(crate) closed: BTreeSet<Key>,
     /// The last sequence ended with a difference, so the system starts anew.
     needs_renewal: bool,
     has_started: bool,
@@ -78,6 +81,7 @@ impl<'a> Engine<'a> {
             requests: 0,
             findings: Vec::new(),
             keys: BTreeSet::new(),
+            closed: BTreeSet::new(),
             needs_renewal: true,
             has_started: false,
             unsent: BTreeSet::new(),
@@ -179,26 +183,30 @@ impl<'a> Engine<'a> {
                 if untried.is_empty() && has_observed {
                     break;
                 }
-                let before = (untried.len(), has_observed);
+                let before = (untried.len(), has_observed, self.keys.len());
                 let observed = &mut has_observed;
                 self.sequence(|engine, sequence| {
                     engine.go(sequence, state)?;
+                    // Their payloads need data of a reply that did not come.
+                    let mut unsendable = BTreeSet::new();
                     while sequence.state == state {
-                        let step = match engine.untried(state).first() {
-                            Some(event) => engine.step(*event),
-                            None if !*observed => {
-                                *observed = true;
-                                Step::Observe
-                            }
-                            None => break,
-                        };
+                        let step =
+                            match engine.untried(state).iter().find(|event| !unsendable.contains(*event)) {
+                                Some(event) => engine.step(*event),
+                                None if !*observed => {
+                                    *observed = true;
+                                    Step::Observe
+                                }
+                                None => break,
+                            };
+                        let event = step.event();
                         if engine.send(sequence, step)?.is_none() {
-                            break;
+                            unsendable.extend(event);
                         }
                     }
                     Ok(())
                 })?;
-                if before == (self.untried(state).len(), has_observed) {
+                if before == (self.untried(state).len(), has_observed, self.keys.len()) {
                     break;
                 }
             }
@@ -261,11 +269,12 @@ impl<'a> Engine<'a> {
     ) -> Result<(), Stop> {
         let mut sequence = Sequence::new();
         self.sequences += 1;
+        let is_renewed = self.needs_renewal;
         let sent = self.begin(&mut sequence, false).and_then(|()| send(self, &mut sequence));
         match sent {
             Err(Stop::Wrong(wrong, key)) => {
-                // Without a start there is nothing else to send.
-                let is_over = sequence.start.is_none();
+                // Without a start there is nothing else to send. After a failed reset the system starts anew.
+                let is_over = sequence.start.is_none() && is_renewed;
                 if self.keys.insert(key) {
                     self.note(sequence, wrong, key)?;
                 }
@@ -283,10 +292,10 @@ impl<'a> Engine<'a> {
         let sut = &mut *self.sut;
         let started =
             if is_fresh || self.needs_renewal { caught(|| sut.renew()) } else { caught(|| sut.reset()) };
-        self.needs_renewal = started.is_err();
         let state = started.map_err(wrong).and_then(|state| {
             judge::start(self.map, &state).map_err(|wrong| Stop::Wrong(wrong.clone(), (wrong.kind, None, 0)))
         });
+        self.needs_renewal = state.is_err();
         let state = state?;
         self.has_started = true;
         (sequence.start, sequence.state) = (Some(state), state);
@@ -457,24 +466,24 @@ impl<'a> Engine<'a> {
     /// The events without a known difference in a state, and one time in ten all: sequences lead beyond a difference.
     fn unfound(&mut self, state: usize, events: Vec<usize>) -> Vec<usize> {
         let events = self.unhung(state, events);
-        if self.keys.is_empty() || self.number(10) == 0 {
+        if self.closed.is_empty() || self.number(10) == 0 {
             return events;
         }
         let is_found =
-            |event: &usize| self.keys.iter().any(|(_, of, from)| (*of, *from) == (Some(*event), state));
+            |event: &usize| self.closed.iter().any(|(_, of, from)| (*of, *from) == (Some(*event), state));
         events.into_iter().filter(|event| !is_found(event)).collect()
     }
 
     /// Without the events that are known to hang in a state: each costs the time of a reply.
     fn unhung(&self, state: usize, mut events: Vec<usize>) -> Vec<usize> {
-        events.retain(|event| !self.keys.contains(&(Kind::Timeout, Some(*event), state)));
+        events.retain(|event| !self.closed.contains(&(Kind::Timeout, Some(*event), state)));
         events
     }
 
     /// Whether a difference is known for the event of a transition in its source state.
     fn is_found(&self, edge: usize) -> bool {
         let edge = &self.map.edges[edge];
-        self.keys.iter().any(|(_, event, from)| (*event, *from) == (edge.event, edge.from))
+        self.closed.iter().any(|(_, event, from)| (*event, *from) == (edge.event, edge.from))
     }
 
     /// An event with a drawn payload.

@@ -64,10 +64,11 @@ pub(crate) fn reply(
         targets.join(" or ")
     };
     if let Some(reason) = &reply.refused {
-        // A state that the machine became meanwhile may lack the transition.
-        let is_missing =
-            map.drifts[from].iter().any(|origin| !edges.iter().any(|at| map.edges[*at].from == *origin));
-        if !is_missing && !edges.iter().any(|at| map.edges[*at].may_refuse) {
+        // The machine may have become another state meanwhile. There, each transition may refuse, or there is none.
+        let may_refuse = |origin: &usize| {
+            edges.iter().all(|at| map.edges[*at].from != *origin || map.edges[*at].may_refuse)
+        };
+        if !map.drifts[from].iter().any(may_refuse) {
             let targets = targets();
             return wrong(
                 Kind::RefusedLegal,

@@ -414,13 +414,12 @@ fn read_lines(output: impl Read, to: &SyncSender<Line>) {
 /// Keeps the last bytes of an output.
 fn keep_last(mut output: impl Read, kept: &Mutex<VecDeque<u8>>) {
     let mut buffer = [0; 4096];
-    while let Ok(read) = match output.read(&mut buffer) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
-        read => read,
-    } {
-        if read == 0 {
-            return;
-        }
+    loop {
+        let read = match output.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => return,
+            Ok(read) => read,
+        };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(&buffer[..read]);
         let over = kept.len().saturating_sub(KEPT);

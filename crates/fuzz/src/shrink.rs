@@ -25,6 +25,7 @@ impl Engine<'_> {
                 Ok(None) => {}
                 Ok(Some((sequence, wrong))) => {
                     reproduced += 1;
+                    self.closed.insert(key);
                     best = (sequence, wrong);
                 }
                 Err(stop) => {
@@ -132,16 +133,28 @@ impl Engine<'_> {
         let mut sequence = Sequence::new();
         let mut end = self.begin(&mut sequence, true).err();
         let mut left = std::mem::take(steps).into_iter();
+        // The steps before an index of the sent ones whose payload needs data that did not come: they are not sent.
+        let mut unsent: Vec<(usize, Step)> = Vec::new();
         while end.is_none()
             && let Some(step) = left.next()
         {
-            // A step whose payload needs data that did not come is not sent, and not kept.
-            end = self.send(&mut sequence, step).err();
+            let is_sendable = match &step {
+                Step::Apply(_, tree) => tree.current().resolve(&sequence.data).is_some(),
+                Step::Observe => true,
+            };
+            if is_sendable {
+                end = self.send(&mut sequence, step).err();
+            } else {
+                unsent.push((sequence.steps.len(), step));
+            }
         }
         *steps = std::mem::take(&mut sequence.steps);
         match end {
             Some(Stop::Wrong(wrong, found)) if found == key => Ok(Some((sequence, wrong))),
             None | Some(Stop::Wrong(..)) => {
+                for (at, step) in unsent.into_iter().rev() {
+                    steps.insert(at, step);
+                }
                 steps.extend(left);
                 Ok(None)
             }
@@ -193,6 +206,7 @@ impl Engine<'_> {
             None => Ok(false),
             Some(Stop::Wrong(wrong, key)) => {
                 self.keys.insert(key);
+                self.closed.insert(key);
                 self.add((sequence, wrong), Finding::REPLAYS, Noted::Regression);
                 Ok(true)
             }

@@ -130,3 +130,50 @@ fn refusals_that_are_configured_are_permitted() {
     let report = Fuzz::new(map).run(&mut Never).unwrap();
     assert_eq!(report.findings[0].kind, Kind::RefusedLegal);
 }
+
+#[test]
+fn guard_of_one_transition_permits_no_refusal_of_another() {
+    struct Never;
+    impl Sut for Never {
+        fn reset(&mut self) -> Result<String, Broken> {
+            Ok("A".to_owned())
+        }
+        fn state(&mut self) -> Result<String, Broken> {
+            Ok("A".to_owned())
+        }
+        fn apply(&mut self, _: &str, _: &Value) -> Result<Reply, Broken> {
+            Ok(Reply::refused("never", "A"))
+        }
+    }
+    let diagram = graph("stateDiagram-v2\n[*] --> A\nA --> A : go [small]\nA --> B : go");
+    let map = Map::new(&diagram, &Config::default()).unwrap();
+    let report = Fuzz::new(map).run(&mut Never).unwrap();
+    assert_eq!(report.findings[0].kind, Kind::RefusedLegal, "{report}");
+}
+
+/// A system that fails its third reset, and no other.
+struct Moody(u32);
+
+impl Sut for Moody {
+    fn reset(&mut self) -> Result<String, Broken> {
+        self.0 += 1;
+        if self.0 == 3 { Err(Broken::Crash("it ended".to_owned())) } else { Ok("A".to_owned()) }
+    }
+    fn renew(&mut self) -> Result<String, Broken> {
+        Ok("A".to_owned())
+    }
+    fn state(&mut self) -> Result<String, Broken> {
+        Ok("A".to_owned())
+    }
+    fn apply(&mut self, _: &str, _: &Value) -> Result<Reply, Broken> {
+        Ok(Reply::taken("A"))
+    }
+}
+
+#[test]
+fn failed_reset_is_a_finding_and_the_run_goes_on() {
+    let map = Map::new(&graph("stateDiagram-v2\n[*] --> A\nA --> A : go"), &Config::default()).unwrap();
+    let report = Fuzz::new(map).run(&mut Moody(0)).unwrap();
+    assert_eq!((report.findings.len(), report.findings[0].kind), (1, Kind::Crash), "{report}");
+    assert!(report.sequences > 100, "{report}");
+}

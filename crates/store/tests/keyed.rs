@@ -380,7 +380,10 @@ async fn a_timer_that_was_set_forward_is_refused() {
     assert_eq!(due.len(), 4);
     at(5);
     let refused = expire(&*world.store, &due[0], 5).await.unwrap_err().to_string();
-    assert!(refused.contains("the question of \"p\" of the run \"r1\" has lapsed by the store"), "{refused}");
+    assert!(
+        refused.contains("the question of \"p\" of the run \"r1\" has expired by the store"),
+        "{refused}"
+    );
     assert!(refused.contains("open for 100.065s more by its tag"), "{refused}");
     assert_eq!(world.store.pending_signals("r1").await.unwrap().decisions, [], "nothing is given up");
     // A question that the list hides is not given up either.

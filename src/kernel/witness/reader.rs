@@ -154,11 +154,13 @@ impl<'a> Reader<'a> {
     /// Refuses a second block: in the file, or below the heading.
     #[track_caller]
     pub(super) const fn no_second_block(&mut self) {
+        if self.is_bare {
+            return;
+        }
+        // Below the heading; without one the whole file is.
+        let mut is_below = true;
         while self.next_line() {
-            if self.heading.is_some() && self.is_heading() {
-                return;
-            }
-            if self.opens_fence() && !self.opens_block() {
+            if self.opens_fence() && !(is_below && self.opens_block()) {
                 self.skip_block();
                 continue;
             }
@@ -172,6 +174,12 @@ impl<'a> Reader<'a> {
                         )
                         .fail(),
                 }
+            }
+            if let (Some(wanted), true) = (self.heading, self.is_heading()) {
+                if equal_bytes(self.bytes(self.heading_text()), wanted.as_bytes()) {
+                    self.at_line().text("a second heading \"").text(wanted).text("\"").fail();
+                }
+                is_below = false;
             }
         }
     }
@@ -243,7 +251,7 @@ impl<'a> Reader<'a> {
             }
             i += 1;
         }
-        !self.starts_with(self.line, "```")
+        self.is_bare || !self.starts_with(self.line, "```")
     }
 
     #[track_caller]

@@ -125,9 +125,6 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     })?;
     // Its processes end before the command does.
     drop(program);
-    if let Some(path) = &args.regressions {
-        store(path, &report, &map, stored.len())?;
-    }
     let is_bad = report.stopped.is_some()
         || !report.findings.is_empty()
         || !args.allow_uncovered && !report.uncovered.is_empty();
@@ -143,6 +140,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             json["exit"] = json!(exit.code());
             out.json(&json);
         }
+    }
+    // The report comes first: a file that cannot be written does not hide it.
+    if let Some(path) = &args.regressions {
+        store(path, &report, &map, stored.len())?;
     }
     if let Some(why) = &report.stopped {
         return Err(Failure::new(format!("{why}; the report has the part before that")));

@@ -169,7 +169,7 @@ async fn run_with_a_held_lock_is_reported_and_others_continue() {
         let Err(StoreError::Unavailable(error)) = refused else { panic!("{what}: {refused:?}") };
         let said = error.to_string();
         assert!(said.contains(shared.lock.to_str().unwrap()), "{what}: {said}");
-        assert!(said.contains("does not go on") && said.contains("or end it"), "{what}: {said}");
+        assert!(said.contains("does not release it") && said.contains("or end it"), "{what}: {said}");
     }
 
     // What reads needs no lock.
