@@ -13,6 +13,8 @@ mod fuzz;
 mod judge;
 mod map;
 mod payload;
+mod phases;
+mod pipes;
 mod program;
 mod regression;
 mod sequence;

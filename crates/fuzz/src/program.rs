@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,12 +11,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::pipes::{LINE, Line, keep_last, read_lines, write_lines};
 use crate::sut::{Broken, Reply, Sut};
 
-/// The maximum length of a line, in bytes.
-const LINE: usize = 1024 * 1024;
-/// The part of standard error that is kept, in bytes.
-const KEPT: usize = 64 * 1024;
 /// The lines that may wait for a reader.
 const LINES: usize = 16;
 /// The time that a program has to end after its standard input was closed.
@@ -44,7 +40,8 @@ pub struct Program {
 #[derive(Debug)]
 struct Running {
     child: Child,
-    input: Option<ChildStdin>,
+    /// The lines to the thread that writes them: a program that stops reading holds that thread alone.
+    input: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
     errors: Arc<Mutex<VecDeque<u8>>>,
     /// Disconnected when standard error ends.
@@ -53,14 +50,6 @@ struct Running {
     id: u64,
     can_reset: bool,
     is_broken: bool,
-}
-
-/// What a program wrote.
-#[derive(Debug)]
-enum Line {
-    Text(String),
-    NoUtf8,
-    TooLong,
 }
 
 /// A request line.
@@ -172,7 +161,11 @@ impl Program {
                 drop(end);
             });
         }
-        let input = child.stdin.take();
+        let input = child.stdin.take().map(|input| {
+            let (to, lines) = sync_channel(1);
+            thread::spawn(move || write_lines(input, &lines));
+            to
+        });
         self.running = Some(Running {
             child,
             input,
@@ -271,8 +264,10 @@ impl Running {
         // A request only has texts, numbers and values, so its serialization cannot fail.
         let request = serde_json::to_string(&Request { id, body }).unwrap_or_default();
         let line = format!("{request}\n");
-        let sent =
-            self.input.as_mut().map(|input| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
+        if let Some(input) = &self.input {
+            // A full channel or a gone thread: no reply comes.
+            input.try_send(line.into_bytes()).ok();
+        }
         let line = match self.line(timeout) {
             Ok(Line::Text(line)) => line,
             Ok(line) => return Err(extra(line)),
@@ -286,8 +281,7 @@ impl Running {
                 self.errors_end.recv_timeout(LAST).ok();
                 let status = status
                     .map_or_else(|| "closed its output".to_owned(), |status| format!("ended: {status}"));
-                let unsent = if matches!(sent, Some(Err(_))) { " before it read the request" } else { "" };
-                return Err(Broken::Crash(format!("the program {status}{unsent}")));
+                return Err(Broken::Crash(format!("the program {status}")));
             }
         };
         if !line.trim_start().starts_with('{') {
@@ -385,44 +379,5 @@ fn wait(child: &mut Child, limit: Duration) -> Option<std::process::ExitStatus> 
         let pause = PAUSE.min(left);
         thread::sleep(pause);
         left -= pause;
-    }
-}
-
-/// Reads lines until the end of the output, or until the reader is gone. A program that writes without being asked is stopped
-/// by the full pipe.
-fn read_lines(output: impl Read, to: &SyncSender<Line>) {
-    let mut output = BufReader::new(output);
-    loop {
-        let mut bytes = Vec::new();
-        let read =
-            (&mut output).take(u64::try_from(LINE).unwrap_or(u64::MAX) + 1).read_until(b'\n', &mut bytes);
-        let line = match read {
-            Ok(0) | Err(_) => return,
-            Ok(_) if bytes.len() > LINE && bytes.last() != Some(&b'\n') => Line::TooLong,
-            Ok(_) => match String::from_utf8(bytes) {
-                Ok(text) => Line::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
-                Err(_) => Line::NoUtf8,
-            },
-        };
-        let is_end = matches!(line, Line::TooLong);
-        if to.send(line).is_err() || is_end {
-            return;
-        }
-    }
-}
-
-/// Keeps the last bytes of an output.
-fn keep_last(mut output: impl Read, kept: &Mutex<VecDeque<u8>>) {
-    let mut buffer = [0; 4096];
-    loop {
-        let read = match output.read(&mut buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Ok(0) | Err(_) => return,
-            Ok(read) => read,
-        };
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(&buffer[..read]);
-        let over = kept.len().saturating_sub(KEPT);
-        kept.drain(..over);
     }
 }

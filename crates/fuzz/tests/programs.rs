@@ -84,7 +84,7 @@ fn errors_of_the_program_are_in_the_report() {
 
 #[test]
 fn missing_reply_is_a_timeout() {
-    let program = program("sleep 60", "true").timeout(Duration::from_secs(1));
+    let program = program("sleep 60", "true").timeout(Duration::from_millis(200));
     let report = run(program).unwrap();
     assert!(report.findings.iter().any(|finding| finding.kind == Kind::Timeout), "{report}");
 }
@@ -143,4 +143,18 @@ fn program_that_gives_no_hello_is_unusable() {
     let silent = Program::new(["sh", "-c", "sleep 60"].map(Into::into).into(), "pair", 1);
     let error = run(silent.start_timeout(Duration::from_millis(50))).unwrap_err().to_string();
     assert!(error.contains("in 50ms"), "{error}");
+}
+
+#[test]
+fn program_that_stops_reading_is_a_timeout() {
+    // A payload that does not shrink: each replay waits for the timeout.
+    let config = format!("payloads: {{back: {{const: {}}}}}", "x".repeat(150_000));
+    let map = Map::new(&graph(DIAGRAM), &Config::parse(&config).unwrap()).unwrap();
+    // The payload of `back` is larger than a pipe, and the program sleeps after `go`.
+    let script = "read -r l; echo '{\"id\":0,\"ready\":{\"reset\":false},\"state\":\"A\"}'; read -r l; \
+                  echo '{\"id\":1,\"taken\":true,\"state\":\"B\"}'; exec sleep 60";
+    let mut program = Program::new(["sh", "-c", script].map(Into::into).into(), "pair", 1)
+        .timeout(Duration::from_millis(200));
+    let report = Fuzz::new(map).sequences(0).run(&mut program).unwrap();
+    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Timeout), "{report}");
 }
