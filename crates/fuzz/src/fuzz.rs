@@ -64,13 +64,19 @@ impl Fuzz {
         self
     }
 
-    /// Sets the duration of the random phase, measured by this clock. Default: no limit of time.
+    /// Sets the clock, as the time since any fixed moment. Default: none, so no limit of time applies.
     ///
     /// With a clock the shrinking of one difference ends after 60 s; without one it ends after 200 replays alone.
     #[must_use]
-    pub fn time_limit(mut self, limit: Duration, now: impl Fn() -> Duration + 'static) -> Self {
-        self.limit = Some(limit);
+    pub fn clock(mut self, now: impl Fn() -> Duration + 'static) -> Self {
         self.now = Box::new(now);
+        self
+    }
+
+    /// Sets the duration of the random phase, by the [`clock`](Self::clock). Default: no limit.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
         self
     }
 

@@ -53,6 +53,9 @@ struct Line {
     event: String,
     #[serde(default)]
     payload: Value,
+    /// The transition was observed: no event was sent.
+    #[serde(default)]
+    observed: bool,
     #[serde(default)]
     tried: Vec<Request>,
     fuzz: Option<Head>,
@@ -90,7 +93,7 @@ impl Regression {
             let Some(regression) = read.last_mut().filter(|last| last.name == line.run) else {
                 return Err(refuse(format!("the run {:?} has no creation before this line", line.run)));
             };
-            let event = Some(line.event).filter(|event| event != OBSERVED);
+            let event = Some(line.event).filter(|_| !line.observed);
             regression.requests.push(Request { event, payload: line.payload, refused: None });
             regression.requests.extend(line.tried);
         }
@@ -112,6 +115,7 @@ impl Regression {
             from,
             to,
             payload: None,
+            observed: false,
             tried: Vec::new(),
             fuzz: None,
         };
@@ -121,8 +125,10 @@ impl Regression {
         for Exchange { from, event, payload, refused, to } in &finding.exchanges {
             match to {
                 Some(to) if refused.is_none() && (event.is_some() || to != from) => {
+                    let observed = event.is_none();
                     let event = event.as_deref().unwrap_or(OBSERVED);
                     let mut line = written(lines.len() + 1, event, Some(from), to);
+                    line.observed = observed;
                     line.payload = Some(payload).filter(|payload| !payload.is_null());
                     lines.push(line);
                 }
@@ -151,6 +157,8 @@ struct Written<'a> {
     to: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<&'a Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    observed: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tried: Vec<Request>,
     #[serde(skip_serializing_if = "Option::is_none")]

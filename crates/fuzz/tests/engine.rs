@@ -96,7 +96,7 @@ fn time_limit_ends_the_random_phase() {
         now.set(now.get() + 1);
         Duration::from_millis(now.get())
     };
-    let fuzz = Fuzz::new(map()).time_limit(Duration::from_millis(10), clock);
+    let fuzz = Fuzz::new(map()).clock(clock).time_limit(Duration::from_millis(10));
     let report = fuzz.run(&mut Order::default()).unwrap();
     assert!(report.sequences < 30, "{report}");
     assert!(report.is_clean(), "{report}");

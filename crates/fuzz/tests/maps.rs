@@ -103,20 +103,22 @@ fn change_that_the_diagram_lacks_is_moved_by_itself() {
     assert_eq!(report.findings[0].exchanges.len(), 3, "{report}");
 }
 
+/// A system that refuses all.
+struct Never;
+impl Sut for Never {
+    fn reset(&mut self) -> Result<String, Broken> {
+        Ok("A".to_owned())
+    }
+    fn state(&mut self) -> Result<String, Broken> {
+        Ok("A".to_owned())
+    }
+    fn apply(&mut self, _: &str, _: &Value) -> Result<Reply, Broken> {
+        Ok(Reply::refused("never", "A"))
+    }
+}
+
 #[test]
 fn refusals_that_are_configured_are_permitted() {
-    struct Never;
-    impl Sut for Never {
-        fn reset(&mut self) -> Result<String, Broken> {
-            Ok("A".to_owned())
-        }
-        fn state(&mut self) -> Result<String, Broken> {
-            Ok("A".to_owned())
-        }
-        fn apply(&mut self, _: &str, _: &Value) -> Result<Reply, Broken> {
-            Ok(Reply::refused("never", "A"))
-        }
-    }
     let diagram = graph("stateDiagram-v2\n[*] --> A\nA --> B : go");
     for config in ["may_refuse: [go]", "may_refuse: [A.go]"] {
         let map = Map::new(&diagram, &Config::parse(config).unwrap()).unwrap();
@@ -133,18 +135,6 @@ fn refusals_that_are_configured_are_permitted() {
 
 #[test]
 fn guard_of_one_transition_permits_no_refusal_of_another() {
-    struct Never;
-    impl Sut for Never {
-        fn reset(&mut self) -> Result<String, Broken> {
-            Ok("A".to_owned())
-        }
-        fn state(&mut self) -> Result<String, Broken> {
-            Ok("A".to_owned())
-        }
-        fn apply(&mut self, _: &str, _: &Value) -> Result<Reply, Broken> {
-            Ok(Reply::refused("never", "A"))
-        }
-    }
     let diagram = graph("stateDiagram-v2\n[*] --> A\nA --> A : go [small]\nA --> B : go");
     let map = Map::new(&diagram, &Config::default()).unwrap();
     let report = Fuzz::new(map).run(&mut Never).unwrap();

@@ -1,7 +1,8 @@
 //! Stored regressions are replayed first, and are traces.
 
 use runstate::trace::{JsonlReader, Rulebook, Rules, Verdict, check_jsonl};
-use runstate_fuzz::{Fuzz, Kind, Regression};
+use runstate_fuzz::{Broken, Config, Fuzz, Kind, Map, Regression, Reply, Sut};
+use serde_json::Value;
 
 use super::order::{DIAGRAM, Fault, Order, fuzz, graph, map};
 
@@ -71,4 +72,33 @@ fn file_that_is_no_regression_is_refused_with_its_line() {
         let error = Regression::read(text).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+#[test]
+fn event_named_as_an_observation_is_sent_again() {
+    let source = "stateDiagram-v2\n[*] --> A\nA --> B : observed\nB --> A : back";
+    let map = Map::new(&graph(source), &Config::default()).unwrap();
+    /// It takes `observed` in B too.
+    struct Twice(&'static str);
+    impl Sut for Twice {
+        fn reset(&mut self) -> Result<String, Broken> {
+            self.0 = "A";
+            Ok("A".to_owned())
+        }
+        fn state(&mut self) -> Result<String, Broken> {
+            Ok(self.0.to_owned())
+        }
+        fn apply(&mut self, event: &str, _: &Value) -> Result<Reply, Broken> {
+            self.0 = match (self.0, event) {
+                (_, "observed") => "B",
+                ("B", "back") => "A",
+                (state, _) => return Ok(Reply::refused("no", state)),
+            };
+            Ok(Reply::taken(self.0))
+        }
+    }
+    let report = Fuzz::new(map.clone()).run(&mut Twice("A")).unwrap();
+    let text = Regression::write(&report.findings[0], &map, "twice-1").unwrap();
+    let again = Fuzz::new(map).sequences(0).regressions(Regression::read(&text).unwrap());
+    assert!(again.run(&mut Twice("A")).unwrap().findings[0].is_regression);
 }

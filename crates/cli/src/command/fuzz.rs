@@ -114,10 +114,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(sequences) = args.sequences {
         fuzz = fuzz.sequences(sequences);
     }
+    let (clock, began_ms) = (unix_clock(), unix_ms());
+    fuzz = fuzz.clock(move || Duration::from_millis(clock.now_ms().saturating_sub(began_ms)));
     if let Some(limit) = args.limit {
-        let (clock, began_ms) = (unix_clock(), unix_ms());
-        let now = move || Duration::from_millis(clock.now_ms().saturating_sub(began_ms));
-        fuzz = fuzz.time_limit(limit, now);
+        fuzz = fuzz.time_limit(limit);
     }
     let report = fuzz.run(&mut program).map_err(|error| {
         Failure::new(error.to_string())
@@ -163,7 +163,7 @@ fn map(args: &Args) -> Result<Map, Failure> {
         None => Config::default(),
         Some(file) => {
             let text = input::read_text(file, TEXT_LIMIT)?;
-            Config::parse(&text.text).map_err(|error| Failure::new(format!("{}: {error}", text.name)))?
+            Config::parse(&text.text).map_err(|error| Failure::rendered(format!("{}: {error}", text.name)))?
         }
     };
     let loaded = diagrams::load(&args.diagram)?;
