@@ -2,55 +2,58 @@
 
 use crate::artifact::{Action, PlanAnswer};
 
+/// The form that the built-in planner reads.
+const FORMS: &str =
+    "the built-in planner reads `send AMOUNT ASSET to ADDRESS` and `swap AMOUNT ASSET for ASSET`";
+
 /// Plans an intent such as `send 1.5 USDC to 0xabc` or `swap 2 USDC for WETH`. A part that the phrase lacks is a missing
-/// slot. Another intent has no action.
+/// slot. An intent with any other word, such as `not` or a second action, has no action.
 ///
 /// ```
 /// use runstate_service::{Action, plan_phrase};
 ///
-/// let plan = plan_phrase("Transfer 1.5 USDC to 0xabc");
+/// let plan = plan_phrase("Please transfer 1.5 USDC to 0xabc.");
 /// assert_eq!(plan.actions[0].slots().map(|(_, value)| value), [Some("1.5"), Some("USDC"), Some("0xabc")]);
 /// let plan = plan_phrase("swap 2 usdc");
 /// assert!(matches!(&plan.actions[0], Action::Swap { token_out: None, .. }));
-/// assert!(plan_phrase("what is my balance?").actions.is_empty());
+///
+/// let plan = plan_phrase("do not send 5 USDC to 0xabc");
+/// assert!(plan.actions.is_empty());
+/// assert!(plan.summary.starts_with("\"do\" is not understood"));
 /// ```
 pub fn plan_phrase(intent: &str) -> PlanAnswer {
-    let words: Vec<&str> = intent.split_whitespace().collect();
-    let verb = words.iter().position(|word| {
-        ["send", "transfer", "swap", "exchange"].iter().any(|verb| word.eq_ignore_ascii_case(verb))
-    });
-    let Some(verb) = verb else {
-        return PlanAnswer {
-            actions: Vec::new(),
-            summary: "the intent asks for no transfer and no swap".into(),
-        };
-    };
-    let swaps = words[verb].eq_ignore_ascii_case("swap") || words[verb].eq_ignore_ascii_case("exchange");
-    let rest = &words[verb + 1..];
-    let joint = rest.iter().position(|word| {
-        let joints: &[&str] = if swaps { &["for", "to", "into"] } else { &["to"] };
-        joints.iter().any(|joint| word.eq_ignore_ascii_case(joint))
-    });
-    let (before, after) = match joint {
-        Some(joint) => (&rest[..joint], rest.get(joint + 1)),
-        None => (rest, None),
-    };
-    let (mut amount, mut asset) = (None, None);
-    for word in before {
-        let starts_with_digit = word.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-        if amount.is_none() && starts_with_digit {
-            amount = Some(plain(word));
-        } else if asset.is_none() && !starts_with_digit {
-            asset = Some(plain(word));
-        }
+    match read(intent) {
+        Ok(action) => PlanAnswer { actions: vec![action], summary: intent.to_owned() },
+        Err(reason) => PlanAnswer { actions: Vec::new(), summary: format!("{reason}; {FORMS}") },
     }
-    let after = after.map(|word| plain(word));
-    let action = if swaps {
-        Action::Swap { amount_in: amount, token_in: asset, token_out: after, slippage_bps: None }
-    } else {
-        Action::Send { amount, asset, recipient: after }
+}
+
+fn read(intent: &str) -> Result<Action, String> {
+    let mut words =
+        intent.split_whitespace().map(plain).filter(|word| !is_one_of(word, &["please"])).peekable();
+    let verb = words.next().ok_or("the intent is empty")?;
+    let swaps = is_one_of(&verb, &["swap", "exchange"]);
+    if !swaps && !is_one_of(&verb, &["send", "transfer"]) {
+        return Err(format!("{verb:?} is not understood"));
+    }
+    let joints: &[&str] = if swaps { &["for", "to", "into"] } else { &["to"] };
+    let amount = words.next_if(|word| word.bytes().next().is_some_and(|byte| byte.is_ascii_digit()));
+    let asset = words.next_if(|word| !is_one_of(word, joints));
+    let target = match words.next_if(|word| is_one_of(word, joints)) {
+        Some(_) => words.next(),
+        None => None,
     };
-    PlanAnswer { actions: vec![action], summary: intent.to_owned() }
+    if let Some(other) = words.next() {
+        return Err(format!("{other:?} is not understood"));
+    }
+    Ok(match swaps {
+        true => Action::Swap { amount_in: amount, token_in: asset, token_out: target, slippage_bps: None },
+        false => Action::Send { amount, asset, recipient: target },
+    })
+}
+
+fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// The word without punctuation at its end.
