@@ -39,7 +39,7 @@
 //!
 //! // The graph asks for the missing recipient.
 //! assert_eq!(run.artifacts.needs_input.unwrap().missing[0].slot, "recipient");
-//! let answers = Answers { answers: [("recipient".into(), "0xbeef".into())].into(), intent: None };
+//! let answers = Answers { answers: [("recipient".into(), "0xbeef".into())].into(), ..Answers::default() };
 //! service.resume("run_1", &answers, "ada").await?;
 //! let run = service.drive("run_1").await?;
 //! assert_eq!(run.status, ServiceRunStatus::AwaitingApproval);
@@ -94,12 +94,12 @@ pub use rows::{
     EventRow, Numbered, RunStep, ServiceEvent, Step, StepName, StepPhase, TimelineEntry, TimelineStatus,
 };
 pub use service::{
-    Answers, Conflict, Handout, Mismatch, NewServiceRun, Operation, Poll, RunView, Service, ServiceError,
-    SubmittedBy,
+    Answers, Caller, Conflict, Handout, Mismatch, NewServiceRun, Operation, Poll, Request, RunView, Service,
+    ServiceError, SubmittedBy,
 };
 pub use store::{
-    Change, ListQuery, MemoryServiceStore, RunInfo, RunPage, RunPosition, ServiceChanges, ServiceLease,
-    ServiceStore, ServiceStoreError, StoredRun,
+    Change, KeyedAnswer, ListQuery, ListSort, MemoryServiceStore, RequestKey, RunInfo, RunPage, RunPosition,
+    ServiceChanges, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
 };
 pub use work::UnusableRun;
 

@@ -148,6 +148,8 @@ pub struct JudgeInput<'a> {
     pub policy_result: &'a PolicyResult,
     /// The decision of the policy.
     pub decision: &'a Decision,
+    /// The answers of the user, over all resumes since the intent.
+    pub user_inputs: &'a BTreeMap<String, Value>,
     /// The number of the attempt, from 1.
     pub attempt: u32,
 }
@@ -185,10 +187,13 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The first field that differs from an approved transaction.
-    pub fn difference(&self, approved: &TxRequest) -> Option<&'static str> {
+    /// The first field that differs from the approved transaction that was sent with that hash. Hexadecimal digits are
+    /// compared without their case.
+    pub fn difference(&self, hash: &str, approved: &TxRequest) -> Option<&'static str> {
         let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
-        if self.chain_id != approved.chain_id {
+        if !same(&self.hash, hash) {
+            Some("hash")
+        } else if self.chain_id != approved.chain_id {
             Some("chain")
         } else if !same(&self.from, &approved.from) {
             Some("from")

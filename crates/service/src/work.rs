@@ -1,17 +1,19 @@
 //! A run in memory, between two commits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use runstate::service_pass::{AnyServicePass, ServicePassStatus};
-use runstate::service_run::{AnyServiceRun, MIGRATIONS, ServiceRunRecord, ServiceRunStatus};
+use runstate::service_run::{AnyServiceRun, MIGRATIONS, ServiceRunRecord, tx_digest};
 use runstate::snapshot::{RestoreError, Snapshot, SnapshotError};
 use runstate::trace::Recorder;
 use runstate_runtime::clock::Clock;
 use serde_json::Value;
 
 use crate::artifact::Artifacts;
-use crate::rows::{Step, StepName, StepPhase, TimelineEntry, TimelineStatus};
+use crate::rows::{RunStep, Step, StepName, StepPhase, TimelineEntry, TimelineStatus};
+use crate::service::Caller;
 use crate::store::{Change, StoredRun};
 
 /// The error for a stored run that cannot be used.
@@ -27,6 +29,16 @@ pub enum UnusableRun {
     /// The run is RUNNING and has no pass.
     #[error("the run is RUNNING and has no pass")]
     NoPass,
+    /// The row and the machine of the run contradict each other.
+    #[error("the row has the {field} {row}, the machine has {machine}")]
+    Row {
+        /// The field.
+        field: &'static str,
+        /// The value of the row.
+        row: String,
+        /// The value of the machine.
+        machine: String,
+    },
     /// The machine cannot be stored.
     #[error("the machine cannot be stored: {0}")]
     Snapshot(#[from] SnapshotError),
@@ -43,6 +55,8 @@ pub(crate) struct Work {
     pub(crate) requested_by: Option<String>,
     /// The actors that created or resumed the run before.
     pub(crate) requesters: BTreeSet<String>,
+    /// The number of lost leases, with the present one.
+    pub(crate) lost: u32,
     stored: BTreeMap<String, Value>,
     current_step: Option<StepName>,
     /// The numbers of the pass and of the attempt, for the rows.
@@ -75,6 +89,7 @@ impl Work {
             artifacts: Artifacts::default(),
             requested_by: None,
             requesters: BTreeSet::new(),
+            lost: 0,
             stored: BTreeMap::new(),
             current_step: None,
             place: (0, 0),
@@ -95,12 +110,22 @@ impl Work {
             let name = pass_name(pass.record().pass());
             pass.observe(recorder.observer(&name));
         }
-        if pass.is_none() && run.status() == ServiceRunStatus::Running {
-            return Err(UnusableRun::NoPass);
+        agree("status", &stored.status, &run.status())?;
+        agree("id", &stored.id, &run.record().run_id())?;
+        agree("intent", &stored.intent, &run.record().intent())?;
+        match (&run, &pass) {
+            (AnyServiceRun::Running(_), None) => return Err(UnusableRun::NoPass),
+            (AnyServiceRun::Running(run), Some(pass)) => {
+                agree("pass", &pass.record().pass(), &run.state().pass())?;
+            }
+            _ => {}
         }
+        let artifacts = Artifacts::from_map(&stored.artifacts)?;
+        check_transactions(&run, &artifacts)?;
         Ok(Work {
-            artifacts: Artifacts::from_map(&stored.artifacts)?,
+            artifacts,
             stored: stored.artifacts,
+            lost: stored.lost,
             version: stored.version,
             requesters: stored.requested_by,
             current_step: stored.current_step,
@@ -122,6 +147,11 @@ impl Work {
 
     pub(crate) fn now_ms(&self) -> u64 {
         self.clock.now_ms()
+    }
+
+    /// Sets the numbers of the pass and of the attempt, for the rows of a pass that begins.
+    pub(crate) fn begin(&mut self, pass: u32) {
+        self.place = (pass, 1);
     }
 
     /// Moves the pass to its next node, and notes that the node begins.
@@ -164,6 +194,24 @@ impl Work {
         self.steps.push(Step { at_ms, pass, attempt, step, phase, actor, summary: summary.to_owned(), data });
     }
 
+    /// Notes a step that a caller takes.
+    pub(crate) fn act(
+        &mut self,
+        step: RunStep,
+        phase: StepPhase,
+        caller: &Caller,
+        summary: &str,
+        mut data: Value,
+    ) {
+        if let Some(person) = &caller.on_behalf_of {
+            match &mut data {
+                Value::Object(data) => drop(data.insert("on_behalf_of".to_owned(), person.as_str().into())),
+                _ => data = serde_json::json!({ "on_behalf_of": person }),
+            }
+        }
+        self.step(step.into(), phase, Some(&caller.actor), summary, data);
+    }
+
     /// The change since the last commit.
     pub(crate) fn change(&mut self) -> Result<Change, UnusableRun> {
         let artifacts = self.artifacts.to_map();
@@ -188,8 +236,41 @@ impl Work {
             timeline: std::mem::take(&mut self.timeline),
             trace: self.recorder.take().iter().map(|event| event.to_json()).collect(),
             requested_by: self.requested_by.take(),
+            answer: None,
         })
     }
+}
+
+/// Checks that a person sees and approves the transactions that are handed out.
+fn check_transactions(run: &AnyServiceRun, artifacts: &Artifacts) -> Result<(), UnusableRun> {
+    let Some((transactions, digest)) = transactions(run) else { return Ok(()) };
+    agree("digest", &digest, &tx_digest(transactions))?;
+    let shown: Vec<Value> =
+        artifacts.tx_requests.iter().flatten().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    agree("digest of its artifact tx_requests", &tx_digest(&shown), &digest)
+}
+
+/// The transactions of a run, and their digest.
+fn transactions(run: &AnyServiceRun) -> Option<(&[Value], &str)> {
+    match run {
+        AnyServiceRun::AwaitingApproval(run) => Some((run.state().tx_requests(), run.state().digest())),
+        AnyServiceRun::ApprovedReady(run) => Some((run.state().tx_requests(), run.state().digest())),
+        AnyServiceRun::Submitted(run) => Some((run.state().tx_requests(), run.state().digest())),
+        AnyServiceRun::Confirmed(run) => Some((run.state().tx_requests(), run.state().digest())),
+        AnyServiceRun::Reverted(run) => Some((run.state().tx_requests(), run.state().digest())),
+        AnyServiceRun::Rejected(run) => Some((run.state().tx_requests(), run.state().digest())),
+        AnyServiceRun::Created(_)
+        | AnyServiceRun::Running(_)
+        | AnyServiceRun::Paused(_)
+        | AnyServiceRun::Blocked(_)
+        | AnyServiceRun::Failed(_) => None,
+    }
+}
+
+/// Compares a value of the row with that of the machine.
+fn agree(field: &'static str, row: &dyn fmt::Display, machine: &dyn fmt::Display) -> Result<(), UnusableRun> {
+    let (row, machine) = (row.to_string(), machine.to_string());
+    if row == machine { Ok(()) } else { Err(UnusableRun::Row { field, row, machine }) }
 }
 
 fn place_of(pass: &AnyServicePass) -> (u32, u32) {

@@ -11,9 +11,9 @@ use runstate_runtime::clock::TokioClock;
 use runstate_service::script::Script;
 use runstate_service::sim::SimChain;
 use runstate_service::{
-    Answers, Change, Config, EventRow, ListQuery, MemoryServiceStore, NewServiceRun, Numbered, Ports,
-    RunPage, RunView, Service, ServiceChanges, ServiceLease, ServiceStore, ServiceStoreError, Step,
-    StoredRun, TimelineEntry,
+    Answers, Change, Config, EventRow, KeyedAnswer, ListQuery, MemoryServiceStore, NewServiceRun, Numbered,
+    Ports, RequestKey, RunPage, RunView, Service, ServiceChanges, ServiceCursor, ServiceLease, ServiceStore,
+    ServiceStoreError, Step, StoredRun, TimelineEntry,
 };
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ impl Bench {
 
     /// Resumes the run with one answer and drives the pass to the outcome.
     pub(crate) async fn answer(&self, slot: &str, answer: impl Into<Value>) -> RunView {
-        let answers = Answers { answers: [(slot.to_owned(), answer.into())].into(), intent: None };
+        let answers = Answers { answers: [(slot.to_owned(), answer.into())].into(), ..Answers::default() };
         self.service.resume("run_1", &answers, "ada").await.unwrap();
         self.service.drive("run_1").await.unwrap()
     }
@@ -193,8 +193,17 @@ impl ServiceStore for Counting {
         self.store.trace(run, after, limit).await
     }
 
-    async fn changes(&self, cursor: u64, timeout: Duration) -> Stored<ServiceChanges> {
-        self.store.changes(cursor, timeout).await
+    async fn answer(&self, key: &RequestKey, now_ms: u64) -> Stored<Option<KeyedAnswer>> {
+        self.store.answer(key, now_ms).await
+    }
+
+    async fn changes(
+        &self,
+        cursor: ServiceCursor,
+        limit: usize,
+        timeout: Duration,
+    ) -> Stored<ServiceChanges> {
+        self.store.changes(cursor, limit, timeout).await
     }
 
     async fn delete(&self, run: &str) -> Stored<()> {

@@ -19,7 +19,9 @@ pub(super) fn check_hashes<'h>(hashes: impl IntoIterator<Item = &'h String>, tra
         if hash.trim().is_empty() {
             return Err(ServiceRunError::BlankHash);
         }
-        if !seen.insert(hash) {
+        // The digits of a hexadecimal hash have no case.
+        let is_hex = hash.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"));
+        if !seen.insert(if is_hex { hash.to_ascii_lowercase() } else { hash.clone() }) {
             return Err(ServiceRunError::RepeatedHash { hash: hash.clone() });
         }
     }

@@ -56,6 +56,18 @@ impl Graph {
         }
     }
 
+    /// Fails the pass at a node whose drivers were lost.
+    pub(crate) fn give_up(&self, work: &mut Work, lost: u32) {
+        let Some(pass) = work.pass.take() else { return };
+        if pass.status() == ServicePassStatus::Finalize {
+            work.pass = Some(pass);
+            return;
+        }
+        let error = format!("the node lost {lost} drivers, which ended without a result");
+        let next = fatal(work, pass, error);
+        work.enter(next);
+    }
+
     /// Executes the node at which the pass stands, which does I/O.
     pub(crate) async fn perform(&self, work: &mut Work) {
         let Some(pass) = work.pass.take() else { return };

@@ -101,6 +101,7 @@ impl Graph {
             simulation,
             policy_result,
             decision,
+            user_inputs: &artifacts.user_inputs,
             attempt,
         };
         within("the judge", self.config.port_limit, judge.judge(&input)).await

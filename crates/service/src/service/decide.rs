@@ -3,12 +3,13 @@
 use runstate::service_run::{AnyServiceRun, Approve, FinalStatus, Reject};
 use serde_json::json;
 
-use super::{Operation, RunView, Service, ServiceError, check_note, conflict, invalid, named, refused};
+use super::{Caller, Operation, RunView, Service, ServiceError, check_note, conflict, invalid, refused};
 use crate::rows::{RunStep, StepPhase};
+use crate::work::Work;
 
 impl Service {
-    /// Approves the transactions with that digest in the name of `actor`. Without a digest it approves those that the
-    /// run has.
+    /// Approves the transactions with that digest in the name of the caller. Without a digest it approves those that
+    /// the run has.
     ///
     /// # Errors
     /// [`ServiceError::Conflict`] for a run whose final status is not READY or that is not AWAITING_APPROVAL,
@@ -19,11 +20,12 @@ impl Service {
         run: &str,
         digest: Option<&str>,
         notes: &str,
-        actor: &str,
+        caller: impl Into<Caller>,
     ) -> Result<RunView, ServiceError> {
-        named(actor)?;
+        let caller = caller.into();
         check_note("notes", notes)?;
-        self.change(run, |work| {
+        let actor = caller.actor.as_str();
+        let approve = |work: &mut Work| {
             if work.run.final_status() != Some(FinalStatus::Ready) {
                 return Err(refused(work, Operation::Approve));
             }
@@ -49,22 +51,26 @@ impl Service {
                     return Err(refused(work, Operation::Approve));
                 }
             };
-            let data = json!({ "decision": "approved" });
-            work.step(RunStep::HumanApproval.into(), StepPhase::Done, Some(actor), notes, data);
+            decided(work, &caller, "approved", notes);
             Ok(())
-        })
-        .await?;
-        self.get(run).await
+        };
+        self.change(run, &caller, approve, |(), run| run).await
     }
 
-    /// Rejects the transactions in the name of `actor`.
+    /// Rejects the transactions in the name of the caller.
     ///
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is not AWAITING_APPROVAL.
-    pub async fn reject(&self, run: &str, reason: &str, actor: &str) -> Result<RunView, ServiceError> {
-        named(actor)?;
+    pub async fn reject(
+        &self,
+        run: &str,
+        reason: &str,
+        caller: impl Into<Caller>,
+    ) -> Result<RunView, ServiceError> {
+        let caller = caller.into();
         check_note("reason", reason)?;
-        self.change(run, |work| {
+        let actor = caller.actor.as_str();
+        let reject = |work: &mut Work| {
             let at_ms = work.now_ms();
             work.run = match work.take_run() {
                 AnyServiceRun::AwaitingApproval(run) => match run.reject(Reject::new(actor, reason, at_ms)) {
@@ -76,11 +82,20 @@ impl Service {
                     return Err(refused(work, Operation::Reject));
                 }
             };
-            let data = json!({ "decision": "rejected" });
-            work.step(RunStep::HumanApproval.into(), StepPhase::Done, Some(actor), reason, data);
+            decided(work, &caller, "rejected", reason);
             Ok(())
-        })
-        .await?;
-        self.get(run).await
+        };
+        self.change(run, &caller, reject, |(), run| run).await
     }
+}
+
+/// Notes the decision with the digest of the transactions that it is about.
+fn decided(work: &mut Work, caller: &Caller, decision: &str, note: &str) {
+    let digest = match &work.run {
+        AnyServiceRun::ApprovedReady(run) => Some(run.state().digest()),
+        AnyServiceRun::Rejected(run) => Some(run.state().digest()),
+        _ => None,
+    };
+    let data = json!({ "decision": decision, "digest": digest });
+    work.act(RunStep::HumanApproval, StepPhase::Done, caller, note, data);
 }

@@ -6,11 +6,15 @@ use super::{RunView, Service, ServiceError, unusable};
 use crate::store::{ServiceLease, ServiceStoreError};
 use crate::work::Work;
 
+/// The number of leases that a node may lose. With the next one the run fails: it ends its drivers.
+const MAX_LOST: u32 = 5;
+
 impl Service {
     /// Drives the pass of a RUNNING run to its outcome, under a lease. A run in another status is returned as it is.
     ///
     /// Each node with input or output is one commit, together with the nodes without it that follow. After a crash the
-    /// pass continues behind its last commit: a node only reads, so its repetition is safe.
+    /// pass continues behind its last commit: a node only reads, so its repetition is safe. A node that ends its drivers
+    /// five times fails the run.
     ///
     /// # Errors
     /// [`ServiceStoreError::Held`] while another driver has the lease, [`ServiceStoreError::Fenced`] if another one
@@ -36,10 +40,12 @@ impl Service {
         Ok(Some(self.get(&lease.run).await?))
     }
 
-    async fn drive_leased(&self, lease: &ServiceLease) -> Result<(), ServiceError> {
+    pub(super) async fn drive_leased(&self, lease: &ServiceLease) -> Result<(), ServiceError> {
         let result = self.drive_to_the_end(lease).await;
         match &result {
             Ok(()) | Err(ServiceError::Store(ServiceStoreError::Fenced { .. })) => {}
+            // No driver of this program can use the run: the others come first until the term of the lease.
+            Err(ServiceError::Unusable { .. }) => {}
             // Another driver may try at once. A store that cannot be reached keeps the lease until its term.
             Err(_) => drop(self.store.release(lease).await),
         }
@@ -49,6 +55,9 @@ impl Service {
     async fn drive_to_the_end(&self, lease: &ServiceLease) -> Result<(), ServiceError> {
         let stored = self.store.load(&lease.run).await?;
         let mut work = Work::of(stored, &self.clock).map_err(unusable(&lease.run))?;
+        if work.lost > MAX_LOST {
+            self.graph.give_up(&mut work, MAX_LOST);
+        }
         // The pass stands at a node with I/O, unless the run was stored under another configuration.
         self.graph.settle(&mut work);
         loop {

@@ -5,9 +5,12 @@ use std::num::NonZeroU32;
 
 use runstate::service_pass::{AnyServicePass, PassRecord, ServicePass};
 use runstate::service_run::{AnyServiceRun, Resume, Start};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Operation, RunView, Service, ServiceError, check_intent, conflict, invalid, named, refused};
+use super::{
+    Caller, Operation, RunView, Service, ServiceError, check_intent, conflict, invalid, not_an_address,
+    refused,
+};
 use crate::config::is_address;
 use crate::rows::{RunStep, StepPhase};
 use crate::slots::text_of;
@@ -20,19 +23,30 @@ pub struct Answers {
     pub answers: BTreeMap<String, Value>,
     /// Another intent, for a run with the final status NOOP.
     pub intent: Option<String>,
+    /// Data of the caller, such as the id of a form: at most 16 KiB of JSON. The step has it; the graph never reads it.
+    pub metadata: BTreeMap<String, Value>,
 }
 
+/// The largest number of answers in one resume.
+const MAX_ANSWERS: usize = 64;
+
+/// The longest name of a slot, in characters.
+const MAX_SLOT: usize = 64;
+
+/// The longest answer and the longest metadata, in bytes of JSON.
+const MAX_JSON: usize = 16 * 1024;
+
 impl Service {
-    /// Starts a run in the name of `actor`: the first pass begins. [`drive`](Self::drive) executes it.
+    /// Starts a run in the name of the caller: the first pass begins. [`drive`](Self::drive) executes it.
     ///
     /// The nodes without input and output execute at once. A run whose intent, wallet or chain is missing is PAUSED
     /// then.
     ///
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is not CREATED.
-    pub async fn start(&self, run: &str, actor: &str) -> Result<RunView, ServiceError> {
-        named(actor)?;
-        self.change(run, |work| {
+    pub async fn start(&self, run: &str, caller: impl Into<Caller>) -> Result<RunView, ServiceError> {
+        let caller = caller.into();
+        let start = |work: &mut Work| {
             work.run = match work.take_run() {
                 AnyServiceRun::Created(run) => run.start(Start).into(),
                 other => {
@@ -41,28 +55,34 @@ impl Service {
                 }
             };
             let inputs = work.run.record().user_inputs().clone();
-            self.begin_pass(work, actor, "started", &inputs);
+            self.begin_pass(work, &caller, "started", &inputs, Value::Null);
             Ok(())
-        })
-        .await?;
-        self.get(run).await
+        };
+        self.change(run, &caller, start, |(), run| run).await
     }
 
-    /// Resumes a PAUSED run in the name of `actor`: another pass begins, with the answers of all resumes since the
+    /// Resumes a PAUSED run in the name of the caller: another pass begins, with the answers of all resumes since the
     /// current intent.
     ///
     /// # Errors
     /// [`ServiceError::NoCheckpoint`] for a run that was never started, [`ServiceError::Conflict`] for another one that
     /// is not PAUSED. [`ServiceError::IntentWhileInputIsNeeded`] for another intent while answers are wanted.
-    /// [`ServiceError::Invalid`] for a wallet that is no address, a chain that is neither a known name nor an id, and an
-    /// intent of another length.
-    pub async fn resume(&self, run: &str, answers: &Answers, actor: &str) -> Result<RunView, ServiceError> {
-        named(actor)?;
+    /// [`ServiceError::Invalid`] for a wallet that is no address, a chain that is neither a known name nor an id, an
+    /// answer that is a number with a fraction or an exponent, which JSON does not keep exactly, more than 64 answers,
+    /// and values that are too long.
+    pub async fn resume(
+        &self,
+        run: &str,
+        answers: &Answers,
+        caller: impl Into<Caller>,
+    ) -> Result<RunView, ServiceError> {
+        let caller = caller.into();
         if let Some(intent) = &answers.intent {
             check_intent(intent)?;
         }
         let resume = self.resume_event(answers)?;
-        self.change(run, |work| {
+        check_answers(answers)?;
+        let resume = |work: &mut Work| {
             if work.pass.is_none() {
                 return Err(ServiceError::NoCheckpoint(conflict(work, Operation::Resume)));
             }
@@ -80,22 +100,25 @@ impl Service {
                     return Err(refused(work, Operation::Resume));
                 }
             };
-            work.requested_by = Some(actor.to_owned());
+            work.requested_by = Some(caller.actor.clone());
             // Answers about an earlier intent say nothing about another one. The record keeps them.
             let mut inputs = match &answers.intent {
                 Some(_) => BTreeMap::new(),
                 None => work.artifacts.user_inputs.clone(),
             };
             inputs.extend(answers.answers.clone());
-            self.begin_pass(work, actor, "resumed", &inputs);
+            let metadata = match answers.metadata.is_empty() {
+                true => Value::Null,
+                false => json!({ "metadata": answers.metadata }),
+            };
+            self.begin_pass(work, &caller, "resumed", &inputs, metadata);
             Ok(())
-        })
-        .await?;
-        self.get(run).await
+        };
+        self.change(run, &caller, resume, |(), run| run).await
     }
 
     fn resume_event(&self, answers: &Answers) -> Result<Resume, ServiceError> {
-        let Answers { answers, intent } = answers;
+        let Answers { answers, intent, metadata: _ } = answers;
         let mut resume = Resume::with_answers(answers.iter().map(|(slot, answer)| (slot, answer.clone())));
         if let Some(intent) = intent {
             resume = resume.new_intent(intent);
@@ -104,7 +127,7 @@ impl Service {
             match text_of(wallet).filter(|wallet| is_address(wallet)) {
                 Some(wallet) => resume = resume.for_wallet(wallet),
                 None => {
-                    return Err(invalid("wallet_address", "expected 0x and 1 to 62 hexadecimal digits"));
+                    return Err(invalid("wallet_address", not_an_address(wallet)));
                 }
             }
         }
@@ -125,12 +148,20 @@ impl Service {
     }
 
     /// Begins the pass of a run that became RUNNING, and executes its first nodes.
-    fn begin_pass(&self, work: &mut Work, actor: &str, summary: &str, inputs: &BTreeMap<String, Value>) {
+    fn begin_pass(
+        &self,
+        work: &mut Work,
+        caller: &Caller,
+        summary: &str,
+        inputs: &BTreeMap<String, Value>,
+        data: Value,
+    ) {
         let pass = match &work.run {
             AnyServiceRun::Running(run) => run.state().pass(),
             other => unreachable!("a pass begins in RUNNING, not in {}", other.status()),
         };
-        work.step(RunStep::RunStarted.into(), StepPhase::Done, Some(actor), summary, Value::Null);
+        work.begin(pass);
+        work.act(RunStep::RunStarted, StepPhase::Done, caller, summary, data);
         work.artifacts.begin_pass(inputs);
         let mut record = PassRecord::new(&work.id)
             .numbered(NonZeroU32::new(pass).unwrap_or(NonZeroU32::MIN))
@@ -142,4 +173,35 @@ impl Service {
         work.enter(AnyServicePass::from(ServicePass::new(record)));
         self.graph.settle(work);
     }
+}
+
+/// Checks the number of the answers and the form of each.
+fn check_answers(answers: &Answers) -> Result<(), ServiceError> {
+    let Answers { answers, intent: _, metadata } = answers;
+    if answers.len() > MAX_ANSWERS {
+        let reason = format!("got {} answers, expected at most {MAX_ANSWERS}", answers.len());
+        return Err(invalid("answers", reason));
+    }
+    for (slot, answer) in answers {
+        if !(1..=MAX_SLOT).contains(&slot.chars().count()) {
+            let reason =
+                format!("got a slot of {} characters, expected 1 to {MAX_SLOT}", slot.chars().count());
+            return Err(invalid("answers", reason));
+        }
+        let size = answer.to_string().len();
+        if size > MAX_JSON {
+            let reason = format!("{slot}: got {size} bytes, expected at most {MAX_JSON}");
+            return Err(invalid("answers", reason));
+        }
+        if answer.is_f64() {
+            let reason =
+                format!("{slot}: got the number {answer}, expected an integer, or the number as a string");
+            return Err(invalid("answers", reason));
+        }
+    }
+    let size = json!(metadata).to_string().len();
+    if size > MAX_JSON {
+        return Err(invalid("metadata", format!("got {size} bytes, expected at most {MAX_JSON}")));
+    }
+    Ok(())
 }

@@ -6,16 +6,18 @@ use runstate::service_run::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Operation, RunView, Service, ServiceError, invalid, named, refused, unusable};
+use super::{Caller, Operation, RunView, Service, ServiceError, invalid, refused, unusable};
 use crate::artifact::TxRequest;
 use crate::limit::within;
 use crate::port::Receipt;
 use crate::rows::{RunStep, StepPhase};
-use crate::store::ServiceStoreError;
 use crate::work::Work;
 
+/// The longest hash, in characters.
+const MAX_HASH: usize = 256;
+
 /// The transactions of an approved run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Handout {
     /// The transactions, in the order in which they must be signed.
@@ -37,17 +39,17 @@ pub enum SubmittedBy {
 }
 
 /// A mined transaction that differs from the approved one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Mismatch {
     /// The hash.
     pub hash: String,
     /// The first field that differs.
-    pub field: &'static str,
+    pub field: String,
 }
 
 /// The result of reading the receipts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Poll {
     /// Whether all transactions of the run were sent and mined.
@@ -67,9 +69,9 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is not APPROVED_READY, [`ServiceError::NothingToSign`] for one without
     /// transactions.
-    pub async fn execute(&self, run: &str, actor: &str) -> Result<Handout, ServiceError> {
-        named(actor)?;
-        self.change(run, |work| {
+    pub async fn execute(&self, run: &str, caller: impl Into<Caller>) -> Result<Handout, ServiceError> {
+        let caller = caller.into();
+        let execute = |work: &mut Work| {
             let AnyServiceRun::ApprovedReady(approved) = &work.run else {
                 return Err(refused(work, Operation::Execute));
             };
@@ -80,10 +82,10 @@ impl Service {
             let handout =
                 Handout { tx_requests: state.tx_requests().to_vec(), digest: state.digest().to_owned() };
             let data = json!({ "digest": handout.digest });
-            work.step(RunStep::ExecutePrep.into(), StepPhase::Done, Some(actor), "", data);
+            work.act(RunStep::ExecutePrep, StepPhase::Done, &caller, "", data);
             Ok(handout)
-        })
-        .await
+        };
+        self.change(run, &caller, execute, |handout, _| handout).await
     }
 
     /// Notes the hashes of sent transactions, in the order of the transactions. The first ones may come alone; a later
@@ -97,10 +99,15 @@ impl Service {
         run: &str,
         tx_hashes: &[String],
         by: SubmittedBy,
-        actor: &str,
+        caller: impl Into<Caller>,
     ) -> Result<RunView, ServiceError> {
-        named(actor)?;
-        self.change(run, |work| {
+        let caller = caller.into();
+        if let Some(hash) = tx_hashes.iter().find(|hash| hash.chars().count() > MAX_HASH) {
+            let got = hash.chars().count();
+            return Err(invalid("tx_hashes", format!("got {got} characters, expected at most {MAX_HASH}")));
+        }
+        let actor = caller.actor.as_str();
+        let submit = |work: &mut Work| {
             let at_ms = work.now_ms();
             work.run = match work.take_run() {
                 AnyServiceRun::ApprovedReady(run) => {
@@ -120,11 +127,10 @@ impl Service {
                 }
             };
             let data = json!({ "tx_hashes": tx_hashes, "submitted_by": by });
-            work.step(RunStep::TxSubmitted.into(), StepPhase::Done, Some(actor), "", data);
+            work.act(RunStep::TxSubmitted, StepPhase::Done, &caller, "", data);
             Ok(())
-        })
-        .await?;
-        self.get(run).await
+        };
+        self.change(run, &caller, submit, |(), run| run).await
     }
 
     /// Reads the receipts of the sent transactions. A run is CONFIRMED when all its transactions are mined with success
@@ -133,10 +139,13 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is not SUBMITTED. [`ServiceError::Port`] if the chain cannot be
     /// reached; the run stays as it is.
-    pub async fn poll_tx(&self, run: &str, actor: &str) -> Result<Poll, ServiceError> {
-        named(actor)?;
+    pub async fn poll_tx(&self, run: &str, caller: impl Into<Caller>) -> Result<Poll, ServiceError> {
+        let caller = caller.into();
+        caller.check()?;
         loop {
-            let mut work = self.load(run).await?;
+            let row = self.store.load(run).await?;
+            self.check_key(&caller).await?;
+            let mut work = Work::of(row.clone(), &self.clock).map_err(unusable(run))?;
             let submitted = match work.take_run() {
                 AnyServiceRun::Submitted(submitted) => submitted,
                 other => {
@@ -144,13 +153,10 @@ impl Service {
                     return Err(refused(&work, Operation::PollTx));
                 }
             };
-            let poll = self.poll(&mut work, submitted, actor).await?;
-            let change = work.change().map_err(unusable(run))?;
-            match self.store.compare_and_set(run, work.version, &change).await {
-                Ok(_) => return Ok(poll),
-                // Further hashes came meanwhile: their receipts count too.
-                Err(ServiceStoreError::Version { .. }) => {}
-                Err(error) => return Err(error.into()),
+            let poll = self.poll(&mut work, submitted, &caller).await?;
+            // Further hashes may have come meanwhile: their receipts count too.
+            if let Some(poll) = self.store_change(row, work, &caller, |_| poll).await? {
+                return Ok(poll);
             }
         }
     }
@@ -159,7 +165,7 @@ impl Service {
         &self,
         work: &mut Work,
         run: ServiceRun<Submitted>,
-        actor: &str,
+        caller: &Caller,
     ) -> Result<Poll, ServiceError> {
         let approved: Vec<TxRequest> = run
             .state()
@@ -173,8 +179,8 @@ impl Service {
             let call = self.graph.ports.receipts.receipt(approved.chain_id, hash);
             let receipt = within("the chain", self.config().port_limit, call).await?;
             if let Some(receipt) = &receipt {
-                match receipt.difference(approved) {
-                    Some(field) => mismatches.push(Mismatch { hash: hash.clone(), field }),
+                match receipt.difference(hash, approved) {
+                    Some(field) => mismatches.push(Mismatch { hash: hash.clone(), field: field.to_owned() }),
                     None if !receipt.success => reverted = reverted.or(Some(hash.clone())),
                     None => {}
                 }
@@ -191,7 +197,7 @@ impl Service {
         };
         let count = receipts.iter().flatten().count();
         let data = json!({ "mined": count, "transactions": approved.len() });
-        work.step(RunStep::TxPoll.into(), phase, Some(actor), &summary, data);
+        work.act(RunStep::TxPoll, phase, caller, &summary, data);
         work.run = if let Some(hash) = reverted {
             let reason = format!("{hash} was reverted");
             work.step(RunStep::TxReverted.into(), StepPhase::Done, None, &reason, Value::Null);

@@ -1,16 +1,24 @@
 //! The view of a run for its users.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use runstate::service_run::{AnyServiceRun, FinalStatus, ServiceRunStatus};
+use serde::{Deserialize, Serialize};
 
-use super::error::Operation;
+use super::Service;
+use super::error::{Operation, ServiceError};
 use crate::artifact::Artifacts;
-use crate::rows::StepName;
-use crate::store::StoredRun;
+use crate::rows::{EventRow, Numbered, Step, StepName, TimelineEntry};
+use crate::store::{ListQuery, RunPage, ServiceChanges, ServiceCursor, StoredRun};
+
+fn is_empty(artifacts: &Artifacts) -> bool {
+    *artifacts == Artifacts::default()
+}
 
 /// A run as its users see it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RunView {
     /// The id.
@@ -41,13 +49,90 @@ pub struct RunView {
     pub decided_by: Option<(String, u64)>,
     /// The actors that created or resumed the run.
     pub requested_by: BTreeSet<String>,
-    /// The artifacts.
+    /// The artifacts. The stored answer to a request has none of them.
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub artifacts: Artifacts,
-    /// The operations that the run allows.
-    pub allowed: &'static [Operation],
+}
+
+/// Reads of stored rows.
+impl Service {
+    /// Returns a page of runs.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub async fn list(&self, query: &ListQuery) -> Result<RunPage, ServiceError> {
+        Ok(self.store.list(query).await?)
+    }
+
+    /// Returns steps of a run: at most `limit` with a number above `after`, in order.
+    ///
+    /// # Errors
+    /// [`ServiceStoreError::NoRun`](crate::ServiceStoreError::NoRun).
+    pub async fn steps(
+        &self,
+        run: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Numbered<Step>>, ServiceError> {
+        Ok(self.store.steps(run, after, limit).await?)
+    }
+
+    /// Returns timeline entries of a run: at most `limit` with a number above `after`, in order.
+    ///
+    /// # Errors
+    /// [`ServiceStoreError::NoRun`](crate::ServiceStoreError::NoRun).
+    pub async fn timeline(
+        &self,
+        run: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Numbered<TimelineEntry>>, ServiceError> {
+        Ok(self.store.timeline(run, after, limit).await?)
+    }
+
+    /// Returns events of a run: at most `limit` with a number above `after`, in order.
+    ///
+    /// # Errors
+    /// [`ServiceStoreError::NoRun`](crate::ServiceStoreError::NoRun).
+    pub async fn events(
+        &self,
+        run: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Numbered<EventRow>>, ServiceError> {
+        Ok(self.store.events(run, after, limit).await?)
+    }
+
+    /// Returns trace lines of a run, as JSON: at most `limit` after the first `after` ones.
+    ///
+    /// # Errors
+    /// [`ServiceStoreError::NoRun`](crate::ServiceStoreError::NoRun).
+    pub async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<String>, ServiceError> {
+        Ok(self.store.trace(run, after, limit).await?)
+    }
+
+    /// Waits for runs that changed after the cursor, at most for `timeout`. Returns at most `limit` runs; the cursor then
+    /// leads to the others.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub async fn changes(
+        &self,
+        cursor: ServiceCursor,
+        limit: usize,
+        timeout: Duration,
+    ) -> Result<ServiceChanges, ServiceError> {
+        Ok(self.store.changes(cursor, limit, timeout).await?)
+    }
 }
 
 impl RunView {
+    /// The operations that the run allows.
+    pub fn allowed(&self) -> &'static [Operation] {
+        Operation::allowed(self.status)
+    }
+
+    /// Makes the view of a stored run.
     pub(super) fn new(stored: &StoredRun, run: &AnyServiceRun, artifacts: Artifacts) -> Self {
         let (digest, decided_by, tx_hashes): (_, _, &[String]) = match run {
             AnyServiceRun::AwaitingApproval(run) => (Some(run.state().digest()), None, &[]),
@@ -96,7 +181,6 @@ impl RunView {
             decided_by: decided_by.map(|(actor, at_ms)| (actor.to_owned(), at_ms)),
             requested_by: stored.requested_by.clone(),
             artifacts,
-            allowed: Operation::allowed(stored.status),
         }
     }
 }

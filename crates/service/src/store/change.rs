@@ -37,6 +37,33 @@ pub struct Change {
     pub trace: Vec<String>,
     /// The actor, if the change creates or resumes the run.
     pub requested_by: Option<String>,
+    /// The answer to the request that makes the change, for its repetition. Default: none, for a request without a key.
+    pub answer: Option<KeyedAnswer>,
+}
+
+/// The key of a request, which its principal made. A repeated request has the same key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RequestKey {
+    /// The principal. Keys of two principals are never the same.
+    pub principal: String,
+    /// The key.
+    pub key: String,
+}
+
+impl RequestKey {
+    /// The time for which a store keeps an answer, in milliseconds: 24 hours.
+    pub const TERM_MS: u64 = 24 * 60 * 60 * 1_000;
+}
+
+/// The answer to a request, stored with its change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyedAnswer {
+    /// The key of the request.
+    pub key: RequestKey,
+    /// The digest of the request's content.
+    pub digest: String,
+    /// The answer.
+    pub answer: Value,
 }
 
 impl Change {
@@ -61,6 +88,7 @@ impl Change {
     /// Applies the change to the row of a run. The other rows are appended by the store.
     pub fn apply_to(&self, run: &mut StoredRun) {
         run.version += 1;
+        run.lost = 0;
         // A clock that was set back does not move a run before its creation.
         run.updated_at_ms = self.at_ms.max(run.updated_at_ms);
         run.status = self.status;
@@ -95,6 +123,7 @@ impl Change {
             artifacts: BTreeMap::new(),
             requested_by: Default::default(),
             trace_lines: 0,
+            lost: 0,
         };
         self.apply_to(&mut row);
         row

@@ -21,6 +21,14 @@ pub enum ServiceStoreError {
         /// The id.
         run: String,
     },
+    /// An answer is stored under the key of the change's request. Nothing of the change is stored.
+    #[error("the key {key:?} of {principal} has an answer already")]
+    KeyTaken {
+        /// The principal.
+        principal: String,
+        /// The key.
+        key: String,
+    },
     /// The run is leased.
     #[error("run {run:?} is leased by {holder} for another {} ms", left.as_millis())]
     Held {
@@ -31,14 +39,14 @@ pub enum ServiceStoreError {
         /// The time until the lease expires without a renewal.
         left: Duration,
     },
-    /// The run was claimed again. The holder of the older lease must stop.
-    #[error("the lease {fence} of run {run:?} is over; the newest is {current}")]
+    /// The lease was released, or the run was claimed again. The holder must stop.
+    #[error("the lease {fence} of run {run:?} is over; the newest lease was {current}")]
     Fenced {
         /// The run.
         run: String,
         /// The fencing token of the refused lease.
         fence: u64,
-        /// The fencing token of the newest lease.
+        /// The fencing token of the newest lease, which may be over too.
         current: u64,
     },
     /// The run has another version.

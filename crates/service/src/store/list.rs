@@ -8,12 +8,25 @@ use serde::{Deserialize, Serialize};
 use super::StoredRun;
 use crate::rows::StepName;
 
-/// The place of a run in a list: the newest run is the first.
+/// The order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListSort {
+    /// The newest run first.
+    #[default]
+    Newest,
+    /// The oldest run first.
+    Oldest,
+    /// The run that changed last first. A run that changes between two pages can be on neither or on both.
+    Changed,
+}
+
+/// The place of a run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunPosition {
-    /// The time of creation, in milliseconds since the Unix epoch.
-    pub created_at_ms: u64,
+    /// The time by which the list is sorted, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
     /// The id.
     pub id: String,
 }
@@ -30,6 +43,8 @@ pub struct RunPosition {
 pub struct ListQuery {
     /// The maximum number of runs.
     pub limit: usize,
+    /// The order. Default: the newest run first.
+    pub sort: ListSort,
     /// The position of the last run of the page before. Default: none, for the first page.
     pub after: Option<RunPosition>,
     /// The statuses. Default: all.
@@ -49,6 +64,7 @@ impl ListQuery {
     pub fn first(limit: usize) -> Self {
         ListQuery {
             limit,
+            sort: ListSort::Newest,
             after: None,
             statuses: BTreeSet::new(),
             final_status: None,
@@ -58,7 +74,24 @@ impl ListQuery {
         }
     }
 
-    /// Returns whether a run is in the list, on whichever page.
+    /// The place of a run in the list.
+    pub fn position(&self, run: &RunInfo) -> RunPosition {
+        let at_ms = match self.sort {
+            ListSort::Newest | ListSort::Oldest => run.created_at_ms,
+            ListSort::Changed => run.updated_at_ms,
+        };
+        RunPosition { at_ms, id: run.id.clone() }
+    }
+
+    /// Returns whether the first place is before the second one.
+    pub fn is_before(&self, first: &RunPosition, second: &RunPosition) -> bool {
+        match self.sort {
+            ListSort::Newest | ListSort::Changed => first > second,
+            ListSort::Oldest => first < second,
+        }
+    }
+
+    /// Returns whether a run is in the list, on any page.
     pub fn matches(&self, run: &StoredRun) -> bool {
         let contains = |text: &String| {
             let text = text.to_lowercase();
@@ -75,10 +108,12 @@ impl ListQuery {
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunInfo {
-    /// The place in the list.
-    pub position: RunPosition,
+    /// The id.
+    pub id: String,
     /// The version.
     pub version: u64,
+    /// The time of creation, in milliseconds since the Unix epoch.
+    pub created_at_ms: u64,
     /// The time of the last change, in milliseconds since the Unix epoch.
     pub updated_at_ms: u64,
     /// The status.
@@ -94,8 +129,9 @@ pub struct RunInfo {
 impl From<&StoredRun> for RunInfo {
     fn from(run: &StoredRun) -> Self {
         RunInfo {
-            position: RunPosition { created_at_ms: run.created_at_ms, id: run.id.clone() },
+            id: run.id.clone(),
             version: run.version,
+            created_at_ms: run.created_at_ms,
             updated_at_ms: run.updated_at_ms,
             status: run.status,
             final_status: run.final_status,
@@ -108,7 +144,7 @@ impl From<&StoredRun> for RunInfo {
 /// A page of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPage {
-    /// The runs, the newest first.
+    /// The runs, in the order of the query.
     pub runs: Vec<RunInfo>,
     /// The position for the next page. None if this page is the last.
     pub next: Option<RunPosition>,

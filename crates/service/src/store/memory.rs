@@ -11,8 +11,8 @@ use runstate_runtime::clock::{Clock, unix_clock};
 use tokio::sync::watch;
 
 use super::{
-    Change, ListQuery, RunInfo, RunPage, RunPosition, ServiceChanges, ServiceLease, ServiceStore,
-    ServiceStoreError, StoredRun,
+    Change, KeyedAnswer, ListQuery, ListSort, RequestKey, RunInfo, RunPage, ServiceChanges, ServiceCursor,
+    ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
 };
 use crate::rows::{EventRow, Numbered, Step, TimelineEntry};
 
@@ -42,6 +42,8 @@ pub struct MemoryServiceStore {
 struct Runs {
     by_id: BTreeMap<String, Entry>,
     removed: BTreeSet<String>,
+    /// With the time of the change.
+    answers: BTreeMap<RequestKey, (u64, KeyedAnswer)>,
     /// The number of the last change of any run.
     change: u64,
 }
@@ -101,6 +103,7 @@ impl MemoryServiceStore {
     ) -> Stored<u64> {
         let mut runs = self.lock();
         let next = runs.change + 1;
+        let key_taken = runs.key_taken(change);
         let entry = runs.by_id.get_mut(run);
         let entry = entry.ok_or_else(|| ServiceStoreError::NoRun { run: run.to_owned() })?;
         if let Some((lease, _)) = lease {
@@ -109,6 +112,9 @@ impl MemoryServiceStore {
         let current = entry.row.version;
         if current != version {
             return Err(ServiceStoreError::Version { run: run.to_owned(), got: version, current });
+        }
+        if let Some(error) = key_taken {
+            return Err(error);
         }
         match (&mut entry.lease, lease) {
             (Some(held), Some((_, Some(until_ms)))) => held.until_ms = until_ms,
@@ -119,10 +125,27 @@ impl MemoryServiceStore {
         change.apply_to(&mut entry.row);
         entry.change = next;
         let version = entry.row.version;
+        runs.note_answer(change);
         runs.change = next;
         drop(runs);
         self.changed.send_replace(next);
         Ok(version)
+    }
+}
+
+impl Runs {
+    /// The error for a change whose request has an answer.
+    fn key_taken(&self, change: &Change) -> Option<ServiceStoreError> {
+        let RequestKey { principal, key } = &change.answer.as_ref()?.key;
+        let (at_ms, _) = self.answers.get(&change.answer.as_ref()?.key)?;
+        (at_ms.saturating_add(RequestKey::TERM_MS) > change.at_ms)
+            .then(|| ServiceStoreError::KeyTaken { principal: principal.clone(), key: key.clone() })
+    }
+
+    fn note_answer(&mut self, change: &Change) {
+        let Some(answer) = &change.answer else { return };
+        self.answers.retain(|_, (at_ms, _)| at_ms.saturating_add(RequestKey::TERM_MS) > change.at_ms);
+        self.answers.insert(answer.key.clone(), (change.at_ms, answer.clone()));
     }
 }
 
@@ -140,7 +163,7 @@ impl Entry {
     }
 
     fn check(&self, lease: &ServiceLease) -> Stored<()> {
-        if lease.fence == self.fence {
+        if lease.fence == self.fence && self.lease.is_some() {
             return Ok(());
         }
         let (run, fence, current) = (lease.run.clone(), lease.fence, self.fence);
@@ -161,6 +184,10 @@ impl ServiceStore for MemoryServiceStore {
         if runs.by_id.contains_key(run) || runs.removed.contains(run) {
             return Err(ServiceStoreError::Taken { run: run.to_owned() });
         }
+        if let Some(error) = runs.key_taken(change) {
+            return Err(error);
+        }
+        runs.note_answer(change);
         runs.change += 1;
         let next = runs.change;
         let mut entry = Entry {
@@ -202,11 +229,12 @@ impl ServiceStore for MemoryServiceStore {
                 let waits = |entry: &&mut Entry| {
                     entry.row.status == ServiceRunStatus::Running && entry.held(now).is_none()
                 };
-                runs.by_id.values_mut().filter(waits).min_by_key(|entry| entry.change)
+                runs.by_id.values_mut().filter(waits).min_by_key(|entry| (entry.row.lost, entry.change))
             }
         };
         Ok(entry.map(|entry| {
             entry.fence += 1;
+            entry.row.lost = entry.row.lost.saturating_add(1);
             entry.lease = Some(Held { holder: holder.to_owned(), until_ms });
             ServiceLease { run: entry.row.id.clone(), fence: entry.fence }
         }))
@@ -227,6 +255,7 @@ impl ServiceStore for MemoryServiceStore {
         self.with(&lease.run, |entry| {
             if entry.check(lease).is_ok() {
                 entry.lease = None;
+                entry.row.lost = entry.row.lost.saturating_sub(1);
             }
             Ok(())
         })
@@ -254,14 +283,17 @@ impl ServiceStore for MemoryServiceStore {
         for entry in runs.by_id.values().filter(|entry| query.matches(&entry.row)) {
             *counts.entry(entry.row.status).or_default() += 1;
             let info = RunInfo::from(&entry.row);
-            if query.after.as_ref().is_none_or(|after| info.position < *after) {
+            if query.after.as_ref().is_none_or(|after| query.is_before(after, &query.position(&info))) {
                 found.push(info);
             }
         }
-        found.sort_by(|a, b| b.position.cmp(&a.position));
+        found.sort_by_key(|info| query.position(info));
+        if query.sort != ListSort::Oldest {
+            found.reverse();
+        }
         let more = found.len() > query.limit;
         found.truncate(query.limit);
-        let last: Option<RunPosition> = found.last().map(|info| info.position.clone());
+        let last = found.last().map(|info| query.position(info));
         Ok(RunPage { runs: found, next: last.filter(|_| more), counts })
     }
 
@@ -282,14 +314,34 @@ impl ServiceStore for MemoryServiceStore {
         Ok(rows.into_iter().map(|line| line.row).collect())
     }
 
-    async fn changes(&self, cursor: u64, timeout: Duration) -> Stored<ServiceChanges> {
+    async fn changes(
+        &self,
+        cursor: ServiceCursor,
+        limit: usize,
+        timeout: Duration,
+    ) -> Stored<ServiceChanges> {
         let mut changed = self.changed.subscribe();
         // A timeout is not an error: no run changed.
-        drop(tokio::time::timeout(timeout, changed.wait_for(|change| *change > cursor)).await);
+        drop(tokio::time::timeout(timeout, changed.wait_for(|change| *change > cursor.number())).await);
         let runs = self.lock();
-        let since = runs.by_id.values().filter(|entry| entry.change > cursor);
-        let ids = since.map(|entry| entry.row.id.clone()).collect();
-        Ok(ServiceChanges { runs: ids, cursor: runs.change.max(cursor) })
+        let mut since: Vec<&Entry> =
+            runs.by_id.values().filter(|entry| entry.change > cursor.number()).collect();
+        since.sort_by_key(|entry| entry.change);
+        let last = if since.len() > limit {
+            since.truncate(limit);
+            since.last().map_or(cursor.number(), |entry| entry.change)
+        } else {
+            runs.change.max(cursor.number())
+        };
+        let ids = since.iter().map(|entry| entry.row.id.clone()).collect();
+        Ok(ServiceChanges { runs: ids, cursor: ServiceCursor::new(last) })
+    }
+
+    async fn answer(&self, key: &RequestKey, now_ms: u64) -> Stored<Option<KeyedAnswer>> {
+        let runs = self.lock();
+        let answer = runs.answers.get(key);
+        let answer = answer.filter(|(at_ms, _)| at_ms.saturating_add(RequestKey::TERM_MS) > now_ms);
+        Ok(answer.map(|(_, answer)| answer.clone()))
     }
 
     async fn delete(&self, run: &str) -> Stored<()> {

@@ -12,13 +12,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::service_run::{FinalStatus, ServiceRunStatus};
 use runstate::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::rows::{EventRow, Numbered, Step, StepName, TimelineEntry};
 
-pub use change::Change;
+pub use change::{Change, KeyedAnswer, RequestKey};
 pub use error::ServiceStoreError;
-pub use list::{ListQuery, RunInfo, RunPage, RunPosition};
+pub use list::{ListQuery, ListSort, RunInfo, RunPage, RunPosition};
 pub use memory::MemoryServiceStore;
 
 /// The exclusive right to drive a run. Each lease of a run has a higher fencing token than the previous one.
@@ -59,15 +60,35 @@ pub struct StoredRun {
     pub requested_by: BTreeSet<String>,
     /// The number of trace lines.
     pub trace_lines: u64,
+    /// The number of leases since the last change that were not given back, with the present one. A run that ends its
+    /// drivers has many.
+    pub lost: u32,
+}
+
+/// A position among the changes of a store. The default is before all changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ServiceCursor(u64);
+
+impl ServiceCursor {
+    /// Creates a cursor from the number of a change. For implementations of [`ServiceStore`].
+    pub fn new(change: u64) -> Self {
+        ServiceCursor(change)
+    }
+
+    /// Returns the number of the last change before the cursor.
+    pub fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// The runs that changed after a cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceChanges {
-    /// Each changed run once. A removed run is not listed.
+    /// Each changed run once, in the order of the last changes. A removed run is not listed.
     pub runs: Vec<String>,
     /// The cursor after these changes.
-    pub cursor: u64,
+    pub cursor: ServiceCursor,
 }
 
 /// A store of service runs.
@@ -83,6 +104,7 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`ServiceStoreError::Taken`] if the id was used before, by a removed run too.
+    /// [`ServiceStoreError::KeyTaken`] if the request has an answer.
     async fn create(&self, run: &str, change: &Change) -> Result<(), ServiceStoreError>;
 
     /// Returns a run.
@@ -91,8 +113,9 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// [`ServiceStoreError::NoRun`].
     async fn load(&self, run: &str) -> Result<StoredRun, ServiceStoreError>;
 
-    /// Leases a RUNNING run to a holder: the named one, or the one whose last change is the oldest. None if the named
-    /// run is not RUNNING, or if no run waits for a driver.
+    /// Leases a RUNNING run to a holder: the named one, or the one with the fewest [lost](StoredRun::lost) leases, and
+    /// among these the one whose last change is the oldest. So a run that ends its drivers holds up no other. None if
+    /// the named run is not RUNNING, or if no run waits for a driver.
     ///
     /// # Errors
     /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Held`] for a named run with another lease.
@@ -103,10 +126,10 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
         term: Duration,
     ) -> Result<Option<ServiceLease>, ServiceStoreError>;
 
-    /// Renews a lease.
+    /// Renews a lease, also one whose term is over, if the run was not claimed since.
     ///
     /// # Errors
-    /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Fenced`] if the run was claimed since.
+    /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Fenced`] if the lease was released or the run claimed since.
     async fn renew(&self, lease: &ServiceLease, term: Duration) -> Result<(), ServiceStoreError>;
 
     /// Gives a run back. A lease that is over has no effect.
@@ -119,7 +142,7 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// version.
     ///
     /// # Errors
-    /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Fenced`] if the run was claimed since.
+    /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Fenced`] if the lease was released or the run claimed since.
     /// [`ServiceStoreError::Version`] if the run has another version. Nothing is stored then.
     async fn commit(
         &self,
@@ -133,8 +156,8 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// a leased run moves too, so a change of an actor and one of a driver never both succeed on one version.
     ///
     /// # Errors
-    /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Version`] if the run has another version. Nothing is stored
-    /// then.
+    /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Version`] if the run has another version.
+    /// [`ServiceStoreError::KeyTaken`] if the request has an answer. Nothing is stored then.
     async fn compare_and_set(
         &self,
         run: &str,
@@ -142,7 +165,14 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
         change: &Change,
     ) -> Result<u64, ServiceStoreError>;
 
-    /// Returns a page of runs, the newest first.
+    /// Returns the answer to a request, with the digest of its content. None if there is none, or if it is older than
+    /// [its term](RequestKey::TERM_MS) at `now_ms`.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    async fn answer(&self, key: &RequestKey, now_ms: u64) -> Result<Option<KeyedAnswer>, ServiceStoreError>;
+
+    /// Returns a page of runs.
     ///
     /// # Errors
     /// The errors of the store.
@@ -187,11 +217,17 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// [`ServiceStoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<String>, ServiceStoreError>;
 
-    /// Waits for runs that changed after the cursor, at most for `timeout`. The first cursor is 0.
+    /// Waits for runs that changed after the cursor, at most for `timeout`. Returns at most `limit` runs; the cursor then
+    /// leads to the others.
     ///
     /// # Errors
     /// The errors of the store.
-    async fn changes(&self, cursor: u64, timeout: Duration) -> Result<ServiceChanges, ServiceStoreError>;
+    async fn changes(
+        &self,
+        cursor: ServiceCursor,
+        limit: usize,
+        timeout: Duration,
+    ) -> Result<ServiceChanges, ServiceStoreError>;
 
     /// Removes a run that is over. Its id is not used again.
     ///

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::ServiceBench;
 use super::world::{change, create};
+use crate::store::ServiceCursor;
 
 const RUNNING: ServiceRunStatus = ServiceRunStatus::Running;
 const SOON: Duration = Duration::from_millis(50);
@@ -16,38 +17,52 @@ pub(super) async fn changes_list_runs_after_the_cursor(bench: &dyn ServiceBench)
     let store = bench.store().await;
     create(&*store, "run_1", RUNNING).await;
     create(&*store, "run_2", RUNNING).await;
-    let first = store.changes(0, LONG).await.unwrap();
-    let mut runs = first.runs;
-    runs.sort();
-    assert_eq!(runs, ["run_1", "run_2"]);
+    let first = store.changes(ServiceCursor::default(), 9, LONG).await.unwrap();
+    assert_eq!(first.runs, ["run_1", "run_2"]);
     store.compare_and_set("run_2", 1, &change("run_2", RUNNING)).await.unwrap();
     store.compare_and_set("run_2", 2, &change("run_2", RUNNING)).await.unwrap();
-    let second = store.changes(first.cursor, LONG).await.unwrap();
+    let second = store.changes(first.cursor, 9, LONG).await.unwrap();
     assert_eq!(second.runs, ["run_2"], "once");
     assert!(second.cursor > first.cursor);
     // Another watcher has a cursor of its own.
-    assert_eq!(bench.store().await.changes(first.cursor, LONG).await.unwrap().runs, ["run_2"]);
+    assert_eq!(bench.store().await.changes(first.cursor, 9, LONG).await.unwrap().runs, ["run_2"]);
+}
+
+pub(super) async fn changes_are_paged(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    for run in ["b", "a", "c"] {
+        create(&*store, run, RUNNING).await;
+    }
+    store.compare_and_set("b", 1, &change("b", RUNNING)).await.unwrap();
+    let (mut cursor, mut seen) = (ServiceCursor::default(), Vec::new());
+    for _ in 0..2 {
+        let page = store.changes(cursor, 2, LONG).await.unwrap();
+        seen.push(page.runs);
+        cursor = page.cursor;
+    }
+    assert_eq!(seen, [vec!["a", "c"], vec!["b"]], "in the order of the last changes");
+    assert_eq!(store.changes(cursor, 2, SOON).await.unwrap().runs.len(), 0);
 }
 
 pub(super) async fn waiting_for_changes_ends_with_the_timeout(bench: &dyn ServiceBench) {
     let store = bench.store().await;
     create(&*store, "run_1", RUNNING).await;
-    let cursor = store.changes(0, LONG).await.unwrap().cursor;
+    let cursor = store.changes(ServiceCursor::default(), 9, LONG).await.unwrap().cursor;
     let began = Instant::now();
-    let none = store.changes(cursor, SOON).await.unwrap();
+    let none = store.changes(cursor, 9, SOON).await.unwrap();
     assert_eq!((none.runs.len(), none.cursor), (0, cursor));
     assert!(began.elapsed() >= SOON);
     // A refused change is no change.
     store.compare_and_set("run_1", 9, &change("run_1", RUNNING)).await.unwrap_err();
-    assert_eq!(store.changes(cursor, SOON).await.unwrap().runs.len(), 0);
+    assert_eq!(store.changes(cursor, 9, SOON).await.unwrap().runs.len(), 0);
 }
 
 pub(super) async fn waiting_for_changes_ends_with_a_change(bench: &dyn ServiceBench) {
     let (store, other) = (bench.store().await, bench.store().await);
     create(&*store, "run_1", RUNNING).await;
-    let cursor = store.changes(0, LONG).await.unwrap().cursor;
+    let cursor = store.changes(ServiceCursor::default(), 9, LONG).await.unwrap().cursor;
     let began = Instant::now();
-    let waits = store.changes(cursor, LONG);
+    let waits = store.changes(cursor, 9, LONG);
     let changes = async {
         tokio::time::sleep(SOON).await;
         let next = change("run_1", RUNNING);

@@ -96,6 +96,64 @@ pub(super) async fn older_lease_writes_nothing(bench: &dyn ServiceBench) {
     store.commit(&new, 1, &change("run_1", RUNNING), Some(SECOND)).await.unwrap();
 }
 
+pub(super) async fn released_lease_writes_nothing(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    create(&*store, "run_1", RUNNING).await;
+    let lease = claim(&*store, "me").await.unwrap();
+    store.release(&lease).await.unwrap();
+    let fenced = |error: ServiceStoreError| {
+        assert!(matches!(error, ServiceStoreError::Fenced { .. }), "{error}");
+    };
+    fenced(store.renew(&lease, SECOND).await.unwrap_err());
+    fenced(store.commit(&lease, 1, &change("run_1", RUNNING), Some(SECOND)).await.unwrap_err());
+    let lease = claim(&*store, "me").await.unwrap();
+    store.commit(&lease, 1, &change("run_1", RUNNING), None).await.unwrap();
+    fenced(store.commit(&lease, 2, &change("run_1", RUNNING), None).await.unwrap_err());
+}
+
+pub(super) async fn lease_whose_term_is_over_lasts_until_the_next_claim(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    create(&*store, "run_1", RUNNING).await;
+    let lease = claim(&*store, "me").await.unwrap();
+    bench.clock().set(NOW + 5_000);
+    store.renew(&lease, SECOND).await.unwrap();
+    assert!(claim(&*store, "you").await.is_none());
+    bench.clock().set(NOW + 9_000);
+    assert_eq!(store.commit(&lease, 1, &change("run_1", RUNNING), Some(SECOND)).await.unwrap(), 2);
+}
+
+pub(super) async fn lost_leases_are_counted_until_a_change(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    create(&*store, "run_1", RUNNING).await;
+    for lost in 1..=3_u32 {
+        bench.clock().set(NOW + 1_000 * u64::from(lost));
+        claim(&*store, "me").await.unwrap();
+        assert_eq!(store.load("run_1").await.unwrap().lost, lost);
+    }
+    bench.clock().set(NOW + 9_000);
+    let lease = claim(&*store, "me").await.unwrap();
+    store.release(&lease).await.unwrap();
+    assert_eq!(store.load("run_1").await.unwrap().lost, 3, "a lease that was given back is not lost");
+    let lease = claim(&*store, "me").await.unwrap();
+    store.commit(&lease, 1, &change("run_1", RUNNING), None).await.unwrap();
+    assert_eq!(store.load("run_1").await.unwrap().lost, 0);
+}
+
+pub(super) async fn claim_of_any_takes_lost_runs_last(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    for run in ["bad", "good", "last"] {
+        create(&*store, run, RUNNING).await;
+    }
+    let lease = store.claim(None, "me", SECOND).await.unwrap().unwrap();
+    assert_eq!(lease.run, "bad");
+    bench.clock().set(NOW + 1_000);
+    let mut claimed = Vec::new();
+    while let Some(lease) = store.claim(None, "me", SECOND).await.unwrap() {
+        claimed.push(lease.run);
+    }
+    assert_eq!(claimed, ["good", "last", "bad"]);
+}
+
 pub(super) async fn release_of_an_older_lease_changes_nothing(bench: &dyn ServiceBench) {
     let store = bench.store().await;
     create(&*store, "run_1", RUNNING).await;

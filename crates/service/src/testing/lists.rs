@@ -6,7 +6,7 @@ use runstate::service_run::{FinalStatus, ServiceRunStatus};
 
 use super::ServiceBench;
 use super::world::{NOW, change};
-use crate::store::{ListQuery, RunPage, ServiceStore};
+use crate::store::{ListQuery, ListSort, RunPage, ServiceStore};
 
 const RUNNING: ServiceRunStatus = ServiceRunStatus::Running;
 
@@ -18,7 +18,7 @@ async fn create_at(store: &dyn ServiceStore, run: &str, status: ServiceRunStatus
 }
 
 fn ids(page: &RunPage) -> Vec<&str> {
-    page.runs.iter().map(|run| run.position.id.as_str()).collect()
+    page.runs.iter().map(|run| run.id.as_str()).collect()
 }
 
 pub(super) async fn newest_run_is_listed_first(bench: &dyn ServiceBench) {
@@ -30,7 +30,7 @@ pub(super) async fn newest_run_is_listed_first(bench: &dyn ServiceBench) {
     assert_eq!((ids(&page), &page.next), (vec!["new", "b", "a", "old"], &None));
     let run = &page.runs[0];
     assert_eq!((run.version, run.status, run.intent.as_str()), (1, RUNNING, "Send new"));
-    assert_eq!((run.position.created_at_ms, run.updated_at_ms), (NOW + 3, NOW + 3));
+    assert_eq!((run.created_at_ms, run.updated_at_ms), (NOW + 3, NOW + 3));
 }
 
 pub(super) async fn pages_are_stable_while_runs_are_created(bench: &dyn ServiceBench) {
@@ -48,6 +48,32 @@ pub(super) async fn pages_are_stable_while_runs_are_created(bench: &dyn ServiceB
         create_at(&*store, &format!("new_{new}"), RUNNING, NOW + 1).await;
     }
     assert_eq!(seen, ["run_4", "run_3", "run_2", "run_1", "run_0"]);
+}
+
+pub(super) async fn lists_are_sorted(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    for (run, at) in [("c", 1), ("a", 2), ("b", 2)] {
+        create_at(&*store, run, RUNNING, NOW + at).await;
+    }
+    let mut changed = change("c", RUNNING);
+    changed.at_ms = NOW + 9;
+    store.compare_and_set("c", 1, &changed).await.unwrap();
+    let rows = [
+        (ListSort::Newest, ["b", "a", "c"]),
+        (ListSort::Oldest, ["c", "a", "b"]),
+        (ListSort::Changed, ["c", "b", "a"]),
+    ];
+    for (sort, expected) in rows {
+        let mut query = ListQuery { sort, ..ListQuery::first(1) };
+        let mut seen = Vec::new();
+        loop {
+            let page = store.list(&query).await.unwrap();
+            seen.extend(ids(&page).into_iter().map(str::to_owned));
+            let Some(next) = page.next else { break };
+            query.after = Some(next);
+        }
+        assert_eq!(seen, expected, "{sort:?}");
+    }
 }
 
 pub(super) async fn lists_are_filtered(bench: &dyn ServiceBench) {

@@ -17,6 +17,7 @@
 //! A failed behaviour panics with the actual and the expected result.
 #![allow(clippy::unwrap_used, reason = "a suite of tests")]
 
+mod answers;
 mod changes;
 mod leases;
 mod lists;
@@ -139,10 +140,14 @@ behaviours! { $
         commit_gives_the_run_back,
         each_lease_has_a_higher_fence,
         older_lease_writes_nothing,
+        released_lease_writes_nothing,
+        lease_whose_term_is_over_lasts_until_the_next_claim,
+        lost_leases_are_counted_until_a_change,
         release_of_an_older_lease_changes_nothing,
         change_of_an_actor_defeats_the_driver,
         only_running_runs_are_leased,
         claim_of_any_takes_the_longest_waiting,
+        claim_of_any_takes_lost_runs_last,
         leased_run_is_not_removed;
     rows:
         rows_are_numbered_without_a_gap,
@@ -152,10 +157,17 @@ behaviours! { $
     lists:
         newest_run_is_listed_first,
         pages_are_stable_while_runs_are_created,
+        lists_are_sorted,
         lists_are_filtered,
         counts_are_of_all_pages;
+    answers:
+        answer_is_stored_with_its_change,
+        second_change_under_a_key_is_refused,
+        answer_ends_with_its_term,
+        answer_survives_its_run;
     changes:
         changes_list_runs_after_the_cursor,
+        changes_are_paged,
         waiting_for_changes_ends_with_the_timeout,
         waiting_for_changes_ends_with_a_change;
 }

@@ -52,6 +52,7 @@ pub(super) async fn created_run_is_loaded_unchanged(bench: &dyn ServiceBench) {
         artifacts: [("normalized_intent".to_owned(), json!("RUNNING"))].into(),
         requested_by: ["ada".to_owned()].into(),
         trace_lines: 1,
+        lost: 0,
     };
     assert_eq!(loaded, expected);
 }

@@ -8,8 +8,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use runstate_runtime::clock::SetClock;
 use runstate_service::{
-    Change, EventRow, ListQuery, MemoryServiceStore, Numbered, RunPage, ServiceChanges, ServiceLease,
-    ServiceStore, ServiceStoreError, Step, StoredRun, TimelineEntry,
+    Change, EventRow, KeyedAnswer, ListQuery, MemoryServiceStore, Numbered, RequestKey, RunPage,
+    ServiceChanges, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, Step, StoredRun,
+    TimelineEntry,
 };
 
 /// A crash at a write.
@@ -162,8 +163,17 @@ impl ServiceStore for Crashing {
         self.store.trace(run, after, limit).await
     }
 
-    async fn changes(&self, cursor: u64, timeout: Duration) -> Stored<ServiceChanges> {
-        self.store.changes(cursor, timeout).await
+    async fn answer(&self, key: &RequestKey, now_ms: u64) -> Stored<Option<KeyedAnswer>> {
+        self.store.answer(key, now_ms).await
+    }
+
+    async fn changes(
+        &self,
+        cursor: ServiceCursor,
+        limit: usize,
+        timeout: Duration,
+    ) -> Stored<ServiceChanges> {
+        self.store.changes(cursor, limit, timeout).await
     }
 
     async fn delete(&self, run: &str) -> Stored<()> {

@@ -218,7 +218,9 @@ async fn play(world: World, crashes: Vec<Crash>, deeds: Vec<Deed>) -> TestCaseRe
             continue;
         }
         given.insert(slot.to_owned(), answer.clone());
-        played.pass(Some(&Answers { answers: [(slot.to_owned(), answer)].into(), intent: None })).await;
+        played
+            .pass(Some(&Answers { answers: [(slot.to_owned(), answer)].into(), ..Answers::default() }))
+            .await;
         pass += 1;
         if slot == "wallet_address" {
             played.world.has_wallet = true;
