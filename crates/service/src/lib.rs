@@ -60,6 +60,7 @@
 mod artifact;
 mod config;
 mod limit;
+mod meaning;
 #[cfg(feature = "model")]
 pub mod model;
 mod node;

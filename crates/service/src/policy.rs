@@ -8,10 +8,11 @@ use crate::artifact::{
     Candidate, Check, CheckStatus, Decision, DecisionAction, PolicyResult, Severity, Simulation,
     SimulationStatus, TxCall, TxPlan, TxRequest, Units,
 };
-use crate::config::PolicyRules;
+use crate::config::{Chain, PolicyRules};
+use crate::meaning;
 
 /// The artifacts that the policy examines.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct PolicyInput<'a> {
     /// The plan.
     pub plan: Option<&'a TxPlan>,
@@ -19,6 +20,10 @@ pub struct PolicyInput<'a> {
     pub requests: Option<&'a [TxRequest]>,
     /// The simulation.
     pub simulation: Option<&'a Simulation>,
+    /// The chain of the run.
+    pub chain: Option<&'a Chain>,
+    /// The address of the wallet.
+    pub wallet: Option<&'a str>,
 }
 
 impl<'a> PolicyInput<'a> {
@@ -41,8 +46,7 @@ fn pass(reason: impl Into<String>) -> Found {
 /// ```
 /// use runstate_service::{CheckStatus, PolicyInput, PolicyRules, evaluate_policy};
 ///
-/// let nothing = PolicyInput { plan: None, requests: None, simulation: None };
-/// let result = evaluate_policy(&PolicyRules::default(), &nothing);
+/// let result = evaluate_policy(&PolicyRules::default(), &PolicyInput::default());
 /// assert_eq!(result.checks.len(), 8);
 /// assert_eq!((result.checks[0].id.as_str(), result.checks[0].status), ("required_artifacts", CheckStatus::Fail));
 /// ```
@@ -110,7 +114,8 @@ pub fn decide(result: &PolicyResult) -> Decision {
 fn required(input: &PolicyInput<'_>) -> Found {
     let fail = |reason: &str| (CheckStatus::Fail, reason.to_owned(), Vec::new());
     let requests = input.requests.unwrap_or_default();
-    if input.plan.is_none_or(|plan| plan.actions.is_empty()) {
+    let actions = input.plan.map_or(&[][..], |plan| &plan.actions);
+    if actions.is_empty() {
         fail("there is no plan with actions")
     } else if requests.is_empty() {
         fail("there are no transactions")
@@ -118,8 +123,13 @@ fn required(input: &PolicyInput<'_>) -> Found {
         fail("there is no simulation")
     } else if !requests.iter().eq(input.candidates().iter().map(|candidate| &candidate.tx)) {
         fail("the transactions are not those of the plan")
+    } else if let (Some(chain), Some(wallet)) = (input.chain, input.wallet) {
+        match meaning::check(actions, input.candidates(), chain, wallet) {
+            Ok(()) => pass(format!("{} transactions", requests.len())),
+            Err(reason) => (CheckStatus::Fail, reason, Vec::new()),
+        }
     } else {
-        pass(format!("{} transactions", requests.len()))
+        fail("the chain or the wallet is unknown")
     }
 }
 
@@ -182,14 +192,19 @@ fn protocols(rules: &PolicyRules, input: &PolicyInput<'_>) -> Found {
 fn approvals(input: &PolicyInput<'_>) -> Found {
     let mut worst = pass("no allowance is larger than needed");
     for candidate in input.candidates() {
-        let TxCall::Approve { amount, needed, spender, .. } = &candidate.call else { continue };
+        let TxCall::Approve { token, amount, spender } = &candidate.call else { continue };
+        let needed = meaning::taken(input.candidates(), token, spender);
         let metadata =
             vec![("amount", json!(amount)), ("needed", json!(needed)), ("spender", json!(spender))];
+        if needed == Units(0) {
+            let reason = format!("no exchange uses the allowance for {spender}");
+            return (CheckStatus::Fail, reason, metadata);
+        }
         if *amount == Units::MAX || *amount == Units(0) {
             let what = if *amount == Units(0) { "is zero" } else { "has no limit" };
             return (CheckStatus::Fail, format!("the allowance for {spender} {what}"), metadata);
         }
-        if amount > needed {
+        if *amount > needed {
             let reason = format!("the allowance for {spender} is {amount}, needed is {needed}");
             worst = (CheckStatus::Warn, reason, metadata);
         }

@@ -70,7 +70,7 @@ pub(crate) fn missing(actions: &[Action], chain: &Chain) -> Vec<MissingSlot> {
 }
 
 /// The amount of an action in the smallest unit of its asset.
-fn units(action: &Action, amount: &str, chain: &Chain) -> Option<Units> {
+pub(crate) fn units(action: &Action, amount: &str, chain: &Chain) -> Option<Units> {
     let asset = match action {
         Action::Send { asset, .. } => asset,
         Action::Swap { token_in, .. } => token_in,

@@ -139,7 +139,8 @@ fn missing_wallet_and_chain_are_asked_for_before_any_port() {
 
         // An answer that names no chain would leave the run on its old chain.
         for wrong in [json!("base"), json!(0), json!(-1), json!(1.5), json!(null), json!({})] {
-            let answers = Answers { answers: [("chain_id".to_owned(), wrong.clone())].into(), intent: None };
+            let answers =
+                Answers { answers: [("chain_id".to_owned(), wrong.clone())].into(), ..Answers::default() };
             let refused = bench.service.resume("run_1", &answers, "ada").await.unwrap_err().to_string();
             assert!(refused.contains("chain_id") && refused.contains("or one of sim"), "{wrong}: {refused}");
         }

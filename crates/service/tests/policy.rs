@@ -1,8 +1,8 @@
 //! The eight checks, each one alone, and the scores.
 
 use runstate_service::{
-    Action, Candidate, CheckStatus, DecisionAction, PolicyInput, PolicyRules, Severity, Simulation,
-    SimulationMode, SimulationStatus, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units, decide,
+    Action, Candidate, Chain, CheckStatus, DecisionAction, PolicyInput, PolicyRules, Severity, Simulation,
+    SimulationMode, SimulationStatus, Token, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units, decide,
     evaluate_policy,
 };
 
@@ -31,14 +31,15 @@ fn tx(kind: TxKind, to: &str) -> TxRequest {
     TxRequest { kind, chain_id: 1, from, to: to.into(), value: Units(0), data }
 }
 
+fn chain() -> Chain {
+    let token = |address: &str| Token { address: address.into(), decimals: 0 };
+    let tokens = [("IN".to_owned(), token("0x1")), ("OUT".to_owned(), token("0x3"))];
+    Chain { id: 1, name: "one".into(), native: "ETH".into(), tokens: tokens.into() }
+}
+
 fn clean() -> Case {
     let (token, router) = ("0x1".to_owned(), "0x2".to_owned());
-    let approve = TxCall::Approve {
-        token: token.clone(),
-        spender: router.clone(),
-        amount: Units(100),
-        needed: Units(100),
-    };
+    let approve = TxCall::Approve { token: token.clone(), spender: router.clone(), amount: Units(100) };
     let swap = TxCall::Swap {
         router,
         token_in: token,
@@ -54,7 +55,13 @@ fn clean() -> Case {
         candidate("token", approve, tx(TxKind::Approve, "0x1")),
         candidate("pool", swap, tx(TxKind::Swap, "0x2")),
     ];
-    let action = Action::Swap { amount_in: None, token_in: None, token_out: None, slippage_bps: None };
+    let some = |text: &str| Some(text.to_owned());
+    let action = Action::Swap {
+        amount_in: some("100"),
+        token_in: some("IN"),
+        token_out: some("OUT"),
+        slippage_bps: None,
+    };
     Case {
         rules: PolicyRules {
             targets: ["0x1", "0x2"].map(str::to_owned).into(),
@@ -85,6 +92,8 @@ fn found(edit: impl FnOnce(&mut Case)) -> Vec<(&'static str, CheckStatus)> {
         plan: Some(&case.plan),
         requests: Some(&case.requests),
         simulation: Some(&case.simulation),
+        chain: Some(&chain()),
+        wallet: Some("0xA"),
     };
     let checks = evaluate_policy(&case.rules, &input).checks;
     assert!(checks.iter().map(|check| check.id.as_str()).eq(IDS), "the order is fixed");
@@ -104,8 +113,7 @@ fn missing_or_other_artifacts_fail() {
     assert_eq!(found(|case| case.requests.reverse()), fails);
     assert_eq!(found(|case| case.requests[0].data = "0xbad".into()), fails);
     assert_eq!(found(|case| drop(case.requests.pop())), fails);
-    let nothing = PolicyInput { plan: None, requests: None, simulation: None };
-    let checks = evaluate_policy(&clean().rules, &nothing).checks;
+    let checks = evaluate_policy(&clean().rules, &PolicyInput::default()).checks;
     let failed = checks.iter().filter(|check| check.status == CheckStatus::Fail).count();
     assert_eq!(failed, 2, "the artifacts and the simulation");
 }
@@ -133,6 +141,10 @@ fn plain_transfer_calls_no_contract() {
     let transfer = |case: &mut Case| {
         case.rules.targets.clear();
         case.plan.candidates.truncate(1);
+        let amount = Some("0.000000000000000001".to_owned());
+        let (asset, recipient) = (Some("ETH".to_owned()), Some("0xbeef".to_owned()));
+        case.plan.actions = vec![Action::Send { amount, asset, recipient }];
+        case.plan.candidates[0].tx.kind = TxKind::Transfer;
         case.plan.candidates[0].call =
             TxCall::TransferNative { recipient: "0xbeef".into(), amount: Units(1) };
         (case.plan.candidates[0].tx.to, case.plan.candidates[0].tx.value) = ("0xBEEF".into(), Units(1));
@@ -150,6 +162,46 @@ fn plain_transfer_calls_no_contract() {
         };
         assert_eq!(found(disguised), [("target_allowlist", CheckStatus::Fail)]);
     }
+}
+
+#[test]
+fn transactions_do_what_the_actions_ask_for() {
+    let fails = [("required_artifacts", CheckStatus::Fail)];
+    fn with_tx(case: &mut Case, edit: impl FnOnce(&mut TxRequest)) {
+        edit(&mut case.plan.candidates[1].tx);
+        case.requests[1] = case.plan.candidates[1].tx.clone();
+    }
+    assert_eq!(found(|case| with_tx(case, |tx| tx.from = "0xb".into())), fails);
+    assert_eq!(found(|case| with_tx(case, |tx| tx.chain_id = 2)), fails);
+    assert_eq!(found(|case| with_tx(case, |tx| tx.to = "0x1".into())), fails);
+    assert_eq!(found(|case| with_tx(case, |tx| tx.value = Units(1))), fails);
+    assert_eq!(found(|case| with_tx(case, |tx| tx.kind = TxKind::Transfer)), fails);
+    let acts = |edit: fn(&mut Case)| found(edit);
+    assert_eq!(acts(|case| case.plan.actions.push(case.plan.actions[0].clone())), fails);
+    for (slot, other) in [("amount_in", "99"), ("token_in", "OUT"), ("token_out", "IN"), ("amount_in", "x")] {
+        let other = |case: &mut Case| *case.plan.actions[0].slot_mut(slot).unwrap() = Some(other.into());
+        assert_eq!(found(other), fails, "{slot}");
+    }
+    let stricter = |case: &mut Case| {
+        let Action::Swap { slippage_bps, .. } = &mut case.plan.actions[0] else { unreachable!() };
+        *slippage_bps = Some(49);
+    };
+    assert_eq!(found(stricter), fails);
+    let sends = |case: &mut Case| {
+        let some = |text: &str| Some(text.to_owned());
+        let (amount, asset, recipient) = (some("100"), some("IN"), some("0x2"));
+        case.plan.actions = vec![Action::Send { amount, asset, recipient }];
+    };
+    assert_eq!(found(sends), fails, "an exchange is no transfer");
+}
+
+#[test]
+fn allowance_that_no_exchange_uses_fails() {
+    let other = |case: &mut Case| {
+        let TxCall::Approve { spender, .. } = &mut case.plan.candidates[0].call else { unreachable!() };
+        *spender = "0x1".into();
+    };
+    assert_eq!(found(other), [("approval_amounts", CheckStatus::Fail)]);
 }
 
 #[test]

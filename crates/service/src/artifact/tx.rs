@@ -62,8 +62,6 @@ pub enum TxCall {
         spender: String,
         /// The allowed amount.
         amount: Units,
-        /// The amount that a later transaction of the plan takes.
-        needed: Units,
     },
     /// An exchange.
     Swap {

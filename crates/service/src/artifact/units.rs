@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 pub struct Units(pub u128);
 
 impl Units {
-    /// The largest amount, which wallets write for an approval without a limit.
+    /// The largest amount. A compiler writes it for an allowance without a limit, which has 256 bits on a real chain.
     pub const MAX: Units = Units(u128::MAX);
 
     /// Parses a positive decimal number, for a token with so many decimals. None for any other text.

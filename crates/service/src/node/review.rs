@@ -16,7 +16,10 @@ use crate::work::Work;
 
 impl Graph {
     pub(super) fn policy(&self, work: &mut Work, pass: ServicePass<PolicyEval>) -> AnyServicePass {
+        let chain_and_wallet = self.chain_and_wallet(&work.run).ok();
         let input = PolicyInput {
+            chain: chain_and_wallet.as_ref().map(|(chain, _)| *chain),
+            wallet: chain_and_wallet.as_ref().map(|(_, wallet)| wallet.as_str()),
             plan: work.artifacts.tx_plan.as_ref(),
             requests: work.artifacts.tx_requests.as_deref(),
             simulation: work.artifacts.simulation.as_ref(),

@@ -1,5 +1,7 @@
 //! BUILD_TXS and SIMULATE_TXS.
 
+use std::collections::BTreeSet;
+
 use runstate::service_pass::{
     AnyServicePass, Build, BuildTxs, ServicePass, ServicePassStatus, Simulate, SimulateTxs,
 };
@@ -20,8 +22,11 @@ impl Graph {
             Ok(candidates) => candidates,
             Err(error) => return fatal(work, pass, error),
         };
-        // An allowance must be there before the exchange that uses it. The sort keeps the order otherwise.
-        candidates.sort_by_key(|candidate| candidate.tx.kind != TxKind::Approve);
+        // An allowance must be there before the exchange that uses it. The sort keeps the order otherwise. A second
+        // allowance of a token for a contract replaces the first one, so its place is behind the use of that.
+        if each_allowance_is_alone(&candidates) {
+            candidates.sort_by_key(|candidate| candidate.tx.kind != TxKind::Approve);
+        }
         let requests: Vec<TxRequest> = candidates.iter().map(|candidate| candidate.tx.clone()).collect();
         work.ended(
             ServicePassStatus::BuildTxs,
@@ -92,6 +97,17 @@ fn summarize(requests: &[TxRequest], results: Vec<TxResult>, assumed_allowances:
         None => (SimulationStatus::Ok, format!("{} transactions succeed", results.len())),
     };
     Simulation { status, mode, results, assumed_allowances, summary }
+}
+
+/// Returns whether no two allowances are of one token for one contract.
+fn each_allowance_is_alone(candidates: &[Candidate]) -> bool {
+    let mut seen = BTreeSet::new();
+    candidates.iter().all(|candidate| match &candidate.call {
+        TxCall::Approve { token, spender, .. } => {
+            seen.insert((token.to_ascii_lowercase(), spender.to_ascii_lowercase()))
+        }
+        _ => true,
+    })
 }
 
 /// The positions of exchanges that use an allowance which the wallet does not have and an earlier transaction grants.

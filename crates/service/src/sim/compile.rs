@@ -4,11 +4,12 @@ use super::SimChain;
 use super::ledger::{Ledger, SimCall};
 use crate::artifact::{Action, Candidate, TxCall, TxKind, TxRequest, Units};
 use crate::config::NATIVE_DECIMALS;
+use crate::meaning::taken;
 use crate::policy::least_out;
 use crate::port::CompileInput;
 
 pub(super) fn compile(ledger: &Ledger, input: &CompileInput<'_>) -> Result<Vec<Candidate>, String> {
-    let mut candidates = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
     for action in input.actions {
         match action {
             Action::Send { amount: Some(amount), asset: Some(asset), recipient: Some(recipient) } => {
@@ -77,11 +78,19 @@ fn swap(
     let given = input.snapshot.allowances.iter().filter(|allowance| {
         allowance.token.eq_ignore_ascii_case(token_in) && allowance.spender.eq_ignore_ascii_case(&router)
     });
-    if given.map(|allowance| allowance.amount).max().unwrap_or_default() < amount_in {
-        let data = SimCall::Approve { spender: spender.clone(), amount: amount_in }.data();
-        let token = token_in.to_owned();
-        let call = TxCall::Approve { token, spender, amount: amount_in, needed: amount_in };
-        candidates.push(candidate(input, "token", TxKind::Approve, call, (token_in, Units(0), data)));
+    let given = given.map(|allowance| allowance.amount).max().unwrap_or_default();
+    // One allowance for all exchanges of the token: a second one would replace the first.
+    let needed = taken(candidates, token_in, &router).saturating_add(amount_in);
+    if given < needed {
+        let is_for_token = |candidate: &Candidate| matches!(&candidate.call, TxCall::Approve { token, .. } if token == token_in);
+        let place = candidates.iter().position(is_for_token);
+        let data = SimCall::Approve { spender: spender.clone(), amount: needed }.data();
+        let call = TxCall::Approve { token: token_in.to_owned(), spender, amount: needed };
+        let allows = candidate(input, "token", TxKind::Approve, call, (token_in, Units(0), data));
+        match place {
+            Some(place) => candidates[place] = allows,
+            None => candidates.push(allows),
+        }
     }
     let quoted_out = ledger.quote(token_in, token_out, amount_in)?;
     let min_out = least_out(quoted_out, slippage_bps);

@@ -1,0 +1,123 @@
+//! The comparison of compiled transactions with their actions and with their described meaning.
+
+use std::fmt;
+
+use crate::artifact::{Action, Candidate, TxCall, TxKind, TxRequest, Units};
+use crate::config::Chain;
+use crate::slots;
+
+fn same(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// Compares a field, without the case of hexadecimal digits.
+fn equal(field: &str, got: impl fmt::Display, expected: impl fmt::Display) -> Result<(), String> {
+    let (got, expected) = (got.to_string(), expected.to_string());
+    if same(&got, &expected) { Ok(()) } else { Err(format!("{field} is {got}, expected {expected}")) }
+}
+
+/// Checks that the transactions do what the actions ask for, as far as their fields and the described calls say. The
+/// call data itself is the compiler's: a simulation executes it.
+pub(crate) fn check(
+    actions: &[Action],
+    candidates: &[Candidate],
+    chain: &Chain,
+    wallet: &str,
+) -> Result<(), String> {
+    for (place, candidate) in candidates.iter().enumerate() {
+        fields(candidate, chain, wallet).map_err(|error| format!("transaction {}: {error}", place + 1))?;
+    }
+    let works = candidates.iter().filter(|candidate| candidate.tx.kind != TxKind::Approve);
+    let works: Vec<&Candidate> = works.collect();
+    if works.len() != actions.len() {
+        let (got, expected) = (works.len(), actions.len());
+        return Err(format!(
+            "{got} transactions that are no allowance, expected {expected}, one for each action"
+        ));
+    }
+    for (place, (action, candidate)) in actions.iter().zip(works).enumerate() {
+        serves(action, &candidate.call, chain).map_err(|error| format!("action {}: {error}", place + 1))?;
+    }
+    Ok(())
+}
+
+/// Compares the fields of a transaction with the described call.
+fn fields(candidate: &Candidate, chain: &Chain, wallet: &str) -> Result<(), String> {
+    let Candidate { call, tx: TxRequest { kind, chain_id, from, to, value, data: _ }, .. } = candidate;
+    equal("chain_id", chain_id, chain.id)?;
+    equal("from", from, wallet)?;
+    let (expected, target, amount) = match call {
+        // The check of the targets compares this one: another call of a contract is no transfer.
+        TxCall::TransferNative { .. } => (TxKind::Transfer, to, value),
+        TxCall::TransferToken { token, .. } => (TxKind::Transfer, token, &Units(0)),
+        TxCall::Approve { token, .. } => (TxKind::Approve, token, &Units(0)),
+        TxCall::Swap { router, .. } => (TxKind::Swap, router, &Units(0)),
+    };
+    if *kind != expected {
+        return Err(format!("kind is {kind:?}, expected {expected:?}"));
+    }
+    equal("to", to, target)?;
+    equal("value", value, amount)
+}
+
+/// Compares a described call with its action.
+fn serves(action: &Action, call: &TxCall, chain: &Chain) -> Result<(), String> {
+    let amount = |amount: &Option<String>| {
+        let units = amount.as_deref().and_then(|amount| slots::units(action, amount, chain));
+        units.ok_or_else(|| format!("got the amount {amount:?}, expected one of a known asset"))
+    };
+    let token = |symbol: &Option<String>| {
+        let known = symbol.as_deref().and_then(|symbol| chain.token(symbol));
+        known
+            .map(|(_, token)| token.address.clone())
+            .ok_or_else(|| format!("got the token {symbol:?}, expected a known one"))
+    };
+    match (action, call) {
+        (
+            Action::Send { amount: asked, asset: Some(asset), recipient: Some(to) },
+            TxCall::TransferNative { recipient, amount: sent },
+        ) if same(asset, &chain.native) => {
+            equal("recipient", recipient, to)?;
+            equal("amount", sent, amount(asked)?)
+        }
+        (
+            Action::Send { amount: asked, asset, recipient: Some(to) },
+            TxCall::TransferToken { token: sent_token, recipient, amount: sent },
+        ) => {
+            equal("token", sent_token, token(asset)?)?;
+            equal("recipient", recipient, to)?;
+            equal("amount", sent, amount(asked)?)
+        }
+        (
+            Action::Swap { amount_in: asked, token_in: sold, token_out: bought, slippage_bps: limit },
+            TxCall::Swap { token_in, token_out, amount_in, slippage_bps, .. },
+        ) => {
+            equal("token_in", token_in, token(sold)?)?;
+            equal("token_out", token_out, token(bought)?)?;
+            equal("amount_in", amount_in, amount(asked)?)?;
+            match limit {
+                Some(limit) if slippage_bps > limit => {
+                    Err(format!("slippage_bps is {slippage_bps}, expected at most {limit}"))
+                }
+                _ => Ok(()),
+            }
+        }
+        (action, call) => Err(format!("{call:?} does not serve {action:?}")),
+    }
+}
+
+/// The amount that the exchanges of the plan take by an allowance. Zero for an allowance that none of them uses.
+pub(crate) fn taken(candidates: &[Candidate], token: &str, spender: &str) -> Units {
+    let mut sum = Units(0);
+    for candidate in candidates {
+        match &candidate.call {
+            TxCall::Swap { router, token_in, amount_in, .. }
+                if same(router, spender) && same(token_in, token) =>
+            {
+                sum = sum.saturating_add(*amount_in);
+            }
+            _ => {}
+        }
+    }
+    sum
+}
