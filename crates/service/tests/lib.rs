@@ -1,6 +1,7 @@
 //! Tests of the run service.
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
 
+mod chain;
 mod fixture;
 mod flow;
 mod models;

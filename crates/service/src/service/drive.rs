@@ -1,10 +1,16 @@
 //! The driver of passes.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use runstate::service_run::ServiceRunStatus;
 
 use super::{RunView, Service, ServiceError, unusable};
 use crate::store::{ServiceLease, ServiceStoreError};
 use crate::work::Work;
+
+/// The term of a lease. A driver renews it, so that another one takes over soon after a crash.
+pub(super) const TERM: Duration = Duration::from_secs(10);
 
 /// The number of leases that a node may lose. With the next one the run fails: it ends its drivers.
 const MAX_LOST: u32 = 5;
@@ -24,7 +30,7 @@ impl Service {
     /// If the future is dropped, the work since the last commit is lost, and the run stays leased until the term of the
     /// lease is over.
     pub async fn drive(&self, run: &str) -> Result<RunView, ServiceError> {
-        if let Some(lease) = self.store.claim(Some(run), &self.holder, self.term).await? {
+        if let Some(lease) = self.store.claim(Some(run), &self.holder, TERM).await? {
             self.drive_leased(&lease).await?;
         }
         self.get(run).await
@@ -35,7 +41,7 @@ impl Service {
     /// # Errors
     /// As [`drive`](Self::drive).
     pub async fn drive_next(&self) -> Result<Option<RunView>, ServiceError> {
-        let Some(lease) = self.store.claim(None, &self.holder, self.term).await? else { return Ok(None) };
+        let Some(lease) = self.store.claim(None, &self.holder, TERM).await? else { return Ok(None) };
         self.drive_leased(&lease).await?;
         Ok(Some(self.get(&lease.run).await?))
     }
@@ -62,7 +68,7 @@ impl Service {
         self.graph.settle(&mut work);
         loop {
             if work.run.status() == ServiceRunStatus::Running {
-                self.graph.perform(&mut work).await;
+                self.perform(&mut work, lease).await?;
                 self.graph.settle(&mut work);
             }
             self.commit(&mut work, lease).await?;
@@ -72,9 +78,20 @@ impl Service {
         }
     }
 
+    /// Executes a node, and renews the lease while its port works.
+    async fn perform(&self, work: &mut Work, lease: &ServiceLease) -> Result<(), ServiceError> {
+        let mut perform = pin!(self.graph.perform(work));
+        loop {
+            match tokio::time::timeout(TERM / 3, &mut perform).await {
+                Ok(()) => return Ok(()),
+                Err(_) => self.store.renew(lease, TERM).await?,
+            }
+        }
+    }
+
     async fn commit(&self, work: &mut Work, lease: &ServiceLease) -> Result<(), ServiceError> {
         let change = work.change().map_err(unusable(&lease.run))?;
-        let term = (change.status == ServiceRunStatus::Running).then_some(self.term);
+        let term = (change.status == ServiceRunStatus::Running).then_some(TERM);
         work.version = self.store.commit(lease, work.version, &change, term).await?;
         Ok(())
     }

@@ -11,7 +11,6 @@ mod worker;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use runstate::service_run::{AnyServiceRun, ServiceRunRecord};
 use runstate_runtime::clock::Clock;
@@ -63,7 +62,6 @@ pub struct Service {
     graph: Graph,
     clock: Arc<dyn Clock>,
     holder: Arc<str>,
-    term: Duration,
 }
 
 impl fmt::Debug for Service {
@@ -84,15 +82,7 @@ impl Service {
         clock: Arc<dyn Clock>,
         holder: &str,
     ) -> Self {
-        // Each commit renews the lease, and between two commits one port is called.
-        let term = config.port_limit.saturating_mul(2).max(Duration::from_secs(10));
-        Service {
-            store,
-            graph: Graph { ports, config: Arc::new(config) },
-            clock,
-            holder: holder.into(),
-            term,
-        }
+        Service { store, graph: Graph { ports, config: Arc::new(config) }, clock, holder: holder.into() }
     }
 
     /// The configuration.
@@ -141,7 +131,7 @@ impl Service {
     }
 
     /// Returns the stored answer to a request of an actor: the result of its operation, as JSON. A [`RunView`] among the
-    /// results has no artifacts there. None if there is no answer, or if it is older than 24 hours.
+    /// results has the artifacts `needs_input` and `assistant_message` alone. None if there is no answer, or if it is older than 24 hours.
     ///
     /// # Errors
     /// The errors of the store.
@@ -241,9 +231,9 @@ impl Service {
 fn keyed(caller: &Caller, answer: &impl Serialize) -> Option<KeyedAnswer> {
     let digest = caller.request.as_ref()?.digest.clone();
     let mut answer = json!(answer);
-    // Artifacts are large, and the run has them.
-    if let Some(answer) = answer.as_object_mut() {
-        answer.remove("artifacts");
+    // Most artifacts are large, and the run has them.
+    if let Some(artifacts) = answer.get_mut("artifacts").and_then(Value::as_object_mut) {
+        artifacts.retain(|name, _| matches!(&**name, "needs_input" | "assistant_message"));
     }
     Some(KeyedAnswer { key: caller.key()?, digest, answer })
 }

@@ -49,7 +49,7 @@ pub struct RunView {
     pub decided_by: Option<(String, u64)>,
     /// The actors that created or resumed the run.
     pub requested_by: BTreeSet<String>,
-    /// The artifacts. The stored answer to a request has none of them.
+    /// The artifacts. The stored answer to a request has few of them.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub artifacts: Artifacts,
 }

@@ -10,6 +10,7 @@ use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 
+use super::drive::TERM;
 use super::{Service, ServiceError};
 use crate::store::{ServiceCursor, ServiceLease};
 
@@ -72,8 +73,7 @@ impl Service {
         // A claim is never dropped: its lease would last until the end of its term.
         while (&mut stop).now_or_never().is_none() {
             let is_full = driving.len() >= drivers.get();
-            let claim =
-                if is_full { Ok(None) } else { self.store.claim(None, &self.holder, self.term).await };
+            let claim = if is_full { Ok(None) } else { self.store.claim(None, &self.holder, TERM).await };
             let pause = match claim {
                 Ok(Some(lease)) => {
                     leases.insert(lease.run.clone(), lease.clone());

@@ -4,10 +4,13 @@
 //! transactions is JSON in hexadecimal, so no real chain accepts one.
 
 mod compile;
+mod journal;
 mod ledger;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -17,6 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::artifact::{Allowance, Candidate, TokenBalance, TxRequest, TxResult, Units, WalletSnapshot};
 use crate::config::{Chain, Config, PolicyRules, Token};
 use crate::port::{CompileInput, Compiler, PortError, Ports, Receipt, Receipts, Simulator, Wallet};
+use journal::{Entry, Journal};
 use ledger::Ledger;
 
 /// A chain in this process. Clones share it.
@@ -46,6 +50,7 @@ pub struct SimChain {
 }
 
 struct State {
+    journal: Option<Journal>,
     ledger: Ledger,
     block: u64,
     sent: u64,
@@ -76,6 +81,7 @@ impl SimChain {
         ledger.mint("0xc0de01", Self::WALLET, Units(1_000_000_000));
         ledger.fund_pool(("0xc0de01", Units(1_000_000_000_000)), ("0xc0de02", Units(500 * ether)));
         let state = State {
+            journal: None,
             ledger,
             block: 0,
             sent: 0,
@@ -84,6 +90,24 @@ impl SimChain {
             reachable: true,
         };
         SimChain { chain: Arc::new(chain), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Opens the [example](Self::example) with a journal of its transactions and blocks, so that it survives the process.
+    /// One process at a time may have the journal.
+    ///
+    /// # Errors
+    /// An error of the file; a journal that another process has, or that has another form. A last line that a crash cut
+    /// off is dropped.
+    pub fn journaled(path: &Path) -> io::Result<Self> {
+        let chain = Self::example();
+        let (journal, entries) = Journal::open(path)?;
+        let mut state = chain.lock();
+        for entry in entries {
+            state.replay(&chain.chain, entry);
+        }
+        state.journal = Some(journal);
+        drop(state);
+        Ok(chain)
     }
 
     /// The id of the chain.
@@ -115,29 +139,41 @@ impl SimChain {
     }
 
     /// Sends a signed transaction, which is executed in the next block. Returns its hash.
+    ///
+    /// # Panics
+    /// If the journal cannot be written. [`try_send`](Self::try_send) returns the error.
     pub fn send(&self, tx: &TxRequest) -> String {
+        self.try_send(tx)
+            .unwrap_or_else(|error| panic!("the journal of the chain cannot be written: {error}"))
+    }
+
+    /// Sends a signed transaction, as [`send`](Self::send).
+    ///
+    /// # Errors
+    /// The journal cannot be written. Nothing was sent then.
+    pub fn try_send(&self, tx: &TxRequest) -> io::Result<String> {
         let mut state = self.lock();
-        state.sent += 1;
-        let text = json!({ "number": state.sent, "tx": tx }).to_string();
-        let digits =
-            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let hash = format!("0x{digits}");
-        state.pending.push((hash.clone(), tx.clone()));
-        hash
+        state.note(&Entry::Sent(tx.clone()))?;
+        Ok(state.send(tx))
     }
 
     /// Mines a block with the sent transactions, in their order. A transaction that fails has a receipt without success
-    /// and no effect.
-    pub fn mine(&self) {
+    /// and no effect. Returns the number of the block.
+    ///
+    /// # Panics
+    /// If the journal cannot be written. [`try_mine`](Self::try_mine) returns the error.
+    pub fn mine(&self) -> u64 {
+        self.try_mine().unwrap_or_else(|error| panic!("the journal of the chain cannot be written: {error}"))
+    }
+
+    /// Mines a block, as [`mine`](Self::mine).
+    ///
+    /// # Errors
+    /// The journal cannot be written. Nothing was mined then.
+    pub fn try_mine(&self) -> io::Result<u64> {
         let mut state = self.lock();
-        state.block += 1;
-        let block = state.block;
-        for (hash, tx) in std::mem::take(&mut state.pending) {
-            let success = tx.chain_id == self.chain.id && state.ledger.execute(&tx).is_ok();
-            let TxRequest { chain_id, from, to, value, data, .. } = tx;
-            let receipt = Receipt { hash: hash.clone(), success, block, chain_id, from, to, value, data };
-            state.receipts.insert(hash, receipt);
-        }
+        state.note(&Entry::Mined)?;
+        Ok(state.mine(&self.chain))
     }
 
     /// Sets whether the ports reach the chain. Default: true.
@@ -175,6 +211,41 @@ impl SimChain {
             return Err(PortError::Refused { port: PORT, reason: format!("it is not chain {chain_id}") });
         }
         Ok(state)
+    }
+}
+
+impl State {
+    fn note(&mut self, entry: &Entry) -> io::Result<()> {
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(entry))
+    }
+
+    fn replay(&mut self, chain: &Chain, entry: Entry) {
+        match entry {
+            Entry::Sent(tx) => drop(self.send(&tx)),
+            Entry::Mined => drop(self.mine(chain)),
+        }
+    }
+
+    fn send(&mut self, tx: &TxRequest) -> String {
+        self.sent += 1;
+        let text = json!({ "number": self.sent, "tx": tx }).to_string();
+        let digits =
+            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hash = format!("0x{digits}");
+        self.pending.push((hash.clone(), tx.clone()));
+        hash
+    }
+
+    fn mine(&mut self, chain: &Chain) -> u64 {
+        self.block += 1;
+        let block = self.block;
+        for (hash, tx) in std::mem::take(&mut self.pending) {
+            let success = tx.chain_id == chain.id && self.ledger.execute(&tx).is_ok();
+            let TxRequest { chain_id, from, to, value, data, .. } = tx;
+            let receipt = Receipt { hash: hash.clone(), success, block, chain_id, from, to, value, data };
+            self.receipts.insert(hash, receipt);
+        }
+        block
     }
 }
 
