@@ -1,0 +1,252 @@
+//! The members of a body. All that cannot be used are told at once.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::problem::{Code, MemberError, Problem};
+
+/// A body, read member by member.
+#[derive(Debug)]
+pub(crate) struct Members {
+    map: Map<String, Value>,
+    errors: Vec<MemberError>,
+}
+
+/// A type that is read from a body.
+pub(crate) trait FromMembers: Send + Sized + 'static {
+    /// Whether the body may have the size of a new run.
+    const IS_LARGE: bool = false;
+
+    fn read(members: &mut Members) -> Self;
+}
+
+/// Reads a body. An empty one has no members.
+pub(crate) fn read<T: FromMembers>(body: &[u8], depth: usize) -> Result<T, Problem> {
+    if depth_of(body) > depth {
+        return Err(Problem::new(Code::BadJson, format!("the JSON is deeper than {depth} levels")));
+    }
+    let value: Value = match body.trim_ascii() {
+        b"" => Value::Object(Map::new()),
+        body => {
+            serde_json::from_slice(body).map_err(|error| Problem::new(Code::BadJson, error.to_string()))?
+        }
+    };
+    let Value::Object(map) = value else {
+        let detail = format!("got {}, expected an object", kind(&value));
+        return Err(Problem::of_members(vec![MemberError { pointer: String::new(), detail }]));
+    };
+    let mut members = Members { map, errors: Vec::new() };
+    let read = T::read(&mut members);
+    members.finish()?;
+    Ok(read)
+}
+
+/// The depth of the deepest bracket outside of strings.
+fn depth_of(body: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl Members {
+    fn refuse(&mut self, name: &str, detail: impl Into<String>) {
+        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        self.errors.push(MemberError { pointer, detail: detail.into() });
+    }
+
+    /// Takes a member by its name, or by another spelling of it. `null` is no value.
+    fn take(&mut self, names: &[&'static str]) -> Option<(&'static str, Value)> {
+        let mut found = None;
+        for &name in names {
+            let value = self.map.remove(name).filter(|value| !value.is_null());
+            match (value, &found) {
+                (Some(value), None) => found = Some((name, value)),
+                (Some(_), Some((first, _))) => {
+                    let detail = format!("it is another spelling of {first:?}, which the body has too");
+                    self.refuse(name, detail);
+                }
+                (None, _) => {}
+            }
+        }
+        found
+    }
+
+    fn wrong(&mut self, name: &str, got: &Value, expected: &str) {
+        self.refuse(name, format!("got {}, expected {expected}", kind(got)));
+    }
+
+    /// Takes a text of so many characters.
+    pub(crate) fn text(&mut self, names: &[&'static str], chars: RangeInclusive<usize>) -> Option<String> {
+        let expected = format!("a text of {} to {} characters", chars.start(), chars.end());
+        match self.take(names)? {
+            (name, Value::String(text)) => {
+                let count = text.chars().count();
+                if chars.contains(&count) {
+                    return Some(text);
+                }
+                self.refuse(name, format!("got {count} characters, expected {expected}"));
+            }
+            (name, other) => self.wrong(name, &other, &expected),
+        }
+        None
+    }
+
+    /// Takes a text that a check accepts.
+    pub(crate) fn text_that(
+        &mut self,
+        names: &[&'static str],
+        accepts: impl Fn(&str) -> bool,
+        expected: &str,
+    ) -> Option<String> {
+        match self.take(names)? {
+            (_, Value::String(text)) if accepts(&text) => return Some(text),
+            (name, Value::String(text)) => {
+                let shown: String = text.chars().take(100).collect();
+                self.refuse(name, format!("got {shown:?}, expected {expected}"));
+            }
+            (name, other) => self.wrong(name, &other, expected),
+        }
+        None
+    }
+
+    /// Takes an integer from `min`.
+    pub(crate) fn integer(&mut self, names: &[&'static str], min: u64) -> Option<u64> {
+        let (name, value) = self.take(names)?;
+        match value.as_u64().filter(|number| *number >= min) {
+            Some(number) => Some(number),
+            None => {
+                self.refuse(name, format!("got {value}, expected an integer from {min}"));
+                None
+            }
+        }
+    }
+
+    /// Takes an object.
+    pub(crate) fn object(&mut self, name: &'static str) -> BTreeMap<String, Value> {
+        match self.take(&[name]) {
+            Some((_, Value::Object(map))) => map.into_iter().collect(),
+            Some((name, other)) => {
+                self.wrong(name, &other, "an object");
+                BTreeMap::new()
+            }
+            None => BTreeMap::new(),
+        }
+    }
+
+    /// Takes a list of texts, or one text.
+    pub(crate) fn texts(&mut self, names: &[&'static str], max: usize) -> Option<Vec<String>> {
+        let (name, value) = self.take(names)?;
+        let values = match value {
+            Value::String(_) => vec![value],
+            Value::Array(values) if values.len() <= max => values,
+            Value::Array(values) => {
+                self.refuse(name, format!("got {} texts, expected at most {max}", values.len()));
+                return None;
+            }
+            other => {
+                self.wrong(name, &other, "a text, or a list of texts");
+                return None;
+            }
+        };
+        let mut texts = Vec::new();
+        for value in values {
+            match value {
+                Value::String(text) => texts.push(text),
+                other => self.wrong(name, &other, "texts alone"),
+            }
+        }
+        Some(texts)
+    }
+
+    /// Takes all members that are left.
+    pub(crate) fn rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map)
+    }
+
+    /// Notes a missing member.
+    pub(crate) fn require<T>(&mut self, name: &'static str, value: Option<T>) -> Option<T> {
+        let is_refused = self.errors.iter().any(|error| error.pointer == format!("/{name}"));
+        if value.is_none() && !is_refused {
+            self.refuse(name, "it is missing");
+        }
+        value
+    }
+
+    fn finish(mut self) -> Result<(), Problem> {
+        for name in std::mem::take(&mut self.map).into_iter().map(|(name, _)| name) {
+            let shown: String = name.chars().take(100).collect();
+            self.refuse(&shown, "this member is unknown");
+        }
+        if self.errors.is_empty() { Ok(()) } else { Err(Problem::of_members(self.errors)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq)]
+    struct Body {
+        name: Option<String>,
+        number: Option<u64>,
+    }
+
+    impl FromMembers for Body {
+        fn read(members: &mut Members) -> Self {
+            let name = members.text(&["name", "fullName"], 1..=3);
+            let name = members.require("name", name);
+            Body { name, number: members.integer(&["number"], 1) }
+        }
+    }
+
+    #[test]
+    fn all_members_that_cannot_be_used_are_told() {
+        let read = |body: &str| {
+            let problem = match read::<Body>(body.as_bytes(), 3) {
+                Ok(body) => return Ok(body),
+                Err(problem) => problem,
+            };
+            let answer = format!("{problem:?}");
+            Err((problem.code(), answer))
+        };
+        let body = Body { name: Some("ada".into()), number: None };
+        assert_eq!(read(r#"{"fullName": "ada", "number": null}"#), Ok(body));
+        let (code, said) = read(r#"{"name": "adaa", "number": 0, "x/y": 1}"#).unwrap_err();
+        assert_eq!(code, Code::Invalid);
+        for part in ["/name", "got 4 characters", "/number", "got 0, expected an integer from 1", "/x~1y"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(read(r#"{"name": "a", "fullName": "b"}"#).unwrap_err().1.contains("another spelling"));
+        assert!(read("").unwrap_err().1.contains("missing"));
+        assert_eq!(read("[]").unwrap_err().0, Code::Invalid);
+        for bad in ["{", "{\"name\": \"a\"} x", "\u{feff}{}", "{\"name\": [[[1]]]}"] {
+            assert_eq!(read(bad).unwrap_err().0, Code::BadJson, "{bad}");
+        }
+        assert_eq!(read(r#"{"name": "[[["}"#).unwrap().name.unwrap(), "[[[");
+    }
+}

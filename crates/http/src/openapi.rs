@@ -1,0 +1,76 @@
+//! The OpenAPI document, from the code.
+
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::health::{__path_healthz, __path_readyz, healthz, readyz};
+use crate::runs::{act, events, list, read};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "runstate",
+        description = "Service runs: a request becomes transactions, a person approves them, a wallet sends them.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    servers((url = "/", description = "This server")),
+    tags(
+        (name = "runs", description = "Runs"),
+        (name = "operations", description = "Operations on runs"),
+        (name = "rows", description = "What runs accumulate"),
+        (name = "server", description = "The server"),
+    ),
+    security(("token" = [])),
+    modifiers(&Token),
+)]
+struct Document;
+
+struct Token;
+
+impl Modify for Token {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
+            "A token of `runstate token new`. A server without tokens on a loopback address needs none.",
+        ));
+        let components = openapi.components.get_or_insert_with(Default::default);
+        components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
+    }
+}
+
+/// All endpoints with their document.
+pub(crate) fn endpoints() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(list::list, act::create))
+        .routes(routes!(read::get, act::delete))
+        .routes(routes!(act::start))
+        .routes(routes!(act::resume))
+        .routes(routes!(act::approve))
+        .routes(routes!(act::reject))
+        .routes(routes!(act::execute))
+        .routes(routes!(act::tx_submitted))
+        .routes(routes!(act::poll_tx))
+        .routes(routes!(read::artifact))
+        .routes(routes!(read::steps))
+        .routes(routes!(read::timeline))
+        .routes(routes!(read::trace))
+        .routes(routes!(read::trace_lines))
+        .routes(routes!(events::events))
+        .routes(routes!(list::openapi))
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
+}
+
+/// The OpenAPI document of the server, as JSON.
+///
+/// ```
+/// let document: serde_json::Value = serde_json::from_str(&runstate_http::openapi())?;
+/// assert!(document["paths"]["/v1/runs/{id}/approve"]["post"].is_object());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn openapi() -> String {
+    let (_, document) = endpoints().split_for_parts();
+    serde_json::to_string_pretty(&document).unwrap_or_default()
+}

@@ -1,0 +1,99 @@
+//! The options of a server.
+
+use std::time::Duration;
+
+use runstate_service::sim::SimChain;
+
+use crate::tokens::Tokens;
+
+/// The way to know the author of a request.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Access {
+    /// No tokens: each request is of the user `local`, with all roles. The `Host` of a request must be a loopback name
+    /// or address, so that no web page reaches the server by a name of its own.
+    Local,
+    /// A bearer token in each request.
+    Tokens(Tokens),
+}
+
+/// The limits of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The largest body of a new run, in bytes. Default: 1 MiB.
+    pub body: usize,
+    /// The largest body of another request, in bytes. Default: 64 KiB.
+    pub action_body: usize,
+    /// The depth of JSON. Default: 96.
+    pub depth: usize,
+    /// The time for a body. Default: 30 s.
+    pub body_time: Duration,
+    /// The longest address, in bytes. Default: 8 KiB.
+    pub address: usize,
+    /// Requests of a principal in a second, and at once. Default: 20 and 40. Zero: any number.
+    pub requests: (u32, u32),
+    /// Decisions of a principal in a second. Default: 5. Zero: any number.
+    pub decisions: u32,
+    /// Requests at once, without event streams. Default: 512.
+    pub at_once: usize,
+    /// Event streams of the server. Default: 2,000.
+    pub streams: usize,
+    /// Event streams of a principal. Default: 16.
+    pub streams_each: usize,
+    /// The time that a start or a resume waits for its outcome, if the request does not say it. Default: 30 s.
+    pub wait: Duration,
+    /// The longest time that a request may ask for. Default: 60 s.
+    pub max_wait: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            body: 1024 * 1024,
+            action_body: 64 * 1024,
+            depth: 96,
+            body_time: Duration::from_secs(30),
+            address: 8 * 1024,
+            requests: (20, 40),
+            decisions: 5,
+            at_once: 512,
+            streams: 2_000,
+            streams_each: 16,
+            wait: Duration::from_secs(30),
+            max_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The options of a [`router`](crate::router).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The way to know the author of a request.
+    pub access: Access,
+    /// The origins of web pages that may use the server, such as `https://app.example.org`. Default: none.
+    pub origins: Vec<String>,
+    /// Whether this process drives the runs, with [`Service::work`](runstate_service::Service::work). Otherwise a start
+    /// and a resume do not wait for their outcome. Default: true.
+    pub drives: bool,
+    /// The chain in this process, for a server without a real one. It adds the endpoints `POST /sim/transactions`, which
+    /// takes one of the transactions that were handed out, and `POST /sim/blocks`, which mines. Default: none.
+    pub sim: Option<SimChain>,
+    /// The limits.
+    pub limits: Limits,
+}
+
+impl Options {
+    /// The options of a server on a loopback address, for the user of this machine. Its principals have no rate.
+    pub fn local() -> Self {
+        let limits = Limits { requests: (0, 0), decisions: 0, ..Limits::default() };
+        Options { access: Access::Local, origins: Vec::new(), drives: true, sim: None, limits }
+    }
+
+    /// The options of a server whose users have tokens.
+    pub fn with_tokens(tokens: Tokens) -> Self {
+        let access = Access::Tokens(tokens);
+        Options { access, origins: Vec::new(), drives: true, sim: None, limits: Limits::default() }
+    }
+}

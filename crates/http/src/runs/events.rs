@@ -1,0 +1,191 @@
+//! The event stream of a run.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use runstate_service::{EventRow, Numbered, ServiceEvent};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::access::Reader;
+use crate::app::{App, StreamPermit};
+use crate::body::timed;
+use crate::hub::{News, PAGE, Watch};
+use crate::problem::{Code, Problem, ProblemBody};
+
+/// The pause before a client connects again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The pause between two comments that keep a stream open.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Streams the events of a run: `status`, `step`, `timeline`, `artifact` and `end`.
+///
+/// The stream begins behind the event of `Last-Event-ID`, and ends after `end`. A stream that ends before was broken:
+/// connect again with the last id.
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{id}/events",
+    operation_id = "watch_run",
+    tag = "rows",
+    params(
+        ("id" = String, Path, description = "The id"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last known event"),
+    ),
+    responses(
+        (status = 200, body = String, content_type = "text/event-stream", description = "The events"),
+        (status = 204, description = "The run is over, and all events are known"),
+        (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-header`"),
+        (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
+        (status = 429, body = ProblemBody, content_type = "application/problem+json", description = "`too-many-streams`"),
+    ),
+)]
+pub(crate) async fn events(
+    State(app): State<App>,
+    id: Path<String>,
+    reader: Reader,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let after = last_id(&headers)?;
+    let permit = app.stream(&reader.principal.name)?;
+    // Subscribed before the first read: an event between the two is never missed.
+    let watch = app.hub.watch(&id);
+    let run = app.service.get(&id).await?;
+    if run.status.is_terminal() && app.service.events(&id, after, 1).await?.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let follower = Follower {
+        drain: app.drain.clone(),
+        app,
+        run: id.0,
+        watch,
+        after,
+        rows: VecDeque::new(),
+        caught_up: false,
+        is_over: false,
+        _permit: permit,
+    };
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE).text("keep-alive");
+    let retry = stream::iter([Ok::<_, Broken>(Event::default().retry(RETRY))]);
+    let events = futures_util::StreamExt::chain(retry, follower.events());
+    Ok(Sse::new(events).keep_alive(keep_alive).into_response())
+}
+
+fn last_id(headers: &HeaderMap) -> Result<u64, Problem> {
+    let Some(id) = headers.get("last-event-id") else { return Ok(0) };
+    let seq = id.to_str().ok().and_then(|id| id.split('@').next()).and_then(|seq| seq.trim().parse().ok());
+    seq.ok_or_else(|| {
+        Problem::new(Code::BadHeader, "Last-Event-ID: expected the id of an event, such as 7@1769860800000")
+    })
+}
+
+/// The error that breaks a stream.
+#[derive(Debug, thiserror::Error)]
+#[error("the stream is broken")]
+struct Broken;
+
+struct Follower {
+    app: App,
+    run: String,
+    watch: Watch,
+    drain: watch::Receiver<bool>,
+    /// The number of the last event in `rows`, or of the last one that was sent.
+    after: u64,
+    rows: VecDeque<Numbered<EventRow>>,
+    caught_up: bool,
+    is_over: bool,
+    _permit: StreamPermit,
+}
+
+impl Follower {
+    fn events(self) -> impl Stream<Item = Result<Event, Broken>> {
+        stream::unfold(Some(self), |follower| async {
+            let mut follower = follower?;
+            if follower.is_over {
+                return None;
+            }
+            match follower.next().await {
+                Ok(row) => {
+                    follower.is_over = matches!(row.row.event, ServiceEvent::End { .. });
+                    Some((Ok(event(&row)), Some(follower)))
+                }
+                Err(broken) => Some((Err(broken), None)),
+            }
+        })
+    }
+
+    async fn next(&mut self) -> Result<Numbered<EventRow>, Broken> {
+        loop {
+            if *self.drain.borrow() {
+                return Err(Broken);
+            }
+            if let Some(row) = self.rows.pop_front() {
+                return Ok(row);
+            }
+            if !self.caught_up {
+                self.read().await?;
+                continue;
+            }
+            let news = tokio::select! {
+                news = self.watch.next() => news,
+                _ = drained(&mut self.drain) => return Err(Broken),
+            };
+            match news {
+                News::Look => self.caught_up = false,
+                News::Rows(rows) => {
+                    let new = rows.iter().filter(|row| row.seq > self.after);
+                    match new.clone().next() {
+                        None => {}
+                        Some(first) if first.seq == self.after + 1 => {
+                            self.rows.extend(new.cloned());
+                            self.after = self.rows.back().map_or(self.after, |row| row.seq);
+                        }
+                        Some(_) => self.caught_up = false,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a page of rows from the store.
+    async fn read(&mut self) -> Result<(), Broken> {
+        // A run that is removed meanwhile, or a store that cannot be reached: the client connects again.
+        let rows = self.app.service.events(&self.run, self.after, PAGE).await.map_err(|_| Broken)?;
+        self.after = rows.last().map_or(self.after, |row| row.seq);
+        self.caught_up = rows.len() < PAGE;
+        if self.caught_up {
+            self.watch.has_read(self.after);
+        }
+        self.rows.extend(rows);
+        Ok(())
+    }
+}
+
+/// Ends when the server drains. Without a server a stream lives as long as its connection.
+async fn drained(drain: &mut watch::Receiver<bool>) {
+    if drain.wait_for(|drains| *drains).await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// An event as its readers see it: the id is the number with the time.
+fn event(row: &Numbered<EventRow>) -> Event {
+    let id = format!("{}@{}", row.seq, row.row.at_ms);
+    let (name, data) = match &row.row.event {
+        ServiceEvent::Status { status, final_status } => {
+            ("status", json!({ "status": status, "final_status": final_status }))
+        }
+        ServiceEvent::Step { step } => ("step", timed(json!(step))),
+        ServiceEvent::Timeline { entry } => ("timeline", timed(json!(entry))),
+        ServiceEvent::Artifact { name, digest } => ("artifact", json!({ "name": name, "digest": digest })),
+        ServiceEvent::End { status } => ("end", json!({ "status": status })),
+        _ => ("other", Value::Null),
+    };
+    Event::default().id(id).event(name).data(data.to_string())
+}

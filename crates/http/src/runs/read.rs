@@ -1,0 +1,248 @@
+//! Reads of one run.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use runstate_service::{Numbered, RunStep, Step, StepName};
+use serde_json::Value;
+
+use super::query::Parameters;
+use crate::access::{Reader, has_version};
+use crate::app::App;
+use crate::body::{self, RowsBody, RunBody};
+use crate::hub::PAGE;
+use crate::problem::{Code, Problem, ProblemBody};
+
+/// The entity tag of a version.
+pub(crate) fn tag(version: u64) -> String {
+    format!("\"v{version}\"")
+}
+
+/// Reads all pages of rows.
+macro_rules! all_rows {
+    ($($read:ident).+, $run:expr) => {{
+        let mut all = Vec::new();
+        loop {
+            let rows = $($read).+($run, all.len() as u64, PAGE).await?;
+            let count = rows.len();
+            all.extend(rows);
+            if count < PAGE {
+                break all;
+            }
+        }
+    }};
+}
+
+/// Returns a run.
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{id}",
+    operation_id = "get_run",
+    tag = "runs",
+    params(
+        ("id" = String, Path, description = "The id"),
+        ("include" = Option<Vec<String>>, Query, style = Form, explode, description = "`artifacts`, `timeline`, `steps`, `decisions`, also behind commas"),
+    ),
+    responses(
+        (status = 200, body = RunBody, description = "The run, with its version as entity tag"),
+        (status = 304, description = "The version of `If-None-Match` is the newest"),
+        (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-query`"),
+        (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
+    ),
+)]
+pub(crate) async fn get(
+    State(app): State<App>,
+    id: Path<String>,
+    _reader: Reader,
+    headers: HeaderMap,
+    mut parameters: Parameters,
+) -> Result<Response, Problem> {
+    let mut include = [false; 4];
+    for part in parameters.all("include") {
+        let place = ["artifacts", "timeline", "steps", "decisions"].iter().position(|known| *known == part);
+        let Some(place) = place else {
+            let detail =
+                format!("include: got {part:?}, expected some of artifacts, timeline, steps, decisions");
+            return Err(super::query::refused(detail));
+        };
+        include[place] = true;
+    }
+    parameters.finish("include")?;
+    let run = app.service.get(&id).await?;
+    let tag = tag(run.version);
+    if has_version(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
+    }
+    let [artifacts, timeline, steps, decisions] = include;
+    let artifacts = artifacts.then(|| run.artifacts.to_map());
+    let mut body = RunBody::from(run);
+    body.artifacts = artifacts;
+    if timeline {
+        let rows = all_rows!(app.service.timeline, &id);
+        body.timeline = Some(rows.iter().map(body::entry).collect());
+    }
+    if steps || decisions {
+        let rows = all_rows!(app.service.steps, &id);
+        let is_decision = |row: &&Numbered<Step>| row.row.step == StepName::from(RunStep::HumanApproval);
+        body.decisions = decisions.then(|| rows.iter().filter(is_decision).map(body::step).collect());
+        body.steps = steps.then(|| rows.iter().map(body::step).collect());
+    }
+    Ok(([(ETAG, tag)], Json(body)).into_response())
+}
+
+/// The place and the size of a page of rows.
+fn page(mut parameters: Parameters) -> Result<(u64, usize), Problem> {
+    let after = parameters.read("after", "the number of a row")?.unwrap_or(0);
+    let limit = parameters.limit(1_000, 200)?;
+    parameters.finish("after or limit")?;
+    Ok((after, limit))
+}
+
+/// A page, read with one row more.
+fn rows_body(mut rows: Vec<Value>, limit: usize) -> Json<RowsBody> {
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let last = rows.last().and_then(|row| row["seq"].as_u64());
+    Json(RowsBody { rows, next: last.filter(|_| more) })
+}
+
+macro_rules! rows {
+    ($name:ident, $id:literal, $path:literal, $of:ident, $shown:path, $about:literal) => {
+        #[doc = $about]
+        #[utoipa::path(
+            get,
+            path = $path,
+            operation_id = $id,
+            tag = "rows",
+            params(
+                ("id" = String, Path, description = "The id"),
+                ("after" = Option<u64>, Query, description = "The number of the last known row"),
+                ("limit" = Option<u64>, Query, minimum = 1, maximum = 1000, description = "The size of the page; 200 if not said"),
+            ),
+            responses(
+                (status = 200, body = RowsBody, description = "A page of rows"),
+                (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-query`"),
+                (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
+                (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
+            ),
+        )]
+        pub(crate) async fn $name(
+            State(app): State<App>,
+            id: Path<String>,
+            _reader: Reader,
+            parameters: Parameters,
+        ) -> Result<Json<RowsBody>, Problem> {
+            let (after, limit) = page(parameters)?;
+            let rows = app.service.$of(&id, after, limit + 1).await?;
+            Ok(rows_body(rows.iter().map($shown).collect(), limit))
+        }
+    };
+}
+
+rows!(steps, "list_steps", "/v1/runs/{id}/steps", steps, body::step, "Lists the steps of a run.");
+rows!(
+    timeline,
+    "list_timeline",
+    "/v1/runs/{id}/timeline",
+    timeline,
+    body::entry,
+    "Lists the timeline of a run: its executed nodes."
+);
+
+/// Returns an artifact of a run.
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{id}/artifacts/{name}",
+    operation_id = "get_artifact",
+    tag = "rows",
+    params(
+        ("id" = String, Path, description = "The id"),
+        ("name" = String, Path, description = "The name, such as `tx_plan`"),
+    ),
+    responses(
+        (status = 200, body = serde_json::Value, description = "The artifact"),
+        (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
+    ),
+)]
+pub(crate) async fn artifact(
+    State(app): State<App>,
+    path: Path<(String, String)>,
+    _reader: Reader,
+) -> Result<Json<Value>, Problem> {
+    let Path((id, name)) = path;
+    let mut artifacts = app.service.get(&id).await?.artifacts.to_map();
+    match artifacts.remove(&name) {
+        Some(artifact) => Ok(Json(artifact)),
+        None => {
+            let known: Vec<String> = artifacts.into_keys().collect();
+            let detail = format!("run {id:?} has no artifact {name:?}; it has {}", known.join(", "));
+            Err(Problem::new(Code::NotFound, detail))
+        }
+    }
+}
+
+/// Lists the trace of a run: the recorded transitions of the run and of its passes.
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{id}/trace",
+    operation_id = "list_trace",
+    tag = "rows",
+    params(
+        ("id" = String, Path, description = "The id"),
+        ("after" = Option<u64>, Query, description = "The number of the last known row"),
+        ("limit" = Option<u64>, Query, minimum = 1, maximum = 1000, description = "The size of the page; 200 if not said"),
+    ),
+    responses(
+        (status = 200, body = RowsBody, description = "A page of rows"),
+        (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-query`"),
+        (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
+    ),
+)]
+pub(crate) async fn trace(
+    State(app): State<App>,
+    id: Path<String>,
+    _reader: Reader,
+    parameters: Parameters,
+) -> Result<Json<RowsBody>, Problem> {
+    let (after, limit) = page(parameters)?;
+    let lines = app.service.trace(&id, after, limit + 1).await?;
+    let rows = lines.iter().map(|line| serde_json::from_str(line).unwrap_or(Value::Null)).collect();
+    Ok(rows_body(rows, limit))
+}
+
+/// Returns the whole trace of a run as lines of JSON, which `runstate check` reads.
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{id}/trace.jsonl",
+    operation_id = "get_trace",
+    tag = "rows",
+    params(("id" = String, Path, description = "The id")),
+    responses(
+        (status = 200, body = String, content_type = "application/jsonl", description = "The trace"),
+        (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
+        (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
+    ),
+)]
+pub(crate) async fn trace_lines(
+    State(app): State<App>,
+    id: Path<String>,
+    _reader: Reader,
+) -> Result<Response, Problem> {
+    let (mut after, mut text) = (0, String::new());
+    loop {
+        let lines = app.service.trace(&id, after, PAGE).await?;
+        for line in &lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        after += lines.len() as u64;
+        if lines.len() < PAGE {
+            return Ok(([(CONTENT_TYPE, "application/jsonl")], text).into_response());
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The router, and the loop that accepts connections.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use runstate_runtime::clock::Clock;
+use runstate_service::Service;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::app::App;
+use crate::hub::Hub;
+use crate::options::Options;
+use crate::{layers, openapi, sim};
+
+/// The limits of connections.
+///
+/// ```
+/// let limits = runstate_http::Connections::default();
+/// assert_eq!((limits.at_once, limits.head), (4_096, 24 * 1024));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Connections {
+    /// The number of connections. Further ones wait. Default: 4,096.
+    pub at_once: usize,
+    /// The time for the head of a request. Default: 10 s.
+    pub head_time: Duration,
+    /// The largest head of a request, in bytes: the address and the headers. Default: 24 KiB.
+    pub head: usize,
+    /// The time for the requests in progress at the stop. Default: 30 s.
+    pub grace: Duration,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        let (head_time, grace) = (Duration::from_secs(10), Duration::from_secs(30));
+        Connections { at_once: 4_096, head_time, head: 24 * 1024, grace }
+    }
+}
+
+/// A router with its background work.
+pub struct Server {
+    /// The endpoints. The router may be nested in another one.
+    pub router: Router,
+    /// The drain of its event streams.
+    pub drain: Drain,
+    hub: Arc<Hub>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Reads the changes of the store for event streams and for requests that wait, until the future is dropped.
+    /// Without it they see what happened before they began.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, no state is lost.
+    pub fn pump(&self) -> impl Future<Output = ()> + Send + 'static {
+        let hub = Arc::clone(&self.hub);
+        async move { hub.pump().await }
+    }
+}
+
+/// The drain of a server. After its begin the server is not ready, and its event streams break.
+#[derive(Debug, Clone)]
+pub struct Drain(Arc<watch::Sender<bool>>);
+
+impl Drain {
+    /// Begins the drain.
+    pub fn begin(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// Makes the router of a service. `clock` decides whether a token is expired.
+pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Server {
+    let (router, document) = openapi::endpoints().split_for_parts();
+    let document = serde_json::to_string(&document).unwrap_or_default();
+    let cors = (!options.origins.is_empty()).then(|| layers::cors(&options.origins));
+    let (sender, drain) = watch::channel(false);
+    let app = App::new(service, options, clock, drain, document);
+    let hub = Arc::clone(&app.hub);
+    let router = if app.options.sim.is_some() { router.merge(sim::endpoints()) } else { router };
+    let router = router
+        .fallback(layers::no_endpoint)
+        .layer(CatchPanicLayer::custom(layers::panicked))
+        .layer(from_fn_with_state(app.clone(), layers::admit))
+        .with_state(app);
+    let router = match cors {
+        Some(cors) => router.layer(cors),
+        None => router,
+    };
+    let router = router.layer(from_fn(layers::finish));
+    Server { router, drain: Drain(Arc::new(sender)), hub }
+}
+
+/// Accepts connections until `stop` ends. Then it takes no new connection, and waits for the requests in progress, within
+/// their time.
+///
+/// # Errors
+/// The errors of the listener that do not pass.
+///
+/// # Cancel safety
+/// If the future is dropped, all connections are closed at once.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    stop: impl Future<Output = ()>,
+    limits: Connections,
+) -> io::Result<()> {
+    let mut stop = pin!(stop);
+    let room = Arc::new(Semaphore::new(limits.at_once));
+    let (ending, ended) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = async {
+            // A semaphore that nothing closes.
+            let permit = Arc::clone(&room).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            () = &mut stop => break,
+            Some(_) = connections.join_next(), if !connections.is_empty() => continue,
+            accepted = accepted => accepted,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            // The peer went away, or the process has no more files: both pass.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+            Err(_) => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        // A small answer must not wait for the next one.
+        drop(stream.set_nodelay(true));
+        let service = TowerToHyperService::new(router.clone());
+        let (mut ended, Connections { head_time, head, .. }) = (ended.clone(), limits.clone());
+        connections.spawn(async move {
+            let _permit = permit;
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(head).max_headers(100);
+            let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+            tokio::select! {
+                // The peer knows about an error of its connection.
+                result = connection.as_mut() => drop(result),
+                () = async { drop(ended.wait_for(|ends| *ends).await) } => {
+                    connection.as_mut().graceful_shutdown();
+                    drop(connection.await);
+                }
+            }
+        });
+    }
+    drop(listener);
+    ending.send_replace(true);
+    let rest = async { while connections.join_next().await.is_some() {} };
+    drop(tokio::time::timeout(limits.grace, rest).await);
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! Tests of the server.
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
+
+mod access;
+mod bodies;
+mod document;
+mod fixture;
+mod flow;
+mod matrix;
+mod sockets;
+mod streams;

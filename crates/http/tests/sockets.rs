@@ -1,0 +1,141 @@
+//! Real connections on the loopback address.
+
+use std::time::Duration;
+
+use runstate_http::{Connections, serve};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::fixture::{Bench, block_on_machine};
+
+struct Listening {
+    bench: Bench,
+    address: std::net::SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Listening {
+    async fn new() -> Self {
+        let mut limits = Connections::default();
+        limits.head_time = Duration::from_millis(300);
+        let bench = Bench::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (router, drain) = (bench.router.clone(), bench.drain.clone());
+        let stop_and_drain = async move {
+            drop(stopped.await);
+            drain.begin();
+        };
+        let serving = tokio::spawn(serve(listener, router, stop_and_drain, limits));
+        Listening { bench, address, stop: Some(stop), serving }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    async fn stop(&mut self) -> Duration {
+        let began = Instant::now();
+        drop(self.stop.take());
+        (&mut self.serving).await.unwrap().unwrap();
+        began.elapsed()
+    }
+}
+
+async fn read_all(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    // A reset is an end too.
+    drop(stream.read_to_end(&mut text).await);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Reads until the text is there.
+async fn read_until(stream: &mut TcpStream, part: &str) -> String {
+    let (mut text, mut buffer) = (String::new(), [0_u8; 4096]);
+    while !text.contains(part) {
+        let count = stream.read(&mut buffer).await.unwrap();
+        assert!(count > 0, "the stream ended: {text}");
+        text.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    text
+}
+
+#[test]
+fn half_a_head_is_closed_after_its_time() {
+    block_on_machine(async {
+        let listening = Listening::new().await;
+        let mut stream = listening.connect().await;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: local").await.unwrap();
+        let closed = tokio::time::timeout(Duration::from_secs(60), read_all(&mut stream)).await;
+        assert!(closed.is_ok(), "the connection is open after a minute");
+    });
+}
+
+#[test]
+fn drain_ends_at_once_though_a_stream_is_watched() {
+    block_on_machine(async {
+        let mut listening = Listening::new().await;
+        let run = listening.bench.create("send 5 USDC").await;
+        let mut watcher = listening.connect().await;
+        let request = format!("GET {run}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        watcher.write_all(request.as_bytes()).await.unwrap();
+        read_until(&mut watcher, "event: status").await;
+        let mut idle = listening.connect().await;
+        idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        read_until(&mut idle, "200 OK").await;
+        let took = listening.stop().await;
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        // The last chunk, of no bytes, would end the answer cleanly.
+        assert!(!read_all(&mut watcher).await.ends_with("0\r\n\r\n"));
+        assert!(TcpStream::connect(listening.address).await.is_err());
+    });
+}
+
+#[test]
+fn request_in_progress_ends_before_the_server() {
+    block_on_machine(async {
+        let mut listening = Listening::new().await;
+        let mut slow = listening.connect().await;
+        let body = json!({ "intent": "send 5 USDC" }).to_string();
+        let head = format!(
+            "POST /v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        slow.write_all(head.as_bytes()).await.unwrap();
+        slow.write_all(&body.as_bytes()[..5]).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let (took, answer) = tokio::join!(listening.stop(), async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            slow.write_all(&body.as_bytes()[5..]).await.unwrap();
+            read_all(&mut slow).await
+        });
+        assert!(answer.starts_with("HTTP/1.1 201 Created"), "{answer}");
+        assert!(took < Duration::from_secs(10), "{took:?}");
+    });
+}
+
+#[test]
+fn oversized_heads_and_noise_are_refused() {
+    block_on_machine(async {
+        let listening = Listening::new().await;
+        let many = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "a".repeat(40_000));
+        for request in [many.as_bytes(), b"\x16\x03\x01\x02\x00", b"HELLO\r\n\r\n", &[b'a'; 30_000]] {
+            let mut stream = listening.connect().await;
+            drop(stream.write_all(request).await);
+            let answer = read_all(&mut stream).await;
+            assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+        }
+        let mut stream = listening.connect().await;
+        stream
+            .write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            .await
+            .unwrap();
+        assert!(read_all(&mut stream).await.starts_with("HTTP/1.1 200"));
+    });
+}

@@ -1,0 +1,179 @@
+//! Event streams.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use http_body_util::BodyExt;
+use runstate_http::Options;
+use serde_json::json;
+use tower::ServiceExt;
+
+use super::fixture::{Bench, block_on, request};
+
+/// A stream that is read event by event.
+struct Events {
+    body: Body,
+    text: String,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Event {
+    id: String,
+    name: String,
+    data: String,
+}
+
+impl Events {
+    async fn open(bench: &Bench, run: &str, last: Option<&str>) -> Self {
+        let headers: Vec<(&str, &str)> = last.map(|last| ("last-event-id", last)).into_iter().collect();
+        let answer =
+            bench.router.clone().oneshot(request("GET", &format!("{run}/events"), &headers, "")).await;
+        let answer = answer.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        Events { body: answer.into_body(), text: String::new() }
+    }
+
+    /// The next event, or how the stream ends. Comments and the pause are left out.
+    async fn next(&mut self) -> Option<Result<Event, String>> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
+                let mut read = Event::default();
+                for line in event.lines() {
+                    match line.split_once(": ") {
+                        Some(("id", id)) => read.id = id.to_owned(),
+                        Some(("event", name)) => read.name = name.to_owned(),
+                        Some(("data", data)) => read.data = data.to_owned(),
+                        _ => {}
+                    }
+                }
+                if read == Event::default() {
+                    continue;
+                }
+                return Some(Ok(read));
+            }
+            match self.body.frame().await? {
+                Ok(frame) => self.text.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap()),
+                Err(error) => return Some(Err(error.to_string())),
+            }
+        }
+    }
+
+    async fn rest(&mut self) -> Vec<Event> {
+        let mut all = Vec::new();
+        while let Some(event) = self.next().await {
+            all.push(event.unwrap());
+        }
+        all
+    }
+}
+
+#[test]
+fn stream_follows_a_run_to_its_end() {
+    block_on(async {
+        let bench = Bench::new();
+        let run = bench.create("send 5 USDC to 0xbeef").await;
+        let (mut early, mut second) =
+            (Events::open(&bench, &run, None).await, Events::open(&bench, &run, None).await);
+        bench.post(&format!("{run}/start"), &json!({})).await;
+        let mut late = Events::open(&bench, &run, None).await;
+        bench.post(&format!("{run}/reject"), &json!({ "reason": "no" })).await;
+        let all = early.rest().await;
+        assert_eq!(second.rest().await, all);
+        assert_eq!(late.rest().await, all);
+        let last = all.last().unwrap();
+        assert_eq!((last.name.as_str(), last.data.as_str()), ("end", r#"{"status":"REJECTED"}"#));
+        for (place, event) in all.iter().enumerate() {
+            assert!(event.id.starts_with(&format!("{}@", place + 1)), "{event:?}");
+        }
+        let names: std::collections::BTreeSet<&str> = all.iter().map(|event| event.name.as_str()).collect();
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["artifact", "end", "status", "step", "timeline"]);
+
+        // From the middle, and from the end.
+        let middle = &all[all.len() / 2];
+        let rest = Events::open(&bench, &run, Some(&middle.id)).await.rest().await;
+        assert_eq!(rest, all[all.len() / 2 + 1..]);
+        let headers = [("last-event-id", last.id.as_str())];
+        let seen = bench.send(request("GET", &format!("{run}/events"), &headers, "")).await;
+        assert_eq!((seen.status, seen.text.as_str()), (StatusCode::NO_CONTENT, ""));
+        for bad in ["x", "-1", "@5"] {
+            let refused =
+                bench.send(request("GET", &format!("{run}/events"), &[("last-event-id", bad)], "")).await;
+            assert_eq!(refused.problem(), (400, "bad-header".into()), "{bad}");
+        }
+    });
+}
+
+#[test]
+fn quiet_stream_is_kept_open_and_says_when_to_come_back() {
+    block_on(async {
+        let bench = Bench::new();
+        let run = bench.create("send 5 USDC").await;
+        let answer =
+            bench.router.clone().oneshot(request("GET", &format!("{run}/events"), &[], "")).await.unwrap();
+        let (mut body, mut text) = (answer.into_body(), String::new());
+        let read = async {
+            while let Some(frame) = body.frame().await {
+                text.push_str(std::str::from_utf8(&frame.unwrap().into_data().unwrap()).unwrap());
+            }
+        };
+        assert!(tokio::time::timeout(Duration::from_secs(31), read).await.is_err(), "the run is not over");
+        assert!(text.starts_with("retry: 1000\n\n"), "{text}");
+        assert_eq!(text.matches(": keep-alive\n\n").count(), 2, "{text}");
+    });
+}
+
+#[test]
+fn drained_stream_breaks_and_does_not_end() {
+    block_on(async {
+        let bench = Bench::new();
+        let run = bench.create("send 5 USDC").await;
+        let mut events = Events::open(&bench, &run, None).await;
+        assert_eq!(events.next().await.unwrap().unwrap().name, "step");
+        assert_eq!(events.next().await.unwrap().unwrap().name, "status");
+        bench.drain.begin();
+        assert_eq!(events.next().await, Some(Err("the stream is broken".to_owned())));
+        assert_eq!(bench.get("/readyz").await.problem(), (503, "busy".into()));
+    });
+}
+
+#[test]
+fn streams_are_counted_until_their_client_goes() {
+    block_on(async {
+        let mut options = Options::local();
+        options.limits.streams_each = 2;
+        let bench = Bench::with(options, |_| {});
+        let run = bench.create("send 5 USDC").await;
+        let open = [Events::open(&bench, &run, None).await, Events::open(&bench, &run, None).await];
+        let refused = bench.get(&format!("{run}/events")).await;
+        assert_eq!(refused.problem(), (429, "too-many-streams".into()));
+        drop(open);
+        Events::open(&bench, &run, None).await;
+        assert_eq!(bench.get("/v1/runs/none/events").await.problem(), (404, "not-found".into()));
+    });
+}
+
+#[test]
+fn watcher_that_falls_behind_misses_nothing() {
+    block_on(async {
+        let bench = Bench::new();
+        let run = bench.create("send 5 USDC").await;
+        bench.post(&format!("{run}/start"), &json!({})).await;
+        let mut slow = Events::open(&bench, &run, None).await;
+        slow.next().await.unwrap().unwrap();
+        // Each resume with no answer asks again. The watcher reads nothing meanwhile.
+        for _ in 0..100 {
+            bench.post(&format!("{run}/resume"), &json!({})).await;
+        }
+        bench.post(&format!("{run}/resume"), &json!({ "answers": { "recipient": "0xbeef" } })).await;
+        bench.post(&format!("{run}/reject"), &json!({})).await;
+        let all = slow.rest().await;
+        for (place, event) in all.iter().enumerate() {
+            assert!(event.id.starts_with(&format!("{}@", place + 2)), "{event:?}");
+        }
+        assert_eq!(all.last().unwrap().name, "end");
+    });
+}
