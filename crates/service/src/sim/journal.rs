@@ -1,8 +1,8 @@
-//! The journal of a chain: its transactions and blocks, one a line.
+//! The journal of a chain: its transactions and blocks, one a line. Several processes may share it.
 
-use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,41 +19,62 @@ pub(super) enum Entry {
 }
 
 #[derive(Debug)]
-pub(super) struct Journal(File);
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    /// The end of the known entries, in bytes and in lines.
+    known: (u64, usize),
+}
 
 impl Journal {
-    /// Opens the file, or creates it, and reads its entries.
-    pub(super) fn open(path: &Path) -> io::Result<(Self, Vec<Entry>)> {
+    /// Opens the file, or creates it.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let opened = File::options().create(true).read(true).write(true).truncate(false).open(path);
         let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let mut file =
-            File::options().create(true).read(true).write(true).truncate(false).open(path).map_err(told)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let held = "another process has this chain; end it, or name another file";
-                return Err(told(io::Error::new(io::ErrorKind::WouldBlock, held)));
-            }
-            Err(TryLockError::Error(error)) => return Err(told(error)),
-        }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(told)?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut entries = Vec::new();
-        for (number, line) in text[..whole].lines().enumerate() {
-            let entry = serde_json::from_str(line).map_err(|error| {
-                told(io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1)))
-            })?;
-            entries.push(entry);
-        }
-        file.set_len(whole as u64).map_err(told)?;
-        file.seek(SeekFrom::End(0)).map_err(told)?;
-        Ok((Journal(file), entries))
+        Ok(Journal { file: opened.map_err(told)?, path: path.to_owned(), known: (0, 0) })
     }
 
-    /// Appends an entry. After the return no crash undoes it.
-    pub(super) fn append(&mut self, entry: &Entry) -> io::Result<()> {
-        let line = format!("{}\n", serde_json::to_string(entry)?);
-        self.0.write_all(line.as_bytes())?;
-        self.0.sync_data()
+    /// Reads the entries that other processes and earlier ones wrote.
+    pub(super) fn read(&mut self) -> io::Result<Vec<Entry>> {
+        self.file.lock_shared()?;
+        let entries = self.read_locked();
+        self.file.unlock()?;
+        entries
+    }
+
+    /// Reads the new entries, and appends one behind them. After the return no crash undoes it.
+    pub(super) fn append(&mut self, entry: &Entry) -> io::Result<Vec<Entry>> {
+        self.file.lock()?;
+        let appended = self.read_locked().and_then(|mut entries| {
+            let line = format!("{}\n", serde_json::to_string(entry)?);
+            // A line that a crash cut off is overwritten.
+            self.file.set_len(self.known.0)?;
+            self.file.seek(SeekFrom::Start(self.known.0))?;
+            self.file.write_all(line.as_bytes())?;
+            self.file.sync_data()?;
+            self.known = (self.known.0 + line.len() as u64, self.known.1 + 1);
+            entries.push(entry.clone());
+            Ok(entries)
+        });
+        self.file.unlock()?;
+        appended
+    }
+
+    fn read_locked(&mut self) -> io::Result<Vec<Entry>> {
+        self.file.seek(SeekFrom::Start(self.known.0))?;
+        let mut reader = BufReader::new(&self.file);
+        let (mut entries, mut line, (mut end, mut number)) = (Vec::new(), String::new(), self.known);
+        while reader.read_line(&mut line)? > 0 && line.ends_with('\n') {
+            number += 1;
+            let entry = serde_json::from_str(&line).map_err(|error| {
+                let path = self.path.display();
+                io::Error::new(io::ErrorKind::InvalidData, format!("{path}, line {number}: {error}"))
+            })?;
+            entries.push(entry);
+            end += line.len() as u64;
+            line.clear();
+        }
+        self.known = (end, number);
+        Ok(entries)
     }
 }

@@ -93,20 +93,14 @@ impl SimChain {
     }
 
     /// Opens the [example](Self::example) with a journal of its transactions and blocks, so that it survives the process.
-    /// One process at a time may have the journal.
+    /// Several processes may share the journal, and so the chain.
     ///
     /// # Errors
-    /// An error of the file; a journal that another process has, or that has another form. A last line that a crash cut
-    /// off is dropped.
+    /// An error of the file, or a journal of another form. A last line that a crash cut off is dropped.
     pub fn journaled(path: &Path) -> io::Result<Self> {
         let chain = Self::example();
-        let (journal, entries) = Journal::open(path)?;
-        let mut state = chain.lock();
-        for entry in entries {
-            state.replay(&chain.chain, entry);
-        }
-        state.journal = Some(journal);
-        drop(state);
+        chain.lock().journal = Some(Journal::open(path)?);
+        drop(chain.newest()?);
         Ok(chain)
     }
 
@@ -153,8 +147,8 @@ impl SimChain {
     /// The journal cannot be written. Nothing was sent then.
     pub fn try_send(&self, tx: &TxRequest) -> io::Result<String> {
         let mut state = self.lock();
-        state.note(&Entry::Sent(tx.clone()))?;
-        Ok(state.send(tx))
+        let sent = state.note(&self.chain, Entry::Sent(tx.clone()))?;
+        Ok(sent.unwrap_or_default())
     }
 
     /// Mines a block with the sent transactions, in their order. A transaction that fails has a receipt without success
@@ -172,8 +166,8 @@ impl SimChain {
     /// The journal cannot be written. Nothing was mined then.
     pub fn try_mine(&self) -> io::Result<u64> {
         let mut state = self.lock();
-        state.note(&Entry::Mined)?;
-        Ok(state.mine(&self.chain))
+        state.note(&self.chain, Entry::Mined)?;
+        Ok(state.block)
     }
 
     /// Sets whether the ports reach the chain. Default: true.
@@ -183,18 +177,18 @@ impl SimChain {
 
     /// The receipt of a mined transaction.
     pub fn receipt_of(&self, hash: &str) -> Option<Receipt> {
-        self.lock().receipts.get(hash).cloned()
+        self.known().receipts.get(hash).cloned()
     }
 
     /// The balance of the native currency.
     pub fn native_balance(&self, owner: &str) -> Units {
-        self.lock().ledger.native(owner)
+        self.known().ledger.native(owner)
     }
 
     /// The balance of a token, by its symbol. Zero for an unknown token.
     pub fn balance(&self, symbol: &str, owner: &str) -> Units {
         let token = self.chain.token(symbol).map(|(_, token)| token.address.as_str());
-        token.map_or(Units(0), |token| self.lock().ledger.balance(token, owner))
+        token.map_or(Units(0), |token| self.known().ledger.balance(token, owner))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -202,8 +196,24 @@ impl SimChain {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The state with the entries that other processes wrote.
+    fn newest(&self) -> io::Result<MutexGuard<'_, State>> {
+        let mut state = self.lock();
+        let entries = state.journal.as_mut().map(Journal::read).transpose()?;
+        for entry in entries.into_iter().flatten() {
+            state.apply(&self.chain, entry);
+        }
+        Ok(state)
+    }
+
+    /// The state with the entries of other processes, as far as the journal can be read.
+    fn known(&self) -> MutexGuard<'_, State> {
+        self.newest().unwrap_or_else(|_| self.lock())
+    }
+
     fn reached(&self, chain_id: u64) -> Result<MutexGuard<'_, State>, PortError> {
-        let state = self.lock();
+        let unreachable = |error: io::Error| PortError::Unreachable { port: PORT, reason: error.to_string() };
+        let state = self.newest().map_err(unreachable)?;
         if !state.reachable {
             return Err(PortError::Unreachable { port: PORT, reason: "it is switched off".into() });
         }
@@ -215,14 +225,23 @@ impl SimChain {
 }
 
 impl State {
-    fn note(&mut self, entry: &Entry) -> io::Result<()> {
-        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(entry))
+    /// Appends an entry to the journal, and applies it behind those of other processes. Returns the hash of a sent
+    /// transaction.
+    fn note(&mut self, chain: &Chain, entry: Entry) -> io::Result<Option<String>> {
+        let entries = match &mut self.journal {
+            Some(journal) => journal.append(&entry)?,
+            None => vec![entry],
+        };
+        Ok(entries.into_iter().map(|entry| self.apply(chain, entry)).last().flatten())
     }
 
-    fn replay(&mut self, chain: &Chain, entry: Entry) {
+    fn apply(&mut self, chain: &Chain, entry: Entry) -> Option<String> {
         match entry {
-            Entry::Sent(tx) => drop(self.send(&tx)),
-            Entry::Mined => drop(self.mine(chain)),
+            Entry::Sent(tx) => Some(self.send(&tx)),
+            Entry::Mined => {
+                self.mine(chain);
+                None
+            }
         }
     }
 
@@ -236,7 +255,7 @@ impl State {
         hash
     }
 
-    fn mine(&mut self, chain: &Chain) -> u64 {
+    fn mine(&mut self, chain: &Chain) {
         self.block += 1;
         let block = self.block;
         for (hash, tx) in std::mem::take(&mut self.pending) {
@@ -245,7 +264,6 @@ impl State {
             let receipt = Receipt { hash: hash.clone(), success, block, chain_id, from, to, value, data };
             self.receipts.insert(hash, receipt);
         }
-        block
     }
 }
 
