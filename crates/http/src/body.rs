@@ -20,12 +20,26 @@ pub(crate) fn time(at_ms: u64) -> String {
     time.map_or_else(|| at_ms.to_string(), |time| format!("{time:.3}"))
 }
 
+/// The statuses of a run, for the document.
+#[derive(Debug, ToSchema)]
+#[schema(
+    pattern = "^(CREATED|RUNNING|PAUSED|AWAITING_APPROVAL|APPROVED_READY|SUBMITTED|CONFIRMED|REVERTED|BLOCKED|FAILED|REJECTED)$"
+)]
+#[expect(dead_code, reason = "the document has it")]
+pub(crate) struct StatusText(String);
+
+/// The parts of a run that an answer may include, for the document.
+#[derive(Debug, ToSchema)]
+#[schema(pattern = "^(artifacts|timeline|steps|decisions)$")]
+#[expect(dead_code, reason = "the document has it")]
+pub(crate) struct IncludeText(String);
+
 /// A run to be created.
 #[derive(Debug, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateBody {
     /// The request in words.
-    #[schema(min_length = 1, max_length = 5000, required = true)]
+    #[schema(min_length = 1, max_length = 5000, required = true, nullable = false)]
     pub(crate) intent: Option<String>,
     /// The address of the wallet. Also `walletAddress`.
     #[schema(min_length = 3, max_length = 64, pattern = "^0x[0-9a-fA-F]{1,62}$")]
@@ -105,12 +119,17 @@ impl ResumeBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApproveBody {
     /// The digest of the shown transactions. Without it the current ones are approved.
+    #[schema(min_length = 1, max_length = 200)]
     pub(crate) digest: Option<String>,
     /// A note.
     #[schema(max_length = 2000)]
     pub(crate) notes: Option<String>,
     /// The person for whom the caller decides. The actor of the decision stays the name of the token.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$"
+    )]
     pub(crate) reviewer: Option<String>,
 }
 
@@ -132,7 +151,11 @@ pub(crate) struct RejectBody {
     #[schema(max_length = 2000)]
     pub(crate) reason: Option<String>,
     /// The person for whom the caller decides. The actor of the decision stays the name of the token.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$"
+    )]
     pub(crate) reviewer: Option<String>,
 }
 
@@ -151,10 +174,10 @@ impl FromMembers for RejectBody {
 pub(crate) struct SubmittedBody {
     /// The hashes, in the order of the transactions: the first ones, or those that follow the known ones. One hash may be
     /// a text. Also `txHashes`, `tx_hash` and `txHash`.
-    #[schema(required = true, max_items = 32)]
+    #[schema(required = true, nullable = false, max_items = 32)]
     pub(crate) tx_hashes: Option<Vec<String>>,
     /// The program that sent them. Also `submittedBy`.
-    #[schema(required = true, value_type = String, pattern = "^(walletconnect|metamask|manual)$")]
+    #[schema(required = true, nullable = false, value_type = String, pattern = "^(walletconnect|metamask|manual)$")]
     pub(crate) submitted_by: Option<SubmittedBy>,
 }
 

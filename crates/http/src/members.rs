@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::problem::{Code, MemberError, Problem};
 
+/// The largest integer that databases and clients keep.
+const MAX_INTEGER: u64 = i64::MAX as u64;
+
 /// A body, read member by member.
 #[derive(Debug)]
 pub(crate) struct Members {
@@ -134,13 +137,13 @@ impl Members {
         None
     }
 
-    /// Takes an integer from `min`.
+    /// Takes an integer from `min` that fits into 63 bits.
     pub(crate) fn integer(&mut self, names: &[&'static str], min: u64) -> Option<u64> {
         let (name, value) = self.take(names)?;
-        match value.as_u64().filter(|number| *number >= min) {
+        match value.as_u64().filter(|number| (min..=MAX_INTEGER).contains(number)) {
             Some(number) => Some(number),
             None => {
-                self.refuse(name, format!("got {value}, expected an integer from {min}"));
+                self.refuse(name, format!("got {value}, expected an integer from {min} to {MAX_INTEGER}"));
                 None
             }
         }
@@ -238,7 +241,8 @@ mod tests {
         assert_eq!(read(r#"{"fullName": "ada", "number": null}"#), Ok(body));
         let (code, said) = read(r#"{"name": "adaa", "number": 0, "x/y": 1}"#).unwrap_err();
         assert_eq!(code, Code::Invalid);
-        for part in ["/name", "got 4 characters", "/number", "got 0, expected an integer from 1", "/x~1y"] {
+        for part in ["/name", "got 4 characters", "/number", "got 0, expected an integer from 1 to", "/x~1y"]
+        {
             assert!(said.contains(part), "{part}: {said}");
         }
         assert!(read(r#"{"name": "a", "fullName": "b"}"#).unwrap_err().1.contains("another spelling"));

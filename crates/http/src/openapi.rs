@@ -1,11 +1,13 @@
 //! The OpenAPI document, from the code.
 
+use serde_json::{Map, Value, json};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::body::{IncludeText, StatusText};
 use crate::health::{__path_healthz, __path_readyz, healthz, readyz};
 use crate::runs::{act, events, list, read};
 
@@ -24,6 +26,7 @@ use crate::runs::{act, events, list, read};
         (name = "server", description = "The server"),
     ),
     security(("token" = [])),
+    components(schemas(IncludeText, StatusText)),
     modifiers(&Token),
 )]
 struct Document;
@@ -63,6 +66,38 @@ pub(crate) fn endpoints() -> OpenApiRouter<App> {
         .routes(routes!(readyz))
 }
 
+/// Adds what the attributes of endpoints cannot say: optional parameters are never null, slots have names, and a created
+/// run leads to its operations.
+pub(crate) fn finished(document: &utoipa::openapi::OpenApi) -> Value {
+    let mut document = json!(document);
+    document["components"]["schemas"]["ResumeBody"]["properties"]["answers"]["propertyNames"] =
+        json!({ "minLength": 1, "maxLength": 64 });
+    let mut links = Map::new();
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    for operation in paths.flat_map(|(_, path)| path.as_object_mut().into_iter().flatten()).map(|(_, it)| it)
+    {
+        let id = operation["operationId"].clone();
+        let mut parameters =
+            operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
+        let mut is_of_run = false;
+        parameters.by_ref().for_each(|parameter| {
+            is_of_run |= parameter["in"] == "path" && parameter["name"] == "id";
+            if let Some(kinds) = parameter["schema"].get_mut("type").and_then(Value::as_array_mut) {
+                kinds.retain(|kind| kind != "null");
+                if let [one] = &kinds[..] {
+                    parameter["schema"]["type"] = one.clone();
+                }
+            }
+        });
+        if let (true, Value::String(id)) = (is_of_run, id) {
+            let link = json!({ "operationId": id, "parameters": { "id": "$response.body#/run_id" } });
+            links.insert(id, link);
+        }
+    }
+    document["paths"]["/v1/runs"]["post"]["responses"]["201"]["links"] = links.into();
+    document
+}
+
 /// The OpenAPI document of the server, as JSON.
 ///
 /// ```
@@ -72,5 +107,5 @@ pub(crate) fn endpoints() -> OpenApiRouter<App> {
 /// ```
 pub fn openapi() -> String {
     let (_, document) = endpoints().split_for_parts();
-    serde_json::to_string_pretty(&document).unwrap_or_default()
+    format!("{:#}", finished(&document))
 }

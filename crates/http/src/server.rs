@@ -91,7 +91,7 @@ impl Drain {
 /// Makes the router of a service. `clock` decides whether a token is expired.
 pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Server {
     let (router, document) = openapi::endpoints().split_for_parts();
-    let document = serde_json::to_string(&document).unwrap_or_default();
+    let document = openapi::finished(&document).to_string();
     let cors = (!options.origins.is_empty()).then(|| layers::cors(&options.origins));
     let (sender, drain) = watch::channel(false);
     let app = App::new(service, options, clock, drain, document);

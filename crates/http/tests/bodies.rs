@@ -19,7 +19,7 @@ fn all_members_that_cannot_be_used_are_told() {
             json!([
                 { "pointer": "/intent", "detail": "got 0 characters, expected a text of 1 to 5000 characters" },
                 { "pointer": "/walletAddress", "detail": "got \"0xzz\", expected 0x and 1 to 62 hexadecimal digits" },
-                { "pointer": "/chain_id", "detail": "got 0, expected an integer from 1" },
+                { "pointer": "/chain_id", "detail": "got 0, expected an integer from 1 to 9223372036854775807" },
                 { "pointer": "/a~1b", "detail": "this member is unknown" },
             ])
         );

@@ -66,7 +66,7 @@ async fn outcome(app: &App, run: RunView, wait: Option<Duration>) -> Result<Resp
 macro_rules! endpoint {
     (
         $(#[doc = $doc:literal])+
-        $name:ident($id:literal, $path:literal, $body:ty),
+        $name:ident($id:literal, $path:literal $(with $param:literal)?, $body:ty),
         responses($(($status:literal, $answer:ty, $about:literal)),+),
         refusals($($refusal:literal = $code:literal),*),
         |$app:ident, $run:ident: $run_type:ty, $call:ident: Call<$needs:ty>| $work:block
@@ -78,8 +78,11 @@ macro_rules! endpoint {
             operation_id = $id,
             tag = "operations",
             params(
-                ("Idempotency-Key" = Option<String>, Header, description = "A repeated request with the same key has the same answer, for 24 hours"),
-                ("If-Match" = Option<String>, Header, description = "The entity tag that the run must have"),
+                $(
+                    ($param = String, Path, description = "The id"),
+                    ("If-Match" = Option<String>, Header, pattern = "^([*]|\"v[0-9]+\")$", description = "The entity tag that the run must have"),
+                )?
+                ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "A repeated request with the same key has the same answer, for 24 hours"),
             ),
             request_body = $body,
             responses(
@@ -130,7 +133,7 @@ endpoint! {
     /// Starts a run: plans, builds, simulates and judges its transactions.
     ///
     /// The answer comes with the outcome, or after the time of `Prefer: wait=N`. A run that FAILED is an outcome too.
-    start("start_run", "/v1/runs/{id}/start", NoBody),
+    start("start_run", "/v1/runs/{id}/start" with "id", NoBody),
     responses((200, RunBody, "The outcome"), (202, RunBody, "The run, which is RUNNING")),
     refusals(404 = "`not-found`", 409 = "`wrong-status`, `in-progress`", 412 = "`other-version`"),
     |app, run: RunPath, call: Call<OfOperator>| {
@@ -143,7 +146,7 @@ endpoint! {
 
 endpoint! {
     /// Resumes a PAUSED run with answers, or a NOOP run with another intent.
-    resume("resume_run", "/v1/runs/{id}/resume", ResumeBody),
+    resume("resume_run", "/v1/runs/{id}/resume" with "id", ResumeBody),
     responses((200, RunBody, "The outcome"), (202, RunBody, "The run, which is RUNNING")),
     refusals(
         404 = "`not-found`",
@@ -161,7 +164,7 @@ endpoint! {
 
 endpoint! {
     /// Approves the transactions of a run.
-    approve("approve_run", "/v1/runs/{id}/approve", ApproveBody),
+    approve("approve_run", "/v1/runs/{id}/approve" with "id", ApproveBody),
     responses((200, RunBody, "The approved run")),
     refusals(
         404 = "`not-found`",
@@ -180,7 +183,7 @@ endpoint! {
 
 endpoint! {
     /// Rejects the transactions of a run.
-    reject("reject_run", "/v1/runs/{id}/reject", RejectBody),
+    reject("reject_run", "/v1/runs/{id}/reject" with "id", RejectBody),
     responses((200, RunBody, "The rejected run")),
     refusals(404 = "`not-found`", 409 = "`wrong-status`, `in-progress`", 412 = "`other-version`"),
     |app, run: RunPath, call: Call<OfApprover>| {
@@ -195,7 +198,7 @@ endpoint! {
 
 endpoint! {
     /// Hands out the transactions of an approved run. The status stays; each call is a step.
-    execute("execute_run", "/v1/runs/{id}/execute", NoBody),
+    execute("execute_run", "/v1/runs/{id}/execute" with "id", NoBody),
     responses((200, HandoutBody, "The transactions, in order")),
     refusals(404 = "`not-found`", 409 = "`wrong-status`, `in-progress`", 412 = "`other-version`"),
     |app, run: RunPath, call: Call<OfOperator>| {
@@ -211,7 +214,7 @@ endpoint! {
 
 endpoint! {
     /// Notes the hashes of sent transactions.
-    tx_submitted("submit_run", "/v1/runs/{id}/tx_submitted", SubmittedBody),
+    tx_submitted("submit_run", "/v1/runs/{id}/tx_submitted" with "id", SubmittedBody),
     responses((200, RunBody, "The submitted run")),
     refusals(404 = "`not-found`", 409 = "`wrong-status`, `in-progress`", 412 = "`other-version`"),
     |app, run: RunPath, call: Call<OfOperator>| {
@@ -234,7 +237,7 @@ endpoint! {
 
 endpoint! {
     /// Reads the receipts of the sent transactions.
-    poll_tx("poll_run", "/v1/runs/{id}/poll_tx", NoBody),
+    poll_tx("poll_run", "/v1/runs/{id}/poll_tx" with "id", NoBody),
     responses((200, PollBody, "The receipts, and the status")),
     refusals(
         404 = "`not-found`",

@@ -35,7 +35,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
     tag = "rows",
     params(
         ("id" = String, Path, description = "The id"),
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last known event"),
+        ("Last-Event-ID" = Option<String>, Header, pattern = "^[0-9]{1,18}(@[0-9]+)?$", description = "The id of the last known event"),
     ),
     responses(
         (status = 200, body = String, content_type = "text/event-stream", description = "The events"),

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::query::{Parameters, refused};
 use crate::access::Reader;
 use crate::app::App;
-use crate::body::ListBody;
+use crate::body::{ListBody, StatusText};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// A cursor: the place, and the digest of its query.
@@ -33,13 +33,13 @@ const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since,
     operation_id = "list_runs",
     tag = "runs",
     params(
-        ("kind" = Option<String>, Query, description = "`service`, the only kind"),
-        ("status" = Option<Vec<String>>, Query, description = "The statuses, also behind commas", style = Form, explode),
-        ("final_status" = Option<String>, Query, description = "The final status"),
+        ("kind" = Option<String>, Query, pattern = "^service$", description = "`service`, the only kind"),
+        ("status" = Option<Vec<StatusText>>, Query, description = "The statuses, also behind commas", style = Form, explode),
+        ("final_status" = Option<String>, Query, pattern = "^(READY|NEEDS_INPUT|BLOCKED|FAILED|NOOP)$", description = "The final status"),
         ("q" = Option<String>, Query, description = "A part of the intent or of the id, in any case"),
-        ("since" = Option<String>, Query, description = "The earliest time of creation, RFC 3339"),
-        ("until" = Option<String>, Query, description = "The time of creation that is too late, RFC 3339"),
-        ("sort" = Option<String>, Query, description = "`newest`, `oldest` or `changed`"),
+        ("since" = Option<String>, Query, format = DateTime, description = "The earliest time of creation, RFC 3339"),
+        ("until" = Option<String>, Query, format = DateTime, description = "The time of creation that is too late, RFC 3339"),
+        ("sort" = Option<String>, Query, pattern = "^(newest|oldest|changed)$", description = "`newest`, `oldest` or `changed`"),
         ("limit" = Option<u64>, Query, minimum = 1, maximum = 200, description = "The size of the page; 50 if not said"),
         ("cursor" = Option<String>, Query, description = "`next` of the page before, with the same query"),
     ),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::query::Parameters;
 use crate::access::{Reader, has_version};
 use crate::app::App;
-use crate::body::{self, RowsBody, RunBody};
+use crate::body::{self, IncludeText, RowsBody, RunBody};
 use crate::hub::PAGE;
 use crate::problem::{Code, Problem, ProblemBody};
 
@@ -43,7 +43,7 @@ macro_rules! all_rows {
     tag = "runs",
     params(
         ("id" = String, Path, description = "The id"),
-        ("include" = Option<Vec<String>>, Query, style = Form, explode, description = "`artifacts`, `timeline`, `steps`, `decisions`, also behind commas"),
+        ("include" = Option<Vec<IncludeText>>, Query, style = Form, explode, description = "`artifacts`, `timeline`, `steps`, `decisions`, also behind commas"),
     ),
     responses(
         (status = 200, body = RunBody, description = "The run, with its version as entity tag"),

@@ -96,9 +96,10 @@ fn blocked_by(artifacts: &Artifacts) -> String {
 
 fn message(outcome: &RunOutcome) -> String {
     match outcome {
-        RunOutcome::Ready { tx_requests } => {
-            format!("{} transactions are ready. Please review and approve them.", tx_requests.len())
-        }
+        RunOutcome::Ready { tx_requests } => match tx_requests.len() {
+            1 => "One transaction is ready. Please review and approve it.".to_owned(),
+            count => format!("{count} transactions are ready. Please review and approve them."),
+        },
         RunOutcome::NeedsInput { questions } => questions.join(" "),
         RunOutcome::Noop { summary } => format!("There is nothing to do: {summary}"),
         RunOutcome::Blocked { reason } => format!("The request is blocked: {reason}"),
