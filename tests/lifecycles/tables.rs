@@ -1,7 +1,7 @@
 //! The tables in the documents of the five core lifecycles, held against graphs and transcription: what they say of states,
 //! edges and captions is checked, not believed.
 
-use super::documented::{ALL, Documented};
+use crate::proof::{TRANSCRIPTIONS, Table};
 
 const CORE: usize = 5;
 
@@ -24,8 +24,8 @@ fn rows<'a>(text: &'a str, header: &[&str]) -> Vec<Vec<&'a str>> {
     found
 }
 
-fn core() -> impl Iterator<Item = (&'static Documented, &'static runstate::Document)> {
-    ALL.into_iter().zip(runstate::documents()).take(CORE)
+fn core() -> impl Iterator<Item = (&'static Table, &'static runstate::Document)> {
+    TRANSCRIPTIONS.into_iter().zip(runstate::documents()).take(CORE)
 }
 
 #[test]
@@ -42,11 +42,13 @@ fn the_drawn_edges_have_the_captions_of_the_source() {
     for (documented, document) in core() {
         let rows: Vec<_> = rows(document.text, &["from", "event", "to", "the document's caption"])
             .iter()
-            .map(|row| (row[0], row[2], row[3].replace('`', "")))
+            .map(|row| (row[0], row[1].trim_matches('`'), row[2], row[3].replace('`', "")))
             .collect();
-        let expected: Vec<_> =
-            documented.drawn.iter().map(|(from, to, caption)| (*from, *to, (*caption).to_owned())).collect();
-        assert_eq!(rows, expected, "{}", document.path);
+        let expected = documented
+            .drawn
+            .iter()
+            .map(|(from, event, to, caption)| (*from, *event, *to, (*caption).to_owned()));
+        assert_eq!(rows, expected.collect::<Vec<_>>(), "{}", document.path);
     }
 }
 
@@ -69,9 +71,12 @@ fn the_edges_from_prose_are_marked() {
         let mut got: Vec<_> = rows(document.text, &["from", "event", "to", "why"])
             .iter()
             .inspect(|row| assert!(row[3].starts_with("from prose: "), "{}", document.path))
-            .flat_map(|row| row[0].split(", ").map(|from| (from, row[2])).collect::<Vec<_>>())
+            .flat_map(|row| {
+                row[0].split(", ").map(|from| (from, row[1].trim_matches('`'), row[2])).collect::<Vec<_>>()
+            })
             .collect();
-        let mut expected: Vec<_> = documented.prose.iter().map(|(from, to, _)| (*from, *to)).collect();
+        let mut expected: Vec<_> =
+            documented.prose.iter().map(|(from, event, to, _)| (*from, *event, *to)).collect();
         got.sort_unstable();
         expected.sort_unstable();
         assert_eq!(got, expected, "{}", document.path);
@@ -87,7 +92,10 @@ fn every_decision_stands_in_a_document() {
     let (rows, _) = rest.split_once("\n## ").expect("another part follows");
     let anchors: Vec<_> =
         rows.split("<a id=\"").skip(1).map(|row| row.split_once('"').expect("it is closed").0).collect();
-    assert_eq!(anchors.len(), 32);
+    let listed =
+        rows.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| decision |")).count();
+    assert_eq!(anchors.len(), listed, "each decision has an anchor");
+    assert!(listed > 0);
     let elsewhere = ["question-digest", "replies", "actors"];
     for anchor in anchors.into_iter().filter(|anchor| !elsewhere.contains(anchor)) {
         let mut documents = core().filter_map(|(_, document)| document.text.split_once("## Decisions\n"));

@@ -7,6 +7,7 @@ use runstate::tool_result::ToolResult;
 use serde_json::{Value, json};
 
 use super::stored;
+use crate::proof::Calls;
 
 fn new() -> ToolCall<New> {
     let record = CallRecord::new("call_1", "delete_file", json!({ "path": "notes.tmp" }));
@@ -45,21 +46,7 @@ pub(crate) fn ready(status: ToolCallStatus, _event: &str) -> AnyToolCall {
 
 /// The event of that name, with a payload that fits the call where there is one.
 pub(crate) fn event(call: &AnyToolCall, name: &str) -> ToolCallEvent {
-    match name {
-        "start" => Start.into(),
-        "suspend" => Suspend::new(Suspension::new("sus-2", "approve", "really?")).into(),
-        "resume" => {
-            let mut decision = approval();
-            if let AnyToolCall::Suspended(call) = call {
-                decision.suspension_id.clone_from(&call.suspension().id);
-            }
-            Resume::new(decision).into()
-        }
-        "succeed" => Succeed::new(json!({ "deleted": true })).into(),
-        "fail" => Fail::new("no such file").into(),
-        "cancel" => Cancel::new("run cancelled").into(),
-        other => unreachable!("tool_call has no event {other}"),
-    }
+    crate::proof::fitting(Calls, call, name)
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn agrees<D: Documented>(subject: D) {
     let counter = EdgeCounter::of([D::Machine::GRAPH]);
     // The walks are the same each time, so that all of them together can be asked whether they cover every edge.
     let config = Config {
-        cases: u32::try_from(WALKS * D::TABLE.edges.len()).unwrap(),
+        cases: u32::try_from(WALKS * D::TABLE.edges().count()).unwrap(),
         rng_seed: RngSeed::Fixed(1),
         source_file: Some(file!()),
         ..Config::default()

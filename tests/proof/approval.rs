@@ -64,6 +64,7 @@ impl Subject for Approvals {
 }
 
 impl Documented for Approvals {
+    /// Document 001, "Approval State Transitions".
     const TABLE: Table = Table {
         name: "approval",
         machine: "Approval",
@@ -72,13 +73,14 @@ impl Documented for Approvals {
         initial: "REQUEST_APPROVAL",
         terminal: &["EXECUTED", "ABORTED"],
         events: &["submit", "approve", "reject", "execute", "abort"],
-        edges: &[
-            ("REQUEST_APPROVAL", "submit", "AWAITING_HUMAN"),
-            ("AWAITING_HUMAN", "approve", "APPROVED"),
-            ("AWAITING_HUMAN", "reject", "REJECTED"),
-            ("APPROVED", "execute", "EXECUTED"),
-            ("REJECTED", "abort", "ABORTED"),
+        drawn: &[
+            ("REQUEST_APPROVAL", "submit", "AWAITING_HUMAN", "saved to PENDING/"),
+            ("AWAITING_HUMAN", "approve", "APPROVED", ""),
+            ("AWAITING_HUMAN", "reject", "REJECTED", ""),
+            ("APPROVED", "execute", "EXECUTED", ""),
+            ("REJECTED", "abort", "ABORTED", ""),
         ],
+        prose: &[],
         guarded: &[("AWAITING_HUMAN", "approve"), ("AWAITING_HUMAN", "reject")],
     };
 

@@ -130,6 +130,8 @@ impl Subject for GovernedRuns {
 }
 
 impl Documented for GovernedRuns {
+    /// Document 001, "Valid Transitions", and one row of "Timeout Rules". The document's drawing has a rail that its list
+    /// lacks, from VERIFYING back to PLANNING, and AWAITING_APPROVAL over VERIFYING; the list is the rule.
     const TABLE: Table = Table {
         name: "governed_run",
         machine: "GovernedRun",
@@ -158,25 +160,23 @@ impl Documented for GovernedRuns {
             "roll_back",
             "halt",
         ],
-        edges: &[
-            // "Valid Transitions".
-            ("INIT", "plan", "PLANNING"),
-            ("PLANNING", "execute", "EXECUTING"),
-            ("PLANNING", "halt", "HALTED_UNSAFE"),
-            ("EXECUTING", "await_approval", "AWAITING_APPROVAL"),
-            ("EXECUTING", "verify", "VERIFYING"),
-            ("EXECUTING", "halt", "HALTED_UNSAFE"),
-            ("EXECUTING", "roll_back", "ROLLED_BACK"),
-            ("AWAITING_APPROVAL", "approve", "EXECUTING"),
-            ("AWAITING_APPROVAL", "roll_back", "ROLLED_BACK"),
-            ("AWAITING_APPROVAL", "halt", "HALTED_UNSAFE"),
-            ("VERIFYING", "audit", "AUDITING"),
-            ("VERIFYING", "roll_back", "ROLLED_BACK"),
-            ("AUDITING", "complete", "COMPLETE"),
-            ("AUDITING", "roll_back", "ROLLED_BACK"),
-            // "Timeout Rules" (B2).
-            ("INIT", "halt", "HALTED_UNSAFE"),
+        drawn: &[
+            ("INIT", "plan", "PLANNING", ""),
+            ("PLANNING", "execute", "EXECUTING", ""),
+            ("PLANNING", "halt", "HALTED_UNSAFE", "if critical risk in plan"),
+            ("EXECUTING", "await_approval", "AWAITING_APPROVAL", "high-risk action"),
+            ("EXECUTING", "verify", "VERIFYING", "all tools pass"),
+            ("EXECUTING", "halt", "HALTED_UNSAFE", "critical failure"),
+            ("EXECUTING", "roll_back", "ROLLED_BACK", "tool failure + rollback"),
+            ("AWAITING_APPROVAL", "approve", "EXECUTING", "approved, continue"),
+            ("AWAITING_APPROVAL", "roll_back", "ROLLED_BACK", "rejected"),
+            ("AWAITING_APPROVAL", "halt", "HALTED_UNSAFE", "timeout or escalation"),
+            ("VERIFYING", "audit", "AUDITING", "tests pass"),
+            ("VERIFYING", "roll_back", "ROLLED_BACK", "tests fail"),
+            ("AUDITING", "complete", "COMPLETE", "audit pass"),
+            ("AUDITING", "roll_back", "ROLLED_BACK", "audit fail"),
         ],
+        prose: &[("INIT", "halt", "HALTED_UNSAFE", "60 seconds")],
         guarded: &[
             ("INIT", "plan"),
             ("INIT", "halt"),

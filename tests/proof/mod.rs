@@ -50,4 +50,26 @@ fn snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-pub(crate) use payload::flow_id;
+/// The transcriptions of all lifecycles, in the order of the catalog.
+pub(crate) const TRANSCRIPTIONS: [&Table; 10] = [
+    &run::Runs::TABLE,
+    &Calls::TABLE,
+    &run_flow::Flows::TABLE,
+    &resume_tool_call::Passes::TABLE,
+    &tool_execution::Executions::TABLE,
+    &stream_session::Sessions::TABLE,
+    &governed_run::GovernedRuns::TABLE,
+    &approval::Approvals::TABLE,
+    &service_run::ServiceRuns::TABLE,
+    &service_pass::Passes::TABLE,
+];
+
+/// The transcription of the lifecycle with that name.
+pub(crate) fn transcribed(name: &str) -> &'static Table {
+    TRANSCRIPTIONS.into_iter().find(|table| table.name == name).unwrap()
+}
+
+use model::Documented;
+pub(crate) use model::Table;
+pub(crate) use payload::{fitting, flow_id};
+pub(crate) use tool_call::Calls;

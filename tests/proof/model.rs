@@ -9,43 +9,58 @@ use serde_json::Value;
 
 use super::facts;
 
-/// A lifecycle as its document has it, by names alone.
+/// A lifecycle as its document has it, by names alone: the one transcription of it, made by hand from the source documents
+/// and from nothing in `src/`. Each test that counts or expects edges takes them from here.
+///
+/// The edges stand in their document's order.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) name: &'static str,
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
     /// The type of its machine.
-    pub(super) machine: &'static str,
+    pub(crate) machine: &'static str,
     /// The states, by the names that the document gives them.
-    pub(super) states: &'static [&'static str],
+    pub(crate) states: &'static [&'static str],
     /// Those whose type is named otherwise than they are.
-    pub(super) renamed: &'static [(&'static str, &'static str)],
-    pub(super) initial: &'static str,
-    pub(super) terminal: &'static [&'static str],
-    pub(super) events: &'static [&'static str],
-    /// From, event, to.
-    pub(super) edges: &'static [(&'static str, &'static str, &'static str)],
+    pub(crate) renamed: &'static [(&'static str, &'static str)],
+    pub(crate) initial: &'static str,
+    pub(crate) terminal: &'static [&'static str],
+    pub(crate) events: &'static [&'static str],
+    /// The edges that the document draws or lists: from, event, to, and the caption that it puts on them, if it puts one.
+    pub(crate) drawn: &'static [(&'static str, &'static str, &'static str, &'static str)],
+    /// The edges that follow from its prose or tables alone, or from a decision: from, event, to, what it says there.
+    pub(crate) prose: &'static [(&'static str, &'static str, &'static str, &'static str)],
     /// The state and event of each edge that a condition may refuse.
-    pub(super) guarded: &'static [(&'static str, &'static str)],
+    pub(crate) guarded: &'static [(&'static str, &'static str)],
 }
 
 impl Table {
+    /// All edges: from, event, to.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        self.drawn.iter().chain(self.prose).map(|(from, event, to, _)| (*from, *event, *to))
+    }
+
+    /// The number of pairs of a state and an event that no edge has.
+    pub(crate) fn illegal(&self) -> usize {
+        self.states.len() * self.events.len() - self.edges().count()
+    }
+
     /// Where the event leads from there, if it leads anywhere.
-    pub(super) fn to(&self, from: &str, event: &str) -> Option<&'static str> {
-        self.edges.iter().find(|edge| (edge.0, edge.1) == (from, event)).map(|edge| edge.2)
+    pub(crate) fn to(&self, from: &str, event: &str) -> Option<&'static str> {
+        self.edges().find(|edge| (edge.0, edge.1) == (from, event)).map(|edge| edge.2)
     }
 }
 
 /// A machine as the documents have it: what is stored of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct At {
-    pub(super) status: &'static str,
-    pub(super) record: Value,
-    pub(super) state: Value,
+pub(crate) struct At {
+    pub(crate) status: &'static str,
+    pub(crate) record: Value,
+    pub(crate) state: Value,
 }
 
 impl At {
     /// What is stored of a real machine.
-    pub(super) fn of<M: Persist<Record: Serialize>>(machine: &M) -> At {
+    pub(crate) fn of<M: Persist<Record: Serialize>>(machine: &M) -> At {
         At {
             status: machine.status().name(),
             record: serde_json::to_value(machine.record()).unwrap(),
@@ -54,12 +69,12 @@ impl At {
     }
 
     /// A number of the record.
-    pub(super) fn number(&self, field: &str) -> u64 {
+    pub(crate) fn number(&self, field: &str) -> u64 {
         self.record[field].as_u64().unwrap_or_else(|| panic!("{field} is no number in {}", self.record))
     }
 
     /// Adds to a number of the record and gives the sum.
-    pub(super) fn count(&mut self, field: &str) -> u64 {
+    pub(crate) fn count(&mut self, field: &str) -> u64 {
         let sum = self.number(field) + 1;
         self.record[field] = sum.into();
         sum
@@ -68,7 +83,7 @@ impl At {
 
 /// What comes of an event, as the documents have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Taken,
     NoEdge,
     ByGuard,
@@ -76,7 +91,7 @@ pub(super) enum Outcome {
 
 /// A lifecycle under proof. Its [`Subject`] makes machines and payloads; the rest is written from the documents and knows
 /// nothing of the code but the names under which it stores things.
-pub(super) trait Documented:
+pub(crate) trait Documented:
     Subject<Machine: Debug, Machine: Restore<Record: ReadRecord + Serialize>> + Copy
 {
     const TABLE: Table;
@@ -107,13 +122,13 @@ pub(super) trait Documented:
 }
 
 /// A new machine, as the documents have it.
-pub(super) fn begin<D: Documented>() -> At {
+pub(crate) fn begin<D: Documented>() -> At {
     let (record, state) = D::begin();
     At { status: D::TABLE.initial, record, state }
 }
 
 /// Gives the model an event.
-pub(super) fn step<D: Documented>(at: &mut At, event: &EventOf<D>) -> Outcome
+pub(crate) fn step<D: Documented>(at: &mut At, event: &EventOf<D>) -> Outcome
 where
     RecordOf<D>: Serialize,
 {

@@ -4,18 +4,40 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use runstate::checkpoint::Receipt;
 use runstate::checkpoint::without_committer;
 use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
-use runstate::kernel::Persist;
+use runstate::kernel::{Machine, Persist, Stateful, Status};
 use runstate::resume_tool_call::Gate;
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, Begin, Commit, CommitUser, FlowId, FlowRecord, RunFlow};
 use runstate::snapshot::Snapshot;
 use runstate::termination::{FinalReason, StoppedReason, TerminationReason};
+use runstate::testing::EventOf;
 use serde_json::{Value, json};
 
 use super::facts;
+use super::model::Documented;
+
+/// The event of that name, with a payload that the guard passes, where the documents have that edge for the machine.
+pub(crate) fn fitting<D: Documented>(subject: D, machine: &D::Machine, name: &str) -> EventOf<D> {
+    let from = machine.status().name();
+    let name = D::TABLE.events.iter().copied().find(|event| *event == name).unwrap();
+    let passes = |event: EventOf<D>| {
+        let same: D::Machine = Snapshot::of(machine).unwrap().restore().unwrap();
+        same.apply(event).is_ok()
+    };
+    let payloads = subject.event(machine, name);
+    let mut runner = TestRunner::deterministic();
+    loop {
+        let payload = payloads.new_tree(&mut runner).unwrap();
+        if !D::TABLE.guarded.contains(&(from, name)) || passes(payload.current()) {
+            return payload.current();
+        }
+    }
+}
 
 pub(super) fn values() -> impl Strategy<Value = Value> {
     prop_oneof![

@@ -58,6 +58,7 @@ impl Subject for Passes {
 }
 
 impl Documented for Passes {
+    /// Document 000, "RESUME_TOOL_CALL Sub-State Machine".
     const TABLE: Table = Table {
         name: "resume_tool_call",
         machine: "ResumeToolCall",
@@ -92,21 +93,22 @@ impl Documented for Passes {
             "compare",
             "close",
         ],
-        edges: &[
-            ("DrainDecisionChannel", "find_nothing", "NoDecision"),
-            ("DrainDecisionChannel", "match_call", "ResolveDecision"),
-            ("ResolveDecision", "resolve", "PersistResumeDecision"),
-            ("PersistResumeDecision", "persist", "Replay"),
-            ("Replay", "deny", "ReplayCancel"),
-            ("Replay", "approve", "ReplayResume"),
-            ("ReplayCancel", "clear", "ClearResolved"),
-            ("ReplayResume", "execute", "ExecuteReplayedTool"),
-            ("ExecuteReplayedTool", "settle", "ClearResolved"),
-            ("ExecuteReplayedTool", "suspend", "SetNextSuspended"),
-            ("SetNextSuspended", "clear", "ClearResolved"),
-            ("ClearResolved", "compare", "SnapshotIfStateChanged"),
-            ("SnapshotIfStateChanged", "close", "CommitReplay"),
+        drawn: &[
+            ("DrainDecisionChannel", "find_nothing", "NoDecision", "channel empty / unresolved only"),
+            ("DrainDecisionChannel", "match_call", "ResolveDecision", "matched suspended call"),
+            ("ResolveDecision", "resolve", "PersistResumeDecision", "upsert __resume_decisions"),
+            ("PersistResumeDecision", "persist", "Replay", ""),
+            ("Replay", "deny", "ReplayCancel", "action=Cancel"),
+            ("Replay", "approve", "ReplayResume", "action=Resume"),
+            ("ReplayCancel", "clear", "ClearResolved", ""),
+            ("ReplayResume", "execute", "ExecuteReplayedTool", ""),
+            ("ExecuteReplayedTool", "settle", "ClearResolved", "outcome != Suspended"),
+            ("ExecuteReplayedTool", "suspend", "SetNextSuspended", "outcome = Suspended"),
+            ("SetNextSuspended", "clear", "ClearResolved", ""),
+            ("ClearResolved", "compare", "SnapshotIfStateChanged", ""),
+            ("SnapshotIfStateChanged", "close", "CommitReplay", "CKPT ToolResultsCommitted"),
         ],
+        prose: &[],
         guarded: &[
             ("PersistResumeDecision", "persist"),
             ("Replay", "deny"),

@@ -41,6 +41,7 @@ impl Subject for Runs {
 }
 
 impl Documented for Runs {
+    /// Document 000, "Layer 1: Run Lifecycle"; document 003 draws the same four.
     const TABLE: Table = Table {
         name: "run",
         machine: "Run",
@@ -49,12 +50,13 @@ impl Documented for Runs {
         initial: "Running",
         terminal: &["Done"],
         events: &["wait", "resume", "finish"],
-        edges: &[
-            ("Running", "wait", "Waiting"),
-            ("Running", "finish", "Done"),
-            ("Waiting", "resume", "Running"),
-            ("Waiting", "finish", "Done"),
+        drawn: &[
+            ("Running", "wait", "Waiting", "all tool calls suspended"),
+            ("Running", "finish", "Done", "NaturalEnd / PluginRequested / Stopped / Cancelled / Error"),
+            ("Waiting", "resume", "Running", "resume decision received"),
+            ("Waiting", "finish", "Done", "Cancelled / Error"),
         ],
+        prose: &[],
         guarded: &[("Running", "wait"), ("Running", "finish"), ("Waiting", "finish")],
     };
 

@@ -76,6 +76,8 @@ impl Subject for ServiceRuns {
 }
 
 impl Documented for ServiceRuns {
+    /// Document 004 draws no graph: the statuses are its list "Run Statuses", the edges follow from "Final Status", "High-Level
+    /// Flow", "Execution Path" and "Resume Flow".
     const TABLE: Table = Table {
         name: "service_run",
         machine: "ServiceRun",
@@ -99,18 +101,19 @@ impl Documented for ServiceRuns {
             "start", "ready", "pause", "block", "fail", "resume", "approve", "reject", "submit", "confirm",
             "revert",
         ],
-        edges: &[
-            ("CREATED", "start", "RUNNING"),
-            ("RUNNING", "ready", "AWAITING_APPROVAL"),
-            ("RUNNING", "pause", "PAUSED"),
-            ("RUNNING", "block", "BLOCKED"),
-            ("RUNNING", "fail", "FAILED"),
-            ("PAUSED", "resume", "RUNNING"),
-            ("AWAITING_APPROVAL", "approve", "APPROVED_READY"),
-            ("AWAITING_APPROVAL", "reject", "REJECTED"),
-            ("APPROVED_READY", "submit", "SUBMITTED"),
-            ("SUBMITTED", "confirm", "CONFIRMED"),
-            ("SUBMITTED", "revert", "REVERTED"),
+        drawn: &[],
+        prose: &[
+            ("CREATED", "start", "RUNNING", "POST /v1/runs/{id}/start"),
+            ("RUNNING", "ready", "AWAITING_APPROVAL", "READY"),
+            ("RUNNING", "pause", "PAUSED", "NEEDS_INPUT / NOOP"),
+            ("RUNNING", "block", "BLOCKED", "BLOCKED"),
+            ("RUNNING", "fail", "FAILED", "FAILED"),
+            ("PAUSED", "resume", "RUNNING", "POST /v1/runs/{id}/resume"),
+            ("AWAITING_APPROVAL", "approve", "APPROVED_READY", "POST /v1/runs/{id}/approve"),
+            ("AWAITING_APPROVAL", "reject", "REJECTED", "the status alone"),
+            ("APPROVED_READY", "submit", "SUBMITTED", "frontend signs via wallet"),
+            ("SUBMITTED", "confirm", "CONFIRMED", "the status alone"),
+            ("SUBMITTED", "revert", "REVERTED", "the status alone"),
         ],
         guarded: &[
             ("PAUSED", "resume"),

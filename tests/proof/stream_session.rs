@@ -58,6 +58,7 @@ impl Subject for Sessions {
 }
 
 impl Documented for Sessions {
+    /// Document 002, "State Machine": three chains and an exit. It marks ERROR terminal in words; COMPLETE has no way out.
     const TABLE: Table = Table {
         name: "stream_session",
         machine: "StreamSession",
@@ -66,15 +67,16 @@ impl Documented for Sessions {
         initial: "INIT",
         terminal: &["COMPLETE", "ERROR"],
         events: &["open", "retry", "fall_back", "complete", "fail"],
-        edges: &[
-            ("INIT", "open", "STREAMING"),
-            ("STREAMING", "complete", "COMPLETE"),
-            ("STREAMING", "retry", "RETRYING"),
-            ("RETRYING", "open", "STREAMING"),
-            ("STREAMING", "fall_back", "FALLBACK"),
-            ("FALLBACK", "open", "STREAMING"),
-            ("STREAMING", "fail", "ERROR"),
+        drawn: &[
+            ("INIT", "open", "STREAMING", ""),
+            ("STREAMING", "complete", "COMPLETE", ""),
+            ("STREAMING", "retry", "RETRYING", ""),
+            ("RETRYING", "open", "STREAMING", ""),
+            ("STREAMING", "fall_back", "FALLBACK", ""),
+            ("FALLBACK", "open", "STREAMING", ""),
+            ("STREAMING", "fail", "ERROR", "terminal"),
         ],
+        prose: &[],
         guarded: &[
             ("STREAMING", "retry"),
             ("STREAMING", "fall_back"),

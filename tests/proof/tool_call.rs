@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use super::model::{At, Documented, Table};
 use super::{facts, payload};
 
+/// Calls of one tool, for every test that drives tool calls.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Calls;
+pub(crate) struct Calls;
 
 impl Subject for Calls {
     type Machine = AnyToolCall;
@@ -56,6 +57,7 @@ impl Subject for Calls {
 }
 
 impl Documented for Calls {
+    /// Document 000, "Layer 2: Tool Call Lifecycle"; what document 003 draws is among these.
     const TABLE: Table = Table {
         name: "tool_call",
         machine: "ToolCall",
@@ -64,21 +66,22 @@ impl Documented for Calls {
         initial: "New",
         terminal: &["Succeeded", "Failed", "Cancelled"],
         events: &["start", "suspend", "resume", "succeed", "fail", "cancel"],
-        edges: &[
-            ("New", "start", "Running"),
-            ("New", "suspend", "Suspended"),
-            ("Running", "suspend", "Suspended"),
-            ("Running", "succeed", "Succeeded"),
-            ("Running", "fail", "Failed"),
-            ("Running", "cancel", "Cancelled"),
-            ("Suspended", "resume", "Resuming"),
-            ("Suspended", "cancel", "Cancelled"),
-            ("Resuming", "start", "Running"),
-            ("Resuming", "suspend", "Suspended"),
-            ("Resuming", "succeed", "Succeeded"),
-            ("Resuming", "fail", "Failed"),
-            ("Resuming", "cancel", "Cancelled"),
+        drawn: &[
+            ("New", "start", "Running", ""),
+            ("New", "suspend", "Suspended", "pre-execution suspend"),
+            ("Running", "suspend", "Suspended", "tool returned Pending"),
+            ("Running", "succeed", "Succeeded", "tool returned Success/Warning"),
+            ("Running", "fail", "Failed", "tool returned Error"),
+            ("Running", "cancel", "Cancelled", "run cancelled"),
+            ("Suspended", "resume", "Resuming", "resume decision received"),
+            ("Suspended", "cancel", "Cancelled", "cancel decision or run cancelled"),
+            ("Resuming", "start", "Running", "replay tool call"),
+            ("Resuming", "suspend", "Suspended", "re-suspended after replay"),
+            ("Resuming", "succeed", "Succeeded", ""),
+            ("Resuming", "fail", "Failed", ""),
+            ("Resuming", "cancel", "Cancelled", ""),
         ],
+        prose: &[],
         guarded: &[("Suspended", "resume")],
     };
 

@@ -53,6 +53,7 @@ impl Subject for Executions {
 }
 
 impl Documented for Executions {
+    /// Document 000, "TOOL_CALL Sub-State Machine (Per ToolCall)".
     const TABLE: Table = Table {
         name: "tool_execution",
         machine: "ToolExecution",
@@ -69,19 +70,20 @@ impl Documented for Executions {
         initial: "BeforeToolExecute",
         terminal: &["AfterToolExecute"],
         events: &["block", "suspend", "reject", "allow", "succeed", "fail", "conclude"],
-        edges: &[
-            ("BeforeToolExecute", "block", "Blocked"),
-            ("BeforeToolExecute", "suspend", "Suspended"),
-            ("BeforeToolExecute", "reject", "Failed"),
-            ("BeforeToolExecute", "allow", "ExecuteTool"),
-            ("ExecuteTool", "succeed", "Succeeded"),
-            ("ExecuteTool", "fail", "Failed"),
-            ("ExecuteTool", "suspend", "Suspended"),
-            ("Succeeded", "conclude", "AfterToolExecute"),
-            ("Failed", "conclude", "AfterToolExecute"),
-            ("Blocked", "conclude", "AfterToolExecute"),
-            ("Suspended", "conclude", "AfterToolExecute"),
+        drawn: &[
+            ("BeforeToolExecute", "block", "Blocked", "plugin block / tool_blocked"),
+            ("BeforeToolExecute", "suspend", "Suspended", "plugin suspend / tool_pending"),
+            ("BeforeToolExecute", "reject", "Failed", "out-of-scope / tool-missing / arg-invalid"),
+            ("BeforeToolExecute", "allow", "ExecuteTool", "allow"),
+            ("ExecuteTool", "succeed", "Succeeded", "ToolResult success/warning"),
+            ("ExecuteTool", "fail", "Failed", "ToolResult error"),
+            ("ExecuteTool", "suspend", "Suspended", "ToolResult pending"),
+            ("Succeeded", "conclude", "AfterToolExecute", ""),
+            ("Failed", "conclude", "AfterToolExecute", ""),
+            ("Blocked", "conclude", "AfterToolExecute", ""),
+            ("Suspended", "conclude", "AfterToolExecute", ""),
         ],
+        prose: &[],
         guarded: &[("BeforeToolExecute", "allow")],
     };
 

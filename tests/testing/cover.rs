@@ -132,13 +132,12 @@ proptest! {
 }
 
 #[test]
-fn seven_paths_cover_a_tool_call() {
+fn the_paths_that_cover_a_tool_call_are_the_fewest() {
     let paths = minimal_transition_cover(AnyToolCall::GRAPH);
     assert_is_cover(AnyToolCall::GRAPH, &paths);
     assert_eq!((paths.len(), steps(&paths)), least_by_search(AnyToolCall::GRAPH));
     let lines: Vec<String> =
         paths.iter().map(|path| path.iter().map(|edge| edge.event).collect::<Vec<_>>().join(", ")).collect();
-    assert_eq!(lines.len(), 7);
     snapshot("paths_that_cover_a_tool_call", &lines.join("\n"));
 }
 

@@ -1,5 +1,4 @@
 //! The tools for tests: that they find what is there, and that they bite.
-mod calls;
 mod composition;
 mod cover;
 mod coverage;
@@ -8,8 +7,6 @@ mod exhaustive;
 mod liar;
 mod lottery;
 mod paths;
-
-pub(crate) use calls::Calls;
 
 /// Compares text with the snapshot `testing__<name>`.
 fn snapshot(name: &str, text: &str) {

@@ -9,8 +9,8 @@ use runstate::testing::example::{AnyDoor, DoorEvent, Doors};
 use runstate::testing::{EventPath, EventPaths, Subject, Verdict, legal_paths, mixed_paths};
 use runstate::tool_call::AnyToolCall;
 
-use super::Calls;
 use super::liar::{Liars, Lie};
+use crate::proof::Calls;
 
 fn runner(seed: u8) -> TestRunner {
     let config = Config { failure_persistence: None, cases: 1_000, ..Config::default() };

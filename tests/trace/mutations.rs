@@ -1,6 +1,6 @@
 //! Whatever happens to a legal trace, the checker answers as a naive replay does.
 //!
-//! The replay is written from document 000, "Layer 2", and not from the code.
+//! The replay goes by the transcription of document 000, "Layer 2", and not by the code.
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -10,26 +10,15 @@ use runstate::tool_call::AnyToolCall;
 use runstate::trace::{Event, Recorder, Rulebook, Verdict, check};
 
 use super::parcel::{AnyParcel, Bounce, Deliver, Discard, Label, ParcelEvent, Send};
+use crate::proof::{Table, transcribed};
 
-const EDGES: [(&str, &str, &str); 13] = [
-    ("New", "start", "Running"),
-    ("New", "suspend", "Suspended"),
-    ("Running", "suspend", "Suspended"),
-    ("Running", "succeed", "Succeeded"),
-    ("Running", "fail", "Failed"),
-    ("Running", "cancel", "Cancelled"),
-    ("Suspended", "resume", "Resuming"),
-    ("Suspended", "cancel", "Cancelled"),
-    ("Resuming", "start", "Running"),
-    ("Resuming", "suspend", "Suspended"),
-    ("Resuming", "succeed", "Succeeded"),
-    ("Resuming", "fail", "Failed"),
-    ("Resuming", "cancel", "Cancelled"),
-];
-const STATES: [&str; 7] = ["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"];
+/// What document 000 says of a call.
+fn documented() -> &'static Table {
+    transcribed("tool_call")
+}
 
 fn is_terminal(state: &str) -> bool {
-    ["Succeeded", "Failed", "Cancelled"].contains(&state)
+    documented().terminal.contains(&state)
 }
 
 /// The naive replay.
@@ -48,7 +37,7 @@ fn replay(events: &[Event<'_>]) -> Verdict {
             }
             (Some(_), None) => false,
             (Some(from), Some(state)) => {
-                *from == state && EDGES.contains(&(&**from, &*event.event, &*event.to))
+                *from == state && documented().to(from, &event.event) == Some(&*event.to)
             }
         };
         if !legal {
@@ -76,9 +65,9 @@ fn walk(steps: &[(Index, Index)]) -> Vec<Event<'static>> {
             calls.push("New");
             continue;
         }
-        let ways: Vec<_> = EDGES.iter().filter(|(from, ..)| *from == calls[call]).collect();
+        let ways: Vec<_> = documented().edges().filter(|(from, ..)| *from == calls[call]).collect();
         if !ways.is_empty() {
-            let (from, event, to) = way.get(&ways);
+            let (from, event, to) = *way.get(&ways);
             events.push(line(seq, call, event, Some(from), to));
             calls[call] = to;
         }
@@ -103,19 +92,19 @@ enum Mutation {
 }
 
 fn names() -> impl Strategy<Value = String> {
-    let known = prop::sample::select(STATES.to_vec()).prop_map(str::to_owned);
+    let known = prop::sample::select(documented().states).prop_map(str::to_owned);
     prop_oneof![9 => known, 1 => "[A-Za-z]{0,9}"]
 }
 
 fn mutations() -> impl Strategy<Value = Mutation> {
-    let events = ["create", "start", "suspend", "resume", "succeed", "fail", "cancel", "vanish"];
+    let events = [documented().events, &["create", "vanish"]].concat();
     prop_oneof![
         any::<Index>().prop_map(Mutation::Drop),
         any::<(Index, Index)>().prop_map(|(from, to)| Mutation::Duplicate(from, to)),
         any::<(Index, Index)>().prop_map(|(one, two)| Mutation::Swap(one, two)),
         (any::<Index>(), prop::option::of(names())).prop_map(|(at, from)| Mutation::From(at, from)),
         (any::<Index>(), names()).prop_map(|(at, to)| Mutation::To(at, to)),
-        (any::<Index>(), prop::sample::select(events.to_vec()))
+        (any::<Index>(), prop::sample::select(events))
             .prop_map(|(at, event)| Mutation::Event(at, event.to_owned())),
         (any::<Index>(), 0..5_u8).prop_map(|(at, call)| Mutation::Instance(at, call)),
         any::<Index>().prop_map(Mutation::Lifecycle),

@@ -38,15 +38,22 @@ fn type_of(table: &Table, state: &str) -> String {
 /// The source of the assertions on one lifecycle.
 fn generated(table: &Table) -> String {
     let Table { name, machine, .. } = table;
-    let illegal = table.states.len() * table.events.len() - table.edges.len();
     let mut uses = ["use runstate::kernel::Accepts;".to_owned(), format!("use runstate::{name}::*;")];
     uses.sort();
     let mut text = format!(
-        "//! `{name}`: {} legal state/event pairs and {illegal} illegal ones, generated from the table in `tests/proof/{name}.rs`.\n\n\
+        "//! `{name}`: {} legal state/event pairs and {} illegal ones, generated from the table in `tests/proof/{name}.rs`.\n\
+         //!\n\
+         //! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this\n\
+         //! file anew:\n\
+         //!\n\
+         //! ```sh\n\
+         //! : > tests/proof/matrix/{name}.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix\n\
+         //! ```\n\n\
          use std::rc::Rc;\n\n\
          {}\n\
          use static_assertions::{{assert_impl_all, assert_not_impl_any, assert_type_eq_all}};\n",
-        table.edges.len(),
+        table.edges().count(),
+        table.illegal(),
         uses.join("\n")
     );
     for state in table.states {

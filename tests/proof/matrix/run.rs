@@ -1,4 +1,11 @@
 //! `run`: 4 legal state/event pairs and 5 illegal ones, generated from the table in `tests/proof/run.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/run.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 

@@ -1,4 +1,11 @@
 //! `run_flow`: 43 legal state/event pairs and 377 illegal ones, generated from the table in `tests/proof/run_flow.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/run_flow.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 

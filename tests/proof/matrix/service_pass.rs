@@ -1,4 +1,11 @@
 //! `service_pass`: 27 legal state/event pairs and 142 illegal ones, generated from the table in `tests/proof/service_pass.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/service_pass.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 

@@ -1,4 +1,11 @@
 //! `service_run`: 11 legal state/event pairs and 110 illegal ones, generated from the table in `tests/proof/service_run.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/service_run.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 

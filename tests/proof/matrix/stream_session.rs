@@ -1,4 +1,11 @@
 //! `stream_session`: 7 legal state/event pairs and 23 illegal ones, generated from the table in `tests/proof/stream_session.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/stream_session.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 

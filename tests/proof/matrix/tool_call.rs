@@ -1,4 +1,11 @@
 //! `tool_call`: 13 legal state/event pairs and 29 illegal ones, generated from the table in `tests/proof/tool_call.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/tool_call.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 

@@ -1,4 +1,11 @@
 //! `tool_execution`: 11 legal state/event pairs and 38 illegal ones, generated from the table in `tests/proof/tool_execution.rs`.
+//!
+//! A line that does not compile is older than the table, or the lifecycle has another graph than its table. To write this
+//! file anew:
+//!
+//! ```sh
+//! : > tests/proof/matrix/tool_execution.rs && RUNSTATE_ACCEPT=1 cargo test -p runstate --all-features --test lib proof::matrix
+//! ```
 
 use std::rc::Rc;
 
