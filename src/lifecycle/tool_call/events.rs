@@ -1,9 +1,15 @@
-//! The events of a call.
+//! The events of a call, the guard of one, and what each makes of the state that it leads to.
+
+use std::error::Error;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::decision::{Decision, Suspension};
+use super::super::decision::{Decision, DecisionAction, Suspension};
+use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
+use super::{CallRecord, New, Start};
+use crate::kernel::{Enter, Guard};
 
 /// The call must wait for a decision.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,5 +114,108 @@ pub enum CancelCause {
 impl CancelCause {
     pub(super) fn is_other(&self) -> bool {
         *self == CancelCause::Other
+    }
+}
+
+/// The error for a decision on another suspension than the current one, or for a cancelling decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongDecision {
+    got: String,
+    expected: String,
+    cancels: bool,
+}
+
+impl fmt::Display for WrongDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.cancels {
+            return f.write_str("the decision is to cancel: the call is cancelled by it, not resumed");
+        }
+        write!(f, "the decision is on suspension {:?}, the call waits for {:?}", self.got, self.expected)
+    }
+}
+
+impl Error for WrongDecision {}
+
+impl Guard<Suspended, Resume> for Resuming {
+    type Error = WrongDecision;
+    fn check(from: &Suspended, event: &Resume, _: &CallRecord) -> Result<(), WrongDecision> {
+        resumes(&from.suspension, &event.decision)
+    }
+}
+
+/// Checks that the decision resumes a call with this suspension.
+pub(super) fn resumes(suspension: &Suspension, decision: &Decision) -> Result<(), WrongDecision> {
+    let (got, expected) = (&decision.suspension_id, &suspension.id);
+    let cancels = decision.action == DecisionAction::Cancel;
+    if got == expected && !cancels {
+        return Ok(());
+    }
+    Err(WrongDecision { got: got.clone(), expected: expected.clone(), cancels })
+}
+
+impl Enter<New, Start> for Running {
+    fn enter(_: New, _: Start, call: &mut CallRecord) -> Self {
+        call.attempts += 1;
+        Running { replayed: None }
+    }
+}
+
+impl Enter<Resuming, Start> for Running {
+    fn enter(from: Resuming, _: Start, call: &mut CallRecord) -> Self {
+        call.attempts += 1;
+        Running { replayed: Some(from) }
+    }
+}
+
+impl Enter<New, Suspend> for Suspended {
+    fn enter(_: New, event: Suspend, call: &mut CallRecord) -> Self {
+        Suspended::asking(event, call)
+    }
+}
+
+impl Enter<Running, Suspend> for Suspended {
+    fn enter(_: Running, event: Suspend, call: &mut CallRecord) -> Self {
+        // An execution in doubt has not ended. Its repetition is the same execution, under the same key.
+        if event.suspension.doubted_arguments().is_some() {
+            call.attempts = call.attempts.saturating_sub(1);
+        }
+        Suspended::asking(event, call)
+    }
+}
+
+impl Enter<Resuming, Suspend> for Suspended {
+    fn enter(_: Resuming, event: Suspend, call: &mut CallRecord) -> Self {
+        Suspended::asking(event, call)
+    }
+}
+
+impl Suspended {
+    fn asking(event: Suspend, call: &mut CallRecord) -> Self {
+        call.suspensions += 1;
+        Suspended { suspension: event.suspension }
+    }
+}
+
+impl Enter<Suspended, Resume> for Resuming {
+    fn enter(from: Suspended, event: Resume, _: &mut CallRecord) -> Self {
+        Resuming { suspension: from.suspension, decision: event.decision }
+    }
+}
+
+impl<S> Enter<S, Succeed> for Succeeded {
+    fn enter(_: S, event: Succeed, _: &mut CallRecord) -> Self {
+        Succeeded { output: event.output, warning: event.warning }
+    }
+}
+
+impl<S> Enter<S, Fail> for Failed {
+    fn enter(_: S, event: Fail, _: &mut CallRecord) -> Self {
+        Failed { error: event.error }
+    }
+}
+
+impl<S> Enter<S, Cancel> for Cancelled {
+    fn enter(_: S, event: Cancel, _: &mut CallRecord) -> Self {
+        Cancelled { reason: event.reason, cause: event.cause }
     }
 }

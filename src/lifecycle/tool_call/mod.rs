@@ -1,6 +1,5 @@
 //! The lifecycle of one tool call of an agent run.
 
-mod entries;
 mod events;
 mod reading;
 mod states;
@@ -14,8 +13,7 @@ use super::record::record;
 use crate::kernel::{Graph, Observer, Record};
 use crate::lifecycle;
 
-pub use entries::WrongDecision;
-pub use events::{Cancel, CancelCause, Fail, Resume, Succeed, Suspend};
+pub use events::{Cancel, CancelCause, Fail, Resume, Succeed, Suspend, WrongDecision};
 pub use reading::{Answered, Replay};
 pub use states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
 
