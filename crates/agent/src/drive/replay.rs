@@ -5,7 +5,7 @@ use runstate::resume_tool_call::{
     Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
     Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
-use runstate::tool_call::{AnyToolCall, CancelCause, Replay, Resume};
+use runstate::tool_call::{AnyToolCall, Cancel, CancelCause, Replay, Resume};
 use runstate::tool_execution::{Effect, StartPermit};
 use serde_json::Value;
 
@@ -163,9 +163,8 @@ impl Drive<'_, '_> {
         let pass = pass.match_call(MatchCall::new(&*self.state.calls[call].name, decision.clone()));
         self.state.decided.accept(decision.clone());
         let resumes = decision.action == DecisionAction::Resume;
-        let reason = decision.reason.as_deref().unwrap_or("denied");
+        let reason = self.state.reason_of(call, decision.reason.as_deref().unwrap_or("denied"), false);
         let cause = if decision.is_expiry() { CancelCause::Expired } else { CancelCause::Denied };
-        let cancel = self.state.cancel_of(call, (reason, cause), false);
         let resume = Resume::new(decision.clone());
         // A decision to resume moves its call before the commit, so that a crash during the replay leaves the call in
         // doubt.
@@ -174,7 +173,7 @@ impl Drive<'_, '_> {
                 Ok(call) => call.into(),
                 Err(rejected) => unreachable!("an accepted decision fits: {}", rejected.error),
             },
-            AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
+            AnyToolCall::Suspended(call) => call.cancel(Cancel::new(reason).because(cause)).into(),
             other @ (AnyToolCall::New(_)
             | AnyToolCall::Running(_)
             | AnyToolCall::Resuming(_)

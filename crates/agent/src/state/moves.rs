@@ -96,14 +96,14 @@ impl RunState {
         open
     }
 
-    /// Creates the cancellation of a call. If a crash may have cut off its tool, the reason says so: the model must
-    /// not assume that nothing happened.
-    pub(crate) fn cancel_of(
-        &self,
-        call: usize,
-        (reason, cause): (&str, CancelCause),
-        in_doubt: bool,
-    ) -> Cancel {
+    /// Creates the cancellation of a call, with the [reason](Self::reason_of) that the model reads.
+    fn cancel_of(&self, call: usize, (reason, cause): (&str, CancelCause), in_doubt: bool) -> Cancel {
+        Cancel::new(self.reason_of(call, reason, in_doubt)).because(cause)
+    }
+
+    /// The reason for the end of a call without a result. If a crash may have cut off its tool, the reason says so: the
+    /// model must not assume that nothing happened.
+    pub(crate) fn reason_of(&self, call: usize, reason: &str, in_doubt: bool) -> String {
         // The outcome of a replay does not tell the effects of the call before its question.
         let asked = match self.calls[call].machine.get() {
             AnyToolCall::Suspended(call) => Some(call.suspension()),
@@ -115,8 +115,7 @@ impl RunState {
             | AnyToolCall::Cancelled(_) => None,
         };
         let in_doubt = in_doubt || asked.is_some_and(|asked| asked.doubted_arguments().is_some());
-        let reason = if in_doubt { format!("{reason}; {UNKNOWN}") } else { reason.to_owned() };
-        Cancel::new(reason).because(cause)
+        if in_doubt { format!("{reason}; {UNKNOWN}") } else { reason.to_owned() }
     }
 }
 
