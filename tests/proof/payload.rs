@@ -24,19 +24,22 @@ use super::model::Documented;
 /// The event of that name, with a payload that the guard passes, where the documents have that edge for the machine.
 pub(crate) fn fitting<D: Documented>(subject: D, machine: &D::Machine, name: &str) -> EventOf<D> {
     let from = machine.status().name();
-    let name = D::TABLE.events.iter().copied().find(|event| *event == name).unwrap();
+    let table = D::TABLE;
+    let known = table.events.iter().copied().find(|event| *event == name);
+    let name = known.unwrap_or_else(|| panic!("{}: the transcription has no event {name}", table.name));
     let passes = |event: EventOf<D>| {
         let same: D::Machine = Snapshot::of(machine).unwrap().restore().unwrap();
         same.apply(event).is_ok()
     };
     let payloads = subject.event(machine, name);
     let mut runner = TestRunner::deterministic();
-    loop {
+    for _ in 0..1_000 {
         let payload = payloads.new_tree(&mut runner).unwrap();
-        if !D::TABLE.guarded.contains(&(from, name)) || passes(payload.current()) {
+        if !table.guarded.contains(&(from, name)) || passes(payload.current()) {
             return payload.current();
         }
     }
+    panic!("{}: the guard passes no payload of {name} in {from}", table.name)
 }
 
 pub(super) fn values() -> impl Strategy<Value = Value> {
