@@ -9,6 +9,9 @@ use runstate_agent::event::{CallOutcome, EventKind};
 
 use super::parts::{Bit, World};
 
+/// The state of a call whose question expired.
+pub(crate) const EXPIRED: &str = "Cancelled";
+
 fn cause(state: &RunState) -> CancelCause {
     match state.calls().next().unwrap().1 {
         AnyToolCall::Cancelled(call) => call.cause(),

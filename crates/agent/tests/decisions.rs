@@ -6,6 +6,7 @@ use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::termination::TerminationReason;
 use runstate_agent::{Incoming, Reply, StoredRun};
 
+use super::causes::EXPIRED;
 use super::parts::{World, statuses};
 
 fn on(id: &str, call: &str, suspension: Option<&str>) -> Incoming {
@@ -91,7 +92,7 @@ async fn decision_counts_before_its_suspension_expires_not_at_expiry() {
             assert_eq!(world.script.seen()[1][2], "a: \"in time\"");
         } else {
             assert_eq!(world.replies(), [("d1".to_owned(), Reply::Expired)], "at {at_ms}, named: {named}");
-            assert_eq!(statuses(&state), ["a Cancelled"]);
+            assert_eq!(statuses(&state), [format!("a {EXPIRED}")]);
             assert_eq!(world.script.seen()[1][2], "a: error: no decision came in time");
             let stored = world.kept.memory.stored().unwrap().to_json();
             assert!(
@@ -146,7 +147,7 @@ async fn runtime_decision_cannot_approve_or_expire_a_call_early() {
         ("lapsing", "d1", Cancel, 1_000, "a Suspended"),
         ("lapsing", "expiry:r1/b/1:soon", Cancel, 1_000, "a Suspended"),
         ("write", "expiry:r1/a/1", Cancel, 1_000, "a Suspended"),
-        ("lapsing", lapse, Cancel, 1_000, "a Cancelled"),
+        ("lapsing", lapse, Cancel, 1_000, &*format!("a {EXPIRED}")),
     ] {
         let mut world = World::new(&[&[("a", tool)]]);
         let mut state = world.state();

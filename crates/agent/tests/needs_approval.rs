@@ -14,6 +14,7 @@ use runstate_agent::{
 };
 use serde_json::json;
 
+use super::causes::EXPIRED;
 use super::parts::{World, statuses};
 use super::rounds::timed;
 use super::script::asks;
@@ -184,7 +185,7 @@ async fn approval_by_the_most_people_wins_if_several_match_a_tool() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn expired_question_cancels_its_call() {
+async fn expired_question_ends_its_call() {
     let approval = Approval::always().expiring_after(Duration::from_millis(500));
     let mut world = with_pay(approval, &[&[("a", 1)]]);
     let mut state = world.state();
@@ -194,7 +195,7 @@ async fn expired_question_cancels_its_call() {
     world.incoming = vec![on(&state, "d1", "a", "ada")];
     world.resume(&mut state).await;
     assert_eq!(world.replies(), [("d1".to_owned(), Reply::Expired)]);
-    assert_eq!(statuses(&state), ["a Cancelled"]);
+    assert_eq!(statuses(&state), [format!("a {EXPIRED}")]);
     assert_eq!(world.done(), [""; 0]);
 }
 

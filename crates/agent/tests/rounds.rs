@@ -13,6 +13,7 @@ use runstate_agent::{
 use runstate_runtime::clock::Clock;
 use serde_json::json;
 
+use super::causes::EXPIRED;
 use super::parts::{World, assert_golden, settled, statuses};
 use super::script::{Bit, asks, bits};
 
@@ -307,7 +308,7 @@ async fn expiring_suspension_ends_its_wait_at_that_time() {
         (world.mode, world.when_suspended) = (mode, WhenSuspended::WaitInPlace);
         let mut state = world.state();
         assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
-        assert_eq!(when(&world, "a", "Suspended --> Cancelled"), 1_000);
+        assert_eq!(when(&world, "a", &format!("Suspended --> {EXPIRED}")), 1_000);
         assert_eq!(world.script.seen()[1][2], "a: error: no decision came in time");
         world.assert_conforms();
     }

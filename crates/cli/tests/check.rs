@@ -21,7 +21,7 @@ fn the_verdict_is_the_exit_code() {
     assert_eq!(code(&["check", "good.jsonl", "bad.jsonl"]), Some(1), "the worst of all traces counts");
     assert_eq!(code(&["check", "bad.jsonl", "absent.jsonl"]), Some(2));
     assert_eq!(code(&["check", "bad.jsonl", "--lifecycle", "run"]), Some(0), "the run itself conforms");
-    assert_eq!(code(&["check", "good.jsonl", "--min-coverage", "40"]), Some(0));
+    assert_eq!(code(&["check", "good.jsonl", "--min-coverage", "30"]), Some(0));
     assert_eq!(code(&["check", "good.jsonl", "--min-coverage", "90"]), Some(1));
     assert_eq!(code(&["check", "good.jsonl", "--require-edge", "Suspended:Resuming"]), Some(0));
     assert_eq!(code(&["check", "good.jsonl", "--require-edge", "tool_call/Suspended:Cancelled"]), Some(1));

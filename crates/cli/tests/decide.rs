@@ -39,6 +39,9 @@ fn executions(session: &Session) -> i64 {
     stores::executions(&stores::open(session, RUNS))
 }
 
+/// The state of a call whose question expired.
+pub(crate) const EXPIRED: &str = "Cancelled";
+
 #[test]
 fn expired_call_cannot_be_approved_and_is_cancelled() {
     let session = parked(&SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 3600000, "));
@@ -60,7 +63,7 @@ fn expired_call_cannot_be_approved_and_is_cancelled() {
         .execute_batch("UPDATE decisions SET json = json_set(json, '$.decided_at_ms', 4102444800000)")
         .unwrap();
     work(&session);
-    assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some("Cancelled"));
+    assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some(EXPIRED));
     assert_eq!(stores::text(&store, "SELECT reason FROM runs").as_deref(), Some("natural_end"));
     assert_eq!(executions(&session), 0);
 }

@@ -1,20 +1,21 @@
-//! The lifecycle of one tool call of an agent run.
+//! The lifecycle of one tool call of an agent run: its transitions, the events, and the entries into the states.
 
-mod events;
 mod reading;
+mod record;
 mod states;
 
+use std::error::Error;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::record;
-use crate::kernel::{Graph, Observer, Record};
+use super::decision::{Decision, DecisionAction, Suspension};
+use crate::kernel::{Enter, Guard};
 use crate::lifecycle;
 
-pub use events::{Cancel, CancelCause, Fail, Resume, Succeed, Suspend, WrongDecision};
 pub use reading::{Answered, Replay};
+pub use record::{CallKey, CallRecord};
 pub use states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
 
 lifecycle! {
@@ -73,120 +74,211 @@ lifecycle! {
     Cancelled --> [*];
 }
 
-record! { AnyToolCall:
-    /// The record of a call: the data that all its states share.
-    pub struct CallRecord {
-        id: String,
-        tool: String,
-        arguments: Value,
-        key: CallKey,
-        attempts: u32,
-        suspensions: u32,
-        #[serde(skip)]
-        observer: Observer,
+/// The call must wait for a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suspend {
+    suspension: Suspension,
+}
+
+impl Suspend {
+    /// Suspends the call for a decision on this suspension.
+    pub fn new(suspension: Suspension) -> Self {
+        Suspend { suspension }
     }
 }
 
-/// The position of a call in its run. The model may reuse an id in a later step; a key is unique in the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallKey {
-    /// The step, from 1.
-    pub step: u32,
-    /// The index among the calls of the step, from 0.
-    pub ordinal: u32,
+/// A decision resumes the call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resume {
+    decision: Decision,
 }
 
-impl fmt::Display for CallKey {
+impl Resume {
+    /// Resumes the call by this decision.
+    pub fn new(decision: Decision) -> Self {
+        Resume { decision }
+    }
+}
+
+/// The call has its output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Succeed {
+    output: Value,
+    warning: Option<String>,
+}
+
+impl Succeed {
+    /// Makes the event with this output.
+    pub fn new(output: impl Into<Value>) -> Self {
+        Succeed { output: output.into(), warning: None }
+    }
+
+    /// Sets a warning. Default: none.
+    #[must_use]
+    pub fn warned(mut self, warning: impl Into<String>) -> Self {
+        self.warning = Some(warning.into());
+        self
+    }
+}
+
+/// The call has an error as its output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fail {
+    error: String,
+}
+
+impl Fail {
+    /// Makes the event with this error, which the model reads.
+    pub fn new(error: impl Into<String>) -> Self {
+        Fail { error: error.into() }
+    }
+}
+
+/// The call is cancelled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cancel {
+    reason: String,
+    cause: CancelCause,
+}
+
+impl Cancel {
+    /// Cancels for this reason: the reason of a decision, `run cancelled`, `superseded`. The cause is
+    /// [`CancelCause::Other`].
+    pub fn new(reason: impl Into<String>) -> Self {
+        Cancel { reason: reason.into(), cause: CancelCause::Other }
+    }
+
+    /// Sets the cause. Default: [`CancelCause::Other`].
+    #[must_use]
+    pub fn because(mut self, cause: CancelCause) -> Self {
+        self.cause = cause;
+        self
+    }
+}
+
+/// The cause of a cancellation, for programs. The reason explains it to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CancelCause {
+    /// A decision denied the call.
+    Denied,
+    /// No decision arrived before the expiry.
+    Expired,
+    /// A new user message arrived while the call waited.
+    Superseded,
+    /// The run ended or was cancelled.
+    RunEnded,
+    /// Another cause, or an unknown one.
+    #[default]
+    Other,
+}
+
+impl CancelCause {
+    fn is_other(&self) -> bool {
+        *self == CancelCause::Other
+    }
+}
+
+/// The error for a decision on another suspension than the current one, or for a cancelling decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongDecision {
+    got: String,
+    expected: String,
+    cancels: bool,
+}
+
+impl fmt::Display for WrongDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.step, self.ordinal)
+        if self.cancels {
+            return f.write_str("the decision is to cancel: the call is cancelled by it, not resumed");
+        }
+        write!(f, "the decision is on suspension {:?}, the call waits for {:?}", self.got, self.expected)
     }
 }
 
-impl CallRecord {
-    /// Makes the record of a call that the model requests.
-    pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: Value) -> Self {
-        CallRecord {
-            id: id.into(),
-            tool: tool.into(),
-            arguments,
-            key: CallKey::default(),
-            attempts: 0,
-            suspensions: 0,
-            observer: Observer::default(),
-        }
-    }
+impl Error for WrongDecision {}
 
-    /// Sets the position of the call in the run.
-    #[must_use]
-    pub fn at(mut self, key: CallKey) -> Self {
-        self.key = key;
-        self
-    }
-
-    /// Sets the observer of all transitions. Default: none.
-    #[must_use]
-    pub fn observed(mut self, observer: Observer) -> Self {
-        self.observer = observer;
-        self
-    }
-
-    /// The id that the model assigned to the call.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The name of the tool.
-    pub fn tool(&self) -> &str {
-        &self.tool
-    }
-
-    /// The arguments of the model.
-    pub fn arguments(&self) -> &Value {
-        &self.arguments
-    }
-
-    /// The position of the call in the run.
-    pub fn key(&self) -> CallKey {
-        self.key
-    }
-
-    /// The number of begun executions. An execution that a crash cut off counts once together with its repetition.
-    pub fn attempts(&self) -> u32 {
-        self.attempts
-    }
-
-    /// The number of suspensions.
-    pub fn suspensions(&self) -> u32 {
-        self.suspensions
+impl Guard<Suspended, Resume> for Resuming {
+    type Error = WrongDecision;
+    fn check(from: &Suspended, event: &Resume, _: &CallRecord) -> Result<(), WrongDecision> {
+        resumes(&from.suspension, &event.decision)
     }
 }
 
-impl Record for CallRecord {
-    #[inline]
-    fn observer(&mut self) -> Option<&mut Observer> {
-        Some(&mut self.observer)
+/// Checks that the decision resumes a call with this suspension.
+fn resumes(suspension: &Suspension, decision: &Decision) -> Result<(), WrongDecision> {
+    let (got, expected) = (&decision.suspension_id, &suspension.id);
+    let cancels = decision.action == DecisionAction::Cancel;
+    if got == expected && !cancels {
+        return Ok(());
     }
+    Err(WrongDecision { got: got.clone(), expected: expected.clone(), cancels })
+}
 
-    /// A new call was never started.
-    fn created(&mut self, _: &'static Graph) {
-        (self.attempts, self.suspensions) = (0, 0);
+impl Enter<New, Start> for Running {
+    fn enter(_: New, _: Start, call: &mut CallRecord) -> Self {
+        call.begin_attempt();
+        Running { replayed: None }
     }
+}
 
-    fn check_stored(&self, status: &'static str) -> Result<(), String> {
-        let CallRecord { attempts, suspensions, .. } = self;
-        let fits = match status.parse() {
-            Ok(ToolCallStatus::New) => (*attempts, *suspensions) == (0, 0),
-            Ok(ToolCallStatus::Running) => *attempts > 0,
-            Ok(ToolCallStatus::Suspended | ToolCallStatus::Resuming) => *suspensions > 0,
-            Ok(ToolCallStatus::Succeeded | ToolCallStatus::Failed | ToolCallStatus::Cancelled) => {
-                *attempts > 0 || *suspensions > 0
-            }
-            Err(_) => true,
-        };
-        if fits {
-            return Ok(());
+impl Enter<Resuming, Start> for Running {
+    fn enter(from: Resuming, _: Start, call: &mut CallRecord) -> Self {
+        call.begin_attempt();
+        Running { replayed: Some(from) }
+    }
+}
+
+impl Enter<New, Suspend> for Suspended {
+    fn enter(_: New, event: Suspend, call: &mut CallRecord) -> Self {
+        Suspended::asking(event, call)
+    }
+}
+
+impl Enter<Running, Suspend> for Suspended {
+    fn enter(_: Running, event: Suspend, call: &mut CallRecord) -> Self {
+        // An execution in doubt has not ended. Its repetition is the same execution, under the same key.
+        if event.suspension.doubted_arguments().is_some() {
+            call.take_back_attempt();
         }
-        Err(format!("no call in {status} has {attempts} attempts and {suspensions} suspensions"))
+        Suspended::asking(event, call)
+    }
+}
+
+impl Enter<Resuming, Suspend> for Suspended {
+    fn enter(_: Resuming, event: Suspend, call: &mut CallRecord) -> Self {
+        Suspended::asking(event, call)
+    }
+}
+
+impl Suspended {
+    fn asking(event: Suspend, call: &mut CallRecord) -> Self {
+        call.begin_suspension();
+        Suspended { suspension: event.suspension }
+    }
+}
+
+impl Enter<Suspended, Resume> for Resuming {
+    fn enter(from: Suspended, event: Resume, _: &mut CallRecord) -> Self {
+        Resuming { suspension: from.suspension, decision: event.decision }
+    }
+}
+
+impl<S> Enter<S, Succeed> for Succeeded {
+    fn enter(_: S, event: Succeed, _: &mut CallRecord) -> Self {
+        Succeeded { output: event.output, warning: event.warning }
+    }
+}
+
+impl<S> Enter<S, Fail> for Failed {
+    fn enter(_: S, event: Fail, _: &mut CallRecord) -> Self {
+        Failed { error: event.error }
+    }
+}
+
+impl<S> Enter<S, Cancel> for Cancelled {
+    fn enter(_: S, event: Cancel, _: &mut CallRecord) -> Self {
+        Cancelled { reason: event.reason, cause: event.cause }
     }
 }

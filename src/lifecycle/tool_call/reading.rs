@@ -4,10 +4,8 @@ use serde_json::Value;
 
 use super::super::decision::{Decision, ResumeMode, Suspension};
 use super::super::tool_result::ToolResult;
-use super::events::CancelCause;
-use super::events::{Fail, Succeed, Suspend};
 use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
-use super::{AnyToolCall, CallRecord, ToolCall};
+use super::{AnyToolCall, CallRecord, CancelCause, Fail, Succeed, Suspend, ToolCall};
 
 impl ToolCall<Suspended> {
     /// The suspension of the call.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::decision::{Decision, Suspension};
-use super::events::{CancelCause, WrongDecision, resumes};
+use super::{CancelCause, WrongDecision, resumes};
 
 /// The call is executing.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
