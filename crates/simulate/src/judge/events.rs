@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::tool_call::ToolCallStatus;
-use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
+use runstate_agent::event::{AgentEvent, EventKind};
 
-use super::{Findings, Judge, ObservedRun, Step};
+use super::{Findings, Judge, ObservedRun, Step, given_up};
 use crate::play::What;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ impl Events {
             EventKind::Checkpoint { .. }
             | EventKind::RunFinished { .. }
             | EventKind::ToolCallResumed { .. } => true,
-            EventKind::ToolCallDone { outcome, .. } => matches!(outcome, CallOutcome::Cancelled { .. }),
+            EventKind::ToolCallDone { outcome, .. } => given_up(outcome).is_some(),
             _ => false,
         };
         let is_in_time = (self.at_ms..=now.at_ms).contains(&event.at_ms);

@@ -29,6 +29,7 @@ mod waits;
 use std::fmt;
 
 use runstate::trace::{Coverage, Event};
+use runstate_agent::event::CallOutcome;
 
 use crate::play::{Entry, Seen, What};
 
@@ -70,6 +71,15 @@ impl Findings {
     pub(crate) fn wrong(&mut self, rule: &str, what: impl fmt::Display) {
         let what = format!("at {} ms, {what}", self.at_ms);
         self.found.push(Violation { rule: rule.to_owned(), what });
+    }
+}
+
+/// The reason, as the model reads it, if the call ended without an execution. All judges that treat such an end apart ask
+/// here.
+fn given_up(outcome: &CallOutcome) -> Option<&str> {
+    match outcome {
+        CallOutcome::Cancelled { reason, .. } => Some(reason),
+        CallOutcome::Succeeded { .. } | CallOutcome::Failed { .. } => None,
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::calls::{REPLACED, is_unfit, is_withheld};
 use super::given::Given;
-use super::{Findings, Judge, ObservedRun, Step};
+use super::{Findings, Judge, ObservedRun, Step, given_up};
 use crate::case::{Case, ComesTo};
 use crate::play::{OUTPUT, Seen, What};
 
@@ -108,7 +108,7 @@ impl Judge for Outcomes<'_> {
                     }
                 }
                 EventKind::ToolCallDone { call, outcome } => {
-                    if let CallOutcome::Cancelled { reason, .. } = outcome
+                    if let Some(reason) = given_up(outcome)
                         && self.is_doubted(call, now)
                         && !reason.contains(UNKNOWN)
                     {
@@ -141,7 +141,8 @@ impl Outcomes<'_> {
     fn done(&self, call: &str, key: Option<CallKey>, outcome: &CallOutcome, cut: bool, book: &mut Findings) {
         let source = self.sources.get(call);
         let fits = match (outcome, source) {
-            (CallOutcome::Cancelled { .. }, _) => true,
+            _ if given_up(outcome).is_some() => true,
+            (CallOutcome::Cancelled { .. }, _) => false,
             (CallOutcome::Failed { error }, _) if error.contains(REPLACED) => self.is_gated(key),
             (CallOutcome::Succeeded { output, warning }, Some(Source::Output(expected, warned))) => {
                 output == expected && warning.as_deref() == *warned

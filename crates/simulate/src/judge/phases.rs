@@ -1,9 +1,9 @@
 //! The phases come in their order, RunStart and RunEnd once an activation, and no event after the end.
 
 use runstate_agent::Phase;
-use runstate_agent::event::{CallOutcome, EventKind};
+use runstate_agent::event::EventKind;
 
-use super::{Findings, Judge, ObservedRun, Step};
+use super::{Findings, Judge, ObservedRun, Step, given_up};
 use crate::play::{Ended, What};
 
 #[derive(Default)]
@@ -50,10 +50,7 @@ fn executed(what: &What) -> Option<&str> {
         EventKind::ToolCallSuspended { interrupt } if interrupt.suspension.action != "in_doubt" => {
             Some(&interrupt.call)
         }
-        EventKind::ToolCallDone {
-            call,
-            outcome: CallOutcome::Succeeded { .. } | CallOutcome::Failed { .. },
-        } => Some(call),
+        EventKind::ToolCallDone { call, outcome } if given_up(outcome).is_none() => Some(call),
         _ => None,
     }
 }

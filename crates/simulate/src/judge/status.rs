@@ -2,9 +2,9 @@
 
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
-use runstate_agent::event::{CallOutcome, EventKind};
+use runstate_agent::event::EventKind;
 
-use super::{Findings, Judge, ObservedRun, Step};
+use super::{Findings, Judge, ObservedRun, Step, given_up};
 use crate::play::{Durable, Seen, What};
 
 #[derive(Default)]
@@ -16,10 +16,7 @@ impl Judge for Status {
         match &entry.what {
             What::Event(event) => {
                 // The end of a wait gives its calls up one by one, and then the run continues or is over.
-                let gives_up = matches!(
-                    event.kind,
-                    EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { .. }, .. }
-                );
+                let gives_up = matches!(&event.kind, EventKind::ToolCallDone { outcome, .. } if given_up(outcome).is_some());
                 if !gives_up {
                     rule(now, book);
                 }

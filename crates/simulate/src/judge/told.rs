@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
-use runstate_agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt};
+use runstate_agent::event::{AgentEvent, EventKind, Interrupt};
 use serde_json::json;
 
-use super::{Findings, Judge, ObservedRun, Step};
+use super::{Findings, Judge, ObservedRun, Step, given_up};
 use crate::case::{Answer, Case};
 use crate::play::{Ended, Seen, What};
 
@@ -88,7 +88,7 @@ impl<'s> Told<'s> {
                 }
                 _ => book.wrong("told", format!("{call} is reported at {progress}, out of its turn")),
             },
-            EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { .. }, call } => {
+            EventKind::ToolCallDone { outcome, call } if given_up(outcome).is_some() => {
                 self.progress.remove(call);
             }
             EventKind::ToolCallDone { call, .. } => self.settled(call, book),
