@@ -1,6 +1,6 @@
 //! Decisions and the time: the stores' own times are changed, as if it had gone by.
 
-use crate::session::{Said, Session};
+use crate::session::{ROOT, Said, Session};
 use crate::stores;
 
 const RUNS: &str = "runs/runs.db";
@@ -39,8 +39,15 @@ fn executions(session: &Session) -> i64 {
     stores::executions(&stores::open(session, RUNS))
 }
 
-/// The state of a call whose question expired.
-pub(crate) const EXPIRED: &str = "Cancelled";
+/// The state of a call whose question expired, as the scenario of an expiry has it.
+pub(crate) fn expired() -> String {
+    let trace = std::fs::read_to_string(format!("{ROOT}/scenarios/expiry.trace")).unwrap();
+    let left = |line: &str| {
+        let (_, after) = line.split_once(" tool_call ")?.1.split_once("Suspended --> ")?;
+        after.split(' ').next().map(str::to_owned)
+    };
+    trace.lines().find_map(left).unwrap()
+}
 
 #[test]
 fn expired_call_cannot_be_approved_and_is_cancelled() {
@@ -63,7 +70,7 @@ fn expired_call_cannot_be_approved_and_is_cancelled() {
         .execute_batch("UPDATE decisions SET json = json_set(json, '$.decided_at_ms', 4102444800000)")
         .unwrap();
     work(&session);
-    assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some(EXPIRED));
+    assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some(&*expired()));
     assert_eq!(stores::text(&store, "SELECT reason FROM runs").as_deref(), Some("natural_end"));
     assert_eq!(executions(&session), 0);
 }

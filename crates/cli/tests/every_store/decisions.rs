@@ -292,7 +292,7 @@ fn is_given_up(place: &Place) {
     let late = place.does(&["approve", "p", "--run", "pay-1"], 1);
     assert_eq!(late.stdout, "expired: the suspension was past its deadline\n");
     place.work();
-    assert_eq!(place.call("pay-1", "p"), crate::decide::EXPIRED);
+    assert_eq!(place.call("pay-1", "p"), crate::decide::expired());
     assert_eq!(place.field("pay-1", "reason"), "natural_end");
     assert_eq!(place.executions("pay-1"), 0);
     place.conforms("pay-1", &["--complete"]);
