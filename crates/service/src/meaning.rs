@@ -43,12 +43,15 @@ pub(crate) fn check(
 
 /// Compares the fields of a transaction with the described call.
 fn fields(candidate: &Candidate, chain: &Chain, wallet: &str) -> Result<(), String> {
-    let Candidate { call, tx: TxRequest { kind, chain_id, from, to, value, data: _ }, .. } = candidate;
+    let Candidate { call, tx: TxRequest { kind, chain_id, from, to, value, data }, .. } = candidate;
     equal("chain_id", chain_id, chain.id)?;
     equal("from", from, wallet)?;
     let (expected, target, amount) = match call {
-        // The check of the targets compares this one: another call of a contract is no transfer.
-        TxCall::TransferNative { .. } => (TxKind::Transfer, to, value),
+        TxCall::TransferNative { recipient, amount } => {
+            // Another call of a contract is no transfer, also of a contract that may be called.
+            equal("data", data, "0x")?;
+            (TxKind::Transfer, recipient, amount)
+        }
         TxCall::TransferToken { token, .. } => (TxKind::Transfer, token, &Units(0)),
         TxCall::Approve { token, .. } => (TxKind::Approve, token, &Units(0)),
         TxCall::Swap { router, .. } => (TxKind::Swap, router, &Units(0)),

@@ -144,16 +144,11 @@ fn nothing_sent(input: &PolicyInput<'_>) -> Found {
     }
 }
 
-/// The contract that a transaction calls; none for a transfer of the native currency. The transaction itself must be
-/// that transfer: the words of a compiler do not lift the list.
+/// The contract that a transaction calls; none for a transaction without call data.
 fn target(candidate: &Candidate) -> Option<&str> {
     let tx = &candidate.tx;
     match &candidate.call {
-        TxCall::TransferNative { recipient, amount }
-            if tx.data == "0x" && tx.to.eq_ignore_ascii_case(recipient) && tx.value == *amount =>
-        {
-            None
-        }
+        TxCall::TransferNative { .. } if tx.data == "0x" => None,
         _ => Some(&tx.to),
     }
 }

@@ -1,4 +1,4 @@
-//! The ports of the graph: the traits of everything outside of it.
+//! The ports of the graph: the traits of its surroundings.
 //!
 //! A node only reads through its port, so a node may be repeated after a crash. No port sends a transaction.
 
@@ -16,7 +16,7 @@ use crate::artifact::{
 };
 use crate::config::Chain;
 
-/// The error of a port.
+/// The error of a port. Its text is stored with the run, and each viewer of the run reads it: it has no secret and no path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PortError {
@@ -45,11 +45,11 @@ pub enum PortError {
         reason: String,
     },
     /// The port panicked.
-    #[error("{port} panicked: {reason}")]
+    #[error("{port} failed by an error of its program")]
     Panicked {
         /// The port.
         port: &'static str,
-        /// The message.
+        /// The message, which no user of the run sees.
         reason: String,
     },
 }

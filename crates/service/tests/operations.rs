@@ -92,7 +92,7 @@ async fn take(bench: &Bench, operation: Operation, hashes: &[String]) -> Result<
             service.tx_submitted("run_1", hashes, SubmittedBy::Manual, "ada").await.map(drop)
         }
         Operation::PollTx => service.poll_tx("run_1", "ada").await.map(drop),
-        Operation::Delete => service.delete("run_1").await,
+        Operation::Delete => service.delete("run_1", None).await,
     }
 }
 

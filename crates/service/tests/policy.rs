@@ -151,16 +151,23 @@ fn plain_transfer_calls_no_contract() {
         case.requests = vec![case.plan.candidates[0].tx.clone()];
     };
     assert_eq!(found(transfer), []);
-    // A call of a contract that is described as a transfer needs the list.
-    let others: [fn(&mut TxRequest); 3] =
-        [|tx| tx.data = "0xdeadbeef".into(), |tx| tx.to = "0xbad".into(), |tx| tx.value = Units(2)];
+    // Another transaction that is described as a transfer fails, also one of an allowed contract.
+    let others: [fn(&mut TxRequest); 4] = [
+        |tx| tx.data = "0xdeadbeef".into(),
+        |tx| tx.to = "0xbad".into(),
+        |tx| tx.to = "0x1".into(),
+        |tx| tx.value = Units(2),
+    ];
     for other in others {
         let disguised = |case: &mut Case| {
+            let rules = case.rules.clone();
             transfer(case);
+            case.rules = rules;
+            case.rules.targets.insert("0xbeef".into());
             other(&mut case.plan.candidates[0].tx);
             case.requests = vec![case.plan.candidates[0].tx.clone()];
         };
-        assert_eq!(found(disguised), [("target_allowlist", CheckStatus::Fail)]);
+        assert_eq!(found(disguised)[0], ("required_artifacts", CheckStatus::Fail));
     }
 }
 

@@ -52,7 +52,7 @@ fn panic_of_a_port_fails_the_run() {
             |_| {},
         );
         let run = bench.run("send 5 USDC to 0xbeef").await;
-        assert_eq!(run.artifacts.fatal_error.unwrap().error, "the wallet panicked: index out of bounds");
+        assert_eq!(run.artifacts.fatal_error.unwrap().error, "the wallet failed by an error of its program");
     });
 }
 

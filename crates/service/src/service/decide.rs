@@ -23,15 +23,16 @@ impl Service {
         caller: impl Into<Caller>,
     ) -> Result<RunView, ServiceError> {
         let caller = caller.into();
-        check_note("notes", notes)?;
         let actor = caller.actor.as_str();
         let approve = |work: &mut Work| {
+            let checked = check_note("notes", notes);
             if work.run.final_status() != Some(FinalStatus::Ready) {
                 return Err(refused(work, Operation::Approve));
             }
             let at_ms = work.now_ms();
             work.run = match work.take_run() {
                 AnyServiceRun::AwaitingApproval(run) => {
+                    checked?;
                     if self.config().distinct_actors && work.requesters.contains(actor) {
                         let run = run.record().run_id().to_owned();
                         return Err(ServiceError::NotDistinct { run, actor: actor.to_owned() });
@@ -68,15 +69,17 @@ impl Service {
         caller: impl Into<Caller>,
     ) -> Result<RunView, ServiceError> {
         let caller = caller.into();
-        check_note("reason", reason)?;
         let actor = caller.actor.as_str();
         let reject = |work: &mut Work| {
             let at_ms = work.now_ms();
             work.run = match work.take_run() {
-                AnyServiceRun::AwaitingApproval(run) => match run.reject(Reject::new(actor, reason, at_ms)) {
-                    Ok(run) => run.into(),
-                    Err(back) => return Err(invalid("rejection", back.error.to_string())),
-                },
+                AnyServiceRun::AwaitingApproval(run) => {
+                    check_note("reason", reason)?;
+                    match run.reject(Reject::new(actor, reason, at_ms)) {
+                        Ok(run) => run.into(),
+                        Err(back) => return Err(invalid("rejection", back.error.to_string())),
+                    }
+                }
                 other => {
                     work.run = other;
                     return Err(refused(work, Operation::Reject));

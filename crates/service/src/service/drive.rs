@@ -84,7 +84,11 @@ impl Service {
         loop {
             match tokio::time::timeout(TERM / 3, &mut perform).await {
                 Ok(()) => return Ok(()),
-                Err(_) => self.store.renew(lease, TERM).await?,
+                Err(_) => match self.store.renew(lease, TERM).await {
+                    // Two thirds of the term are left for another try.
+                    Ok(()) | Err(ServiceStoreError::Unavailable(_)) => {}
+                    Err(error) => return Err(error.into()),
+                },
             }
         }
     }

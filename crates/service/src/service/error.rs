@@ -110,7 +110,7 @@ pub enum ServiceError {
     #[error("{0}: it has no checkpoint")]
     NoCheckpoint(Conflict),
     /// The approval is for other transactions.
-    #[error("{conflict}: {error}")]
+    #[error("run {:?}: {error}", conflict.run)]
     StaleDigest {
         /// The run.
         conflict: Conflict,
@@ -118,7 +118,7 @@ pub enum ServiceError {
         error: ServiceRunError,
     },
     /// A new intent for a run that waits for answers.
-    #[error("{conflict}: {error}")]
+    #[error("run {:?}: {error}", conflict.run)]
     IntentWhileInputIsNeeded {
         /// The run.
         conflict: Conflict,

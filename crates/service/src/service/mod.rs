@@ -150,18 +150,20 @@ impl Service {
         Ok(RunView::new(&stored, &work.run, work.artifacts))
     }
 
-    /// Removes a run that is over.
+    /// Removes a run that is over, if it has the version; any version, if it is none. A run that is over never changes.
     ///
     /// # Errors
-    /// [`ServiceError::Conflict`] for a run that is not over, [`ServiceStoreError::Held`] for a leased one.
-    pub async fn delete(&self, run: &str) -> Result<(), ServiceError> {
-        match self.store.delete(run).await {
-            Err(ServiceStoreError::NotOver { .. }) => {
-                let work = self.load(run).await?;
-                Err(ServiceError::Conflict(conflict(&work, Operation::Delete)))
-            }
-            result => Ok(result?),
+    /// [`ServiceError::Conflict`] for a run that is not over, [`ServiceStoreError::Version`] for another version.
+    pub async fn delete(&self, run: &str, version: Option<u64>) -> Result<(), ServiceError> {
+        let work = self.load(run).await?;
+        if !work.run.status().is_terminal() {
+            return Err(refused(&work, Operation::Delete));
         }
+        if let Some(got) = version.filter(|got| *got != work.version) {
+            let (run, current) = (run.to_owned(), work.version);
+            return Err(ServiceStoreError::Version { run, got, current }.into());
+        }
+        Ok(self.store.delete(run).await?)
     }
 
     async fn load(&self, run: &str) -> Result<Work, ServiceError> {

@@ -27,7 +27,7 @@ pub struct Answers {
     pub metadata: BTreeMap<String, Value>,
 }
 
-/// The largest number of answers in one resume.
+/// The largest number of answers, over all resumes.
 const MAX_ANSWERS: usize = 64;
 
 /// The longest name of a slot, in characters.
@@ -35,6 +35,9 @@ const MAX_SLOT: usize = 64;
 
 /// The longest answer and the longest metadata, in bytes of JSON.
 const MAX_JSON: usize = 16 * 1024;
+
+/// The size of all answers, in bytes of JSON.
+const MAX_ALL: usize = 64 * 1024;
 
 impl Service {
     /// Starts a run in the name of the caller: the first pass begins. [`drive`](Self::drive) executes it.
@@ -68,8 +71,8 @@ impl Service {
     /// [`ServiceError::NoCheckpoint`] for a run that was never started, [`ServiceError::Conflict`] for another one that
     /// is not PAUSED. [`ServiceError::IntentWhileInputIsNeeded`] for another intent while answers are wanted.
     /// [`ServiceError::Invalid`] for a wallet that is no address, a chain that is neither a known name nor an id, an
-    /// answer that is a number with a fraction or an exponent, which JSON does not keep exactly, more than 64 answers,
-    /// and values that are too long.
+    /// answer that is a number with a fraction or an exponent, which JSON does not keep exactly, more than 64 answers
+    /// over all resumes, and values that are too long.
     pub async fn resume(
         &self,
         run: &str,
@@ -77,24 +80,24 @@ impl Service {
         caller: impl Into<Caller>,
     ) -> Result<RunView, ServiceError> {
         let caller = caller.into();
-        if let Some(intent) = &answers.intent {
-            check_intent(intent)?;
-        }
-        let resume = self.resume_event(answers)?;
-        check_answers(answers)?;
         let resume = |work: &mut Work| {
             if work.pass.is_none() {
                 return Err(ServiceError::NoCheckpoint(conflict(work, Operation::Resume)));
             }
             work.run = match work.take_run() {
-                AnyServiceRun::Paused(run) => match run.resume(resume.clone()) {
-                    Ok(run) => run.into(),
-                    Err(back) => {
-                        work.run = back.machine.into();
-                        let conflict = conflict(work, Operation::Resume);
-                        return Err(ServiceError::IntentWhileInputIsNeeded { conflict, error: back.error });
+                AnyServiceRun::Paused(run) => {
+                    let resume = self.resume_event(answers)?;
+                    check_answers(answers, run.record().user_inputs())?;
+                    match run.resume(resume) {
+                        Ok(run) => run.into(),
+                        Err(back) => {
+                            work.run = back.machine.into();
+                            let conflict = conflict(work, Operation::Resume);
+                            let error = back.error;
+                            return Err(ServiceError::IntentWhileInputIsNeeded { conflict, error });
+                        }
                     }
-                },
+                }
                 other => {
                     work.run = other;
                     return Err(refused(work, Operation::Resume));
@@ -134,7 +137,8 @@ impl Service {
         if let Some(answer) = answers.get("chain_id") {
             let text = text_of(answer);
             let known = text.as_deref().and_then(|text| self.config().chain_of(text)).map(|chain| chain.id);
-            let id = text.as_deref().and_then(|text| text.parse().ok()).filter(|id| *id > 0);
+            let id = text.as_deref().and_then(|text| text.parse().ok());
+            let id = id.filter(|id: &u64| *id > 0 && i64::try_from(*id).is_ok());
             // An unknown id is asked for again, with the known chains. Another answer would leave the run on its old chain.
             let Some(id) = known.or(id) else {
                 let names: Vec<&str> = self.config().chains.iter().map(|chain| &*chain.name).collect();
@@ -175,12 +179,24 @@ impl Service {
     }
 }
 
-/// Checks the number of the answers and the form of each.
-fn check_answers(answers: &Answers) -> Result<(), ServiceError> {
-    let Answers { answers, intent: _, metadata } = answers;
-    if answers.len() > MAX_ANSWERS {
-        let reason = format!("got {} answers, expected at most {MAX_ANSWERS}", answers.len());
-        return Err(invalid("answers", reason));
+/// Checks the number of the answers, with those of earlier resumes, and the form of each.
+fn check_answers(answers: &Answers, earlier: &BTreeMap<String, Value>) -> Result<(), ServiceError> {
+    let Answers { answers, intent, metadata } = answers;
+    if let Some(intent) = intent {
+        check_intent(intent)?;
+    }
+    let kept = earlier.iter().filter(|(slot, _)| !answers.contains_key(*slot));
+    let (count, size) = kept.chain(answers).fold((0, 0), |(count, size), (slot, answer)| {
+        (count + 1, size + slot.len() + answer.to_string().len())
+    });
+    if count > MAX_ANSWERS {
+        return Err(invalid("answers", format!("got {count} answers, expected at most {MAX_ANSWERS}")));
+    }
+    if size > MAX_ALL {
+        return Err(invalid(
+            "answers",
+            format!("got {size} bytes, expected at most {MAX_ALL} over all resumes"),
+        ));
     }
     for (slot, answer) in answers {
         if !(1..=MAX_SLOT).contains(&slot.chars().count()) {

@@ -1,5 +1,6 @@
 //! Transactions after their approval: the handout, the submission, and the receipts.
 
+use futures_util::future::try_join_all;
 use runstate::service_run::{
     AnyServiceRun, Confirm, Revert, ServiceRun, ServiceRunStatus, Submit, Submitted,
 };
@@ -15,6 +16,13 @@ use crate::work::Work;
 
 /// The longest hash, in characters.
 const MAX_HASH: usize = 256;
+
+fn check_hashes(tx_hashes: &[String]) -> Result<(), ServiceError> {
+    match tx_hashes.iter().map(|hash| hash.chars().count()).find(|count| *count > MAX_HASH) {
+        Some(got) => Err(invalid("tx_hashes", format!("got {got} characters, expected at most {MAX_HASH}"))),
+        None => Ok(()),
+    }
+}
 
 /// The transactions of an approved run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,21 +110,19 @@ impl Service {
         caller: impl Into<Caller>,
     ) -> Result<RunView, ServiceError> {
         let caller = caller.into();
-        if let Some(hash) = tx_hashes.iter().find(|hash| hash.chars().count() > MAX_HASH) {
-            let got = hash.chars().count();
-            return Err(invalid("tx_hashes", format!("got {got} characters, expected at most {MAX_HASH}")));
-        }
         let actor = caller.actor.as_str();
         let submit = |work: &mut Work| {
             let at_ms = work.now_ms();
             work.run = match work.take_run() {
                 AnyServiceRun::ApprovedReady(run) => {
+                    check_hashes(tx_hashes)?;
                     match run.submit(Submit::new(tx_hashes.iter().cloned(), actor, at_ms)) {
                         Ok(run) => run.into(),
                         Err(back) => return Err(invalid("tx_hashes", back.error.to_string())),
                     }
                 }
                 AnyServiceRun::Submitted(mut run) => {
+                    check_hashes(tx_hashes)?;
                     let appended = run.append_hashes(tx_hashes.iter().cloned());
                     appended.map_err(|error| invalid("tx_hashes", error.to_string()))?;
                     run.into()
@@ -174,18 +180,18 @@ impl Service {
             .map(|request| serde_json::from_value(request.clone()))
             .collect::<Result<_, _>>()
             .map_err(|error| unusable(&work.id)(error.into()))?;
-        let (mut receipts, mut mismatches, mut reverted) = (Vec::new(), Vec::new(), None);
-        for (hash, approved) in run.state().tx_hashes().iter().zip(&approved) {
-            let call = self.graph.ports.receipts.receipt(approved.chain_id, hash);
-            let receipt = within("the chain", self.config().port_limit, call).await?;
-            if let Some(receipt) = &receipt {
+        let sent = || run.state().tx_hashes().iter().zip(&approved);
+        let calls = sent().map(|(hash, approved)| self.graph.ports.receipts.receipt(approved.chain_id, hash));
+        let receipts = within("the chain", self.config().port_limit, try_join_all(calls)).await?;
+        let (mut mismatches, mut reverted) = (Vec::new(), None);
+        for ((hash, approved), receipt) in sent().zip(&receipts) {
+            if let Some(receipt) = receipt {
                 match receipt.difference(hash, approved) {
                     Some(field) => mismatches.push(Mismatch { hash: hash.clone(), field: field.to_owned() }),
                     None if !receipt.success => reverted = reverted.or(Some(hash.clone())),
                     None => {}
                 }
             }
-            receipts.push(receipt);
         }
         let mined = receipts.len() == approved.len() && receipts.iter().all(Option::is_some);
         let at_ms = work.now_ms();

@@ -18,7 +18,6 @@ fn is_empty(artifacts: &Artifacts) -> bool {
 
 /// A run as its users see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RunView {
     /// The id.

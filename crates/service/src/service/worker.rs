@@ -6,9 +6,9 @@ use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::{Either, select};
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
+use tokio::task::JoinSet;
 
 use super::drive::TERM;
 use super::{Service, ServiceError};
@@ -58,6 +58,9 @@ impl Service {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// # Panics
+    /// If a driver panics. A panic of a port is an error of the port.
+    ///
     /// # Cancel safety
     /// If the future is dropped, each driven run stays leased until the term of its lease is over.
     pub async fn work(
@@ -68,7 +71,8 @@ impl Service {
     ) {
         let mut stop = pin!(stop);
         let mut leases: BTreeMap<String, ServiceLease> = BTreeMap::new();
-        let mut driving = FuturesUnordered::new();
+        // Tasks of their own: a driver renews its lease while a claim waits for the store.
+        let mut driving = JoinSet::new();
         let mut cursor = ServiceCursor::default();
         // A claim is never dropped: its lease would last until the end of its term.
         while (&mut stop).now_or_never().is_none() {
@@ -77,8 +81,9 @@ impl Service {
             let pause = match claim {
                 Ok(Some(lease)) => {
                     leases.insert(lease.run.clone(), lease.clone());
-                    driving.push(async move {
-                        let result = self.drive_leased(&lease).await;
+                    let service = self.clone();
+                    driving.spawn(async move {
+                        let result = service.drive_leased(&lease).await;
                         (lease.run, result)
                     });
                     continue;
@@ -98,8 +103,12 @@ impl Service {
                 }
             };
             let one_ends = async {
-                match driving.next().await {
-                    Some(ended) => ended,
+                match driving.join_next().await {
+                    Some(Ok(ended)) => ended,
+                    Some(Err(error)) => match error.try_into_panic() {
+                        Ok(panic) => std::panic::resume_unwind(panic),
+                        Err(_) => std::future::pending().await,
+                    },
                     None => std::future::pending().await,
                 }
             };
@@ -115,7 +124,7 @@ impl Service {
                 }
             }
         }
-        drop(driving);
+        driving.shutdown().await;
         for lease in leases.values() {
             // A store that cannot be reached keeps the lease until its term.
             drop(self.store.release(lease).await);

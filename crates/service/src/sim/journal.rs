@@ -42,31 +42,39 @@ impl Journal {
         entries
     }
 
-    /// Reads the new entries, and appends one behind them. After the return no crash undoes it.
-    pub(super) fn append(&mut self, entry: &Entry) -> io::Result<Vec<Entry>> {
+    /// Reads the new entries of others, and appends one behind them. After success no crash undoes it.
+    pub(super) fn append(&mut self, entry: &Entry) -> io::Result<(Vec<Entry>, io::Result<()>)> {
         self.file.lock()?;
-        let appended = self.read_locked().and_then(|mut entries| {
-            let line = format!("{}\n", serde_json::to_string(entry)?);
-            // A line that a crash cut off is overwritten.
-            self.file.set_len(self.known.0)?;
-            self.file.seek(SeekFrom::Start(self.known.0))?;
-            self.file.write_all(line.as_bytes())?;
-            self.file.sync_data()?;
-            self.known = (self.known.0 + line.len() as u64, self.known.1 + 1);
-            entries.push(entry.clone());
-            Ok(entries)
-        });
+        let others = self.read_locked();
+        let appended = match &others {
+            Ok(_) => self.append_locked(entry),
+            Err(_) => Ok(()),
+        };
         self.file.unlock()?;
-        appended
+        Ok((others?, appended))
+    }
+
+    fn append_locked(&mut self, entry: &Entry) -> io::Result<()> {
+        let line = format!("{}\n", serde_json::to_string(entry)?);
+        // A line that a crash cut off is overwritten.
+        self.file.set_len(self.known.0)?;
+        self.file.seek(SeekFrom::Start(self.known.0))?;
+        if let Err(error) = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data()) {
+            // Without the cut the line is an entry of the next read.
+            self.file.set_len(self.known.0).ok();
+            return Err(error);
+        }
+        self.known = (self.known.0 + line.len() as u64, self.known.1 + 1);
+        Ok(())
     }
 
     fn read_locked(&mut self) -> io::Result<Vec<Entry>> {
         self.file.seek(SeekFrom::Start(self.known.0))?;
         let mut reader = BufReader::new(&self.file);
-        let (mut entries, mut line, (mut end, mut number)) = (Vec::new(), String::new(), self.known);
-        while reader.read_line(&mut line)? > 0 && line.ends_with('\n') {
+        let (mut entries, mut line, (mut end, mut number)) = (Vec::new(), Vec::new(), self.known);
+        while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
             number += 1;
-            let entry = serde_json::from_str(&line).map_err(|error| {
+            let entry = serde_json::from_slice(&line).map_err(|error| {
                 let path = self.path.display();
                 io::Error::new(io::ErrorKind::InvalidData, format!("{path}, line {number}: {error}"))
             })?;

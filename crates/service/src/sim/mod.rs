@@ -144,7 +144,7 @@ impl SimChain {
     /// Sends a signed transaction, as [`send`](Self::send).
     ///
     /// # Errors
-    /// The journal cannot be written. Nothing was sent then.
+    /// The journal cannot be written. The transaction counts if its line was written in spite of the error.
     pub fn try_send(&self, tx: &TxRequest) -> io::Result<String> {
         let mut state = self.lock();
         let sent = state.note(&self.chain, Entry::Sent(tx.clone()))?;
@@ -163,7 +163,7 @@ impl SimChain {
     /// Mines a block, as [`mine`](Self::mine).
     ///
     /// # Errors
-    /// The journal cannot be written. Nothing was mined then.
+    /// The journal cannot be written. The block counts if its line was written in spite of the error.
     pub fn try_mine(&self) -> io::Result<u64> {
         let mut state = self.lock();
         state.note(&self.chain, Entry::Mined)?;
@@ -212,7 +212,8 @@ impl SimChain {
     }
 
     fn reached(&self, chain_id: u64) -> Result<MutexGuard<'_, State>, PortError> {
-        let unreachable = |error: io::Error| PortError::Unreachable { port: PORT, reason: error.to_string() };
+        let reason = || "its journal cannot be read".to_owned();
+        let unreachable = |_| PortError::Unreachable { port: PORT, reason: reason() };
         let state = self.newest().map_err(unreachable)?;
         if !state.reachable {
             return Err(PortError::Unreachable { port: PORT, reason: "it is switched off".into() });
@@ -228,11 +229,13 @@ impl State {
     /// Appends an entry to the journal, and applies it behind those of other processes. Returns the hash of a sent
     /// transaction.
     fn note(&mut self, chain: &Chain, entry: Entry) -> io::Result<Option<String>> {
-        let entries = match &mut self.journal {
-            Some(journal) => journal.append(&entry)?,
-            None => vec![entry],
-        };
-        Ok(entries.into_iter().map(|entry| self.apply(chain, entry)).last().flatten())
+        if let Some(journal) = &mut self.journal {
+            let (others, appended) = journal.append(&entry)?;
+            // They count, though the own entry may have failed.
+            others.into_iter().for_each(|entry| drop(self.apply(chain, entry)));
+            appended?;
+        }
+        Ok(self.apply(chain, entry))
     }
 
     fn apply(&mut self, chain: &Chain, entry: Entry) -> Option<String> {
