@@ -16,6 +16,7 @@ use runstate_service::{Caller, Request as KeyedRequest};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
+use crate::layers::Permit;
 use crate::members::{self, FromMembers};
 use crate::options::Access;
 use crate::problem::{Code, Problem};
@@ -43,6 +44,7 @@ impl Needs for OfApprover {
 /// A request that reads.
 pub(crate) struct Reader {
     pub(crate) principal: Principal,
+    pub(crate) token: Option<String>,
 }
 
 impl FromRequestParts<App> for Reader {
@@ -50,12 +52,14 @@ impl FromRequestParts<App> for Reader {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let principal = admit(parts, app, Role::Viewer)?;
-        Ok(Reader { principal })
+        Ok(Reader { principal, token: bearer(&parts.headers)?.map(str::to_owned) })
     }
 }
 
 /// A request that removes.
-pub(crate) struct Remover;
+pub(crate) struct Remover {
+    pub(crate) version: Option<u64>,
+}
 
 impl FromRequestParts<App> for Remover {
     type Rejection = Problem;
@@ -63,7 +67,8 @@ impl FromRequestParts<App> for Remover {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         check_origin(parts, app)?;
         admit(parts, app, Role::Operator)?;
-        Ok(Remover)
+        let version = header(&parts.headers, &IF_MATCH)?.and_then(expected_version);
+        Ok(Remover { version })
     }
 }
 
@@ -72,6 +77,8 @@ pub(crate) struct Call<N, B> {
     pub(crate) caller: Caller,
     pub(crate) body: B,
     pub(crate) wait: Option<Duration>,
+    /// The place of the request among those at once.
+    pub(crate) permit: Option<Permit>,
     needs: PhantomData<N>,
 }
 
@@ -85,14 +92,15 @@ impl<N: Needs, B: FromMembers> FromRequest<App> for Call<N, B> {
         let limits = &app.options.limits;
         let max = if B::IS_LARGE { limits.body } else { limits.action_body };
         let bytes = bytes(&parts.headers, body, max, limits.body_time).await?;
-        check_content_type(&parts.headers, bytes.is_empty())?;
+        check_content_type(&parts.headers, bytes.is_empty() && !B::NEEDS_BODY)?;
         let read = members::read(&bytes, limits.depth)?;
         let key = header(&parts.headers, &HeaderName::from_static("idempotency-key"))?;
         let digest = digest(&parts, &bytes);
         let version = header(&parts.headers, &IF_MATCH)?.and_then(expected_version);
         let request = key.map(|key| KeyedRequest { key: unquoted(key).to_owned(), digest });
         let caller = Caller { version, request, ..Caller::from(principal.name.as_str()) };
-        Ok(Call { caller, body: read, wait: wait(&parts.headers, app), needs: PhantomData })
+        let (wait, permit) = (wait(&parts.headers, app), parts.extensions.get::<Permit>().cloned());
+        Ok(Call { caller, body: read, wait, permit, needs: PhantomData })
     }
 }
 
@@ -180,11 +188,11 @@ async fn bytes(headers: &HeaderMap, body: Body, max: usize, limit: Duration) -> 
     }
 }
 
-/// A request without a body needs no content type.
-fn check_content_type(headers: &HeaderMap, is_empty: bool) -> Result<(), Problem> {
+/// A request without a body needs no content type, if the operation has no members.
+fn check_content_type(headers: &HeaderMap, may_lack: bool) -> Result<(), Problem> {
     let got = header(headers, &CONTENT_TYPE)?;
     let mime = got.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if mime.eq_ignore_ascii_case("application/json") || (is_empty && got.is_none()) {
+    if mime.eq_ignore_ascii_case("application/json") || (may_lack && got.is_none()) {
         return Ok(());
     }
     Err(Problem::new(Code::NotJson, format!("got the content type {mime:?}, expected \"application/json\"")))
@@ -224,15 +232,12 @@ fn admit(parts: &Parts, app: &App, role: Role) -> Result<Principal, Problem> {
         }
         Access::Tokens(tokens) => {
             let unauthenticated = |detail: &str| Problem::new(Code::Unauthenticated, detail);
-            let Some(value) = header(&parts.headers, &AUTHORIZATION)? else {
+            let Some(token) = bearer(&parts.headers)? else {
                 return Err(unauthenticated("expected the header `Authorization: Bearer TOKEN`"));
             };
-            let token = match value.split_once(' ') {
-                Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
-                _ => return Err(unauthenticated("expected the header `Authorization: Bearer TOKEN`")),
-            };
-            let found = tokens.find(token, app.clock.now_ms()).map_err(|_| {
-                Problem::new(Code::Unavailable, "the tokens of the server cannot be read").retry_after(1)
+            let found = tokens.find(token, app.clock.now_ms()).map_err(|error| {
+                let detail = "the tokens of the server cannot be read";
+                Problem::new(Code::Unavailable, detail).retry_after(1).caused_by(error)
             })?;
             found.ok_or_else(|| unauthenticated("the token is unknown, revoked or expired"))?
         }
@@ -244,6 +249,12 @@ fn admit(parts: &Parts, app: &App, role: Role) -> Result<Principal, Problem> {
     app.rates.count(&principal.name, role == Role::Approver)?;
     check_accept(&parts.headers)?;
     Ok(principal)
+}
+
+/// The token of a request.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let value = header(headers, &AUTHORIZATION)?.and_then(|value| value.split_once(' '));
+    Ok(value.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim()))
 }
 
 /// A page that reaches the server by a name of its own has that name as `Host`.

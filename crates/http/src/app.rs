@@ -13,8 +13,19 @@ use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, watch};
 
 use crate::hub::Hub;
-use crate::options::{Limits, Options};
+use crate::options::{Access, Limits, Options};
 use crate::problem::{Code, Problem};
+
+/// The progress of a drain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Drained {
+    /// The server takes requests.
+    No,
+    /// The server is not ready, and opens no stream.
+    Begun,
+    /// Event streams break.
+    Streams,
+}
 
 /// The state of a server.
 #[derive(Clone)]
@@ -25,9 +36,9 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) hub: Arc<Hub>,
-    pub(crate) requests: Semaphore,
+    pub(crate) requests: Arc<Semaphore>,
     pub(crate) rates: Rates,
-    pub(crate) drain: watch::Receiver<bool>,
+    pub(crate) drain: watch::Receiver<Drained>,
     pub(crate) openapi: String,
     streams: Mutex<BTreeMap<String, usize>>,
     in_progress: Mutex<BTreeSet<(String, String)>>,
@@ -113,12 +124,12 @@ impl App {
         service: Service,
         options: Options,
         clock: Arc<dyn Clock>,
-        drain: watch::Receiver<bool>,
+        drain: watch::Receiver<Drained>,
         openapi: String,
     ) -> Self {
         App(Arc::new(Inner {
-            hub: Arc::new(Hub::new(service.clone())),
-            requests: Semaphore::new(options.limits.at_once),
+            hub: Arc::new(Hub::new(service.clone(), options.report.clone())),
+            requests: Arc::new(Semaphore::new(options.limits.at_once)),
             rates: Rates::new(&options.limits),
             streams: Mutex::default(),
             in_progress: Mutex::default(),
@@ -128,6 +139,14 @@ impl App {
             drain,
             openapi,
         }))
+    }
+
+    /// Returns whether a token is valid still.
+    pub(crate) fn is_valid(&self, token: &str) -> bool {
+        match &self.options.access {
+            Access::Local => true,
+            Access::Tokens(tokens) => matches!(tokens.find(token, self.clock.now_ms()), Ok(Some(_))),
+        }
     }
 
     /// Takes the place of an event stream.
@@ -168,7 +187,17 @@ impl App {
             let _progress = progress;
             operation.await
         });
-        let result = task.await.map_err(|_| Problem::new(Code::Internal, "the operation failed"))?;
+        let limit = self.options.limits.operation_time;
+        let result = match tokio::time::timeout(limit, task).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => {
+                return Err(Problem::new(Code::Internal, "the operation failed").caused_by(error));
+            }
+            Err(_) => {
+                let detail = format!("the operation took more than {} s, and goes on", limit.as_secs());
+                return Err(Problem::new(Code::Unavailable, detail).retry_after(1));
+            }
+        };
         match (result, &caller.request) {
             (Err(ServiceError::Store(ServiceStoreError::KeyTaken { .. })), Some(request)) => {
                 let stored = self.service.answer(&caller.actor, &request.key).await?;
@@ -184,8 +213,9 @@ impl App {
                     return Err(Problem::new(Code::KeyReused, detail));
                 }
                 let answer = serde_json::from_value(stored.answer);
-                let answer =
-                    answer.map_err(|_| Problem::new(Code::Internal, "the stored answer cannot be used"))?;
+                let answer = answer.map_err(|error| {
+                    Problem::new(Code::Internal, "the stored answer cannot be used").caused_by(error)
+                })?;
                 Ok((answer, true))
             }
             (result, _) => Ok((result?, false)),

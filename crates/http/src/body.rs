@@ -77,6 +77,8 @@ impl CreateBody {
 pub(crate) struct NoBody {}
 
 impl FromMembers for NoBody {
+    const NEEDS_BODY: bool = false;
+
     fn read(_: &mut Members) -> Self {
         NoBody {}
     }
@@ -138,9 +140,20 @@ impl FromMembers for ApproveBody {
         ApproveBody {
             digest: members.text(&["digest"], 1..=200),
             notes: members.text(&["notes"], 0..=2_000),
-            reviewer: members.text(&["reviewer", "on_behalf_of"], 1..=200),
+            reviewer: reviewer(members),
         }
     }
+}
+
+/// A name without control characters.
+fn reviewer(members: &mut Members) -> Option<String> {
+    let is_name = |name: &str| {
+        (1..=200).contains(&name.chars().count())
+            && !name.trim().is_empty()
+            && !name.chars().any(char::is_control)
+    };
+    let expected = "a name of 1 to 200 characters, none of them a control character";
+    members.text_that(&["reviewer", "on_behalf_of"], is_name, expected)
 }
 
 /// A rejection.
@@ -161,10 +174,7 @@ pub(crate) struct RejectBody {
 
 impl FromMembers for RejectBody {
     fn read(members: &mut Members) -> Self {
-        RejectBody {
-            reason: members.text(&["reason"], 0..=2_000),
-            reviewer: members.text(&["reviewer", "on_behalf_of"], 1..=200),
-        }
+        RejectBody { reason: members.text(&["reason"], 0..=2_000), reviewer: reviewer(members) }
     }
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use runstate_service::ListQuery;
+use runstate_service::{ServiceError, ServiceStoreError};
 
-use crate::app::App;
+use crate::app::{App, Drained};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The time that a store may take for the smallest read.
@@ -38,12 +38,12 @@ pub(crate) async fn healthz() -> StatusCode {
     ),
 )]
 pub(crate) async fn readyz(State(app): State<App>) -> Result<StatusCode, Problem> {
-    if *app.drain.borrow() {
+    if *app.drain.borrow() > Drained::No {
         return Err(Problem::new(Code::Busy, "the server ends").retry_after(1));
     }
-    let query = ListQuery::first(1);
-    match tokio::time::timeout(STORE_TIME, app.service.list(&query)).await {
-        Ok(Ok(_)) => Ok(StatusCode::OK),
+    // No run has this id: the read is the smallest one.
+    match tokio::time::timeout(STORE_TIME, app.service.get("/readyz")).await {
+        Ok(Ok(_) | Err(ServiceError::Store(ServiceStoreError::NoRun { .. }))) => Ok(StatusCode::OK),
         _ => Err(Problem::new(Code::Unavailable, "the store gives no answer within a second").retry_after(1)),
     }
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use runstate_service::{EventRow, Numbered, Service, ServiceCursor, ServiceError};
 use tokio::sync::broadcast;
 
+use crate::options::Report;
+
 /// Rows that a watcher may be behind before it reads the store again.
 const BUFFER: usize = 64;
 
@@ -31,9 +33,9 @@ struct Watched {
 }
 
 /// The watched runs.
-#[derive(Debug)]
 pub(crate) struct Hub {
     service: Service,
+    report: Option<Report>,
     runs: Mutex<BTreeMap<String, Watched>>,
 }
 
@@ -75,8 +77,8 @@ impl Watch {
 }
 
 impl Hub {
-    pub(crate) fn new(service: Service) -> Self {
-        Hub { service, runs: Mutex::default() }
+    pub(crate) fn new(service: Service, report: Option<Report>) -> Self {
+        Hub { service, report, runs: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Watched>> {
@@ -102,7 +104,12 @@ impl Hub {
             match self.look(&mut cursor).await {
                 Ok(()) => {}
                 // The cursor stays, so that no change is lost.
-                Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+                Err(error) => {
+                    if let Some(report) = &self.report {
+                        report(&format!("event streams: {error}"));
+                    }
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
             }
         }
     }

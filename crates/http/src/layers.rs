@@ -1,14 +1,17 @@
 //! The layers around all endpoints: the path in problems, the number of requests, and headers of each answer.
 
 use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::sync::OwnedSemaphorePermit;
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
 use crate::app::App;
@@ -22,9 +25,9 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// The outermost layer: problems get the path, and each answer its headers.
-pub(crate) async fn finish(request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
+/// The outermost layer: problems get the path, causes are reported, and each answer gets its headers.
+pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (path, method) = (request.uri().path().to_owned(), request.method().clone());
     let mut response = next.run(request).await;
     if response.status() == StatusCode::METHOD_NOT_ALLOWED && response.extensions().get::<Problem>().is_none()
     {
@@ -33,7 +36,17 @@ pub(crate) async fn finish(request: Request, next: Next) -> Response {
         let detail = format!("the path allows {allowed}");
         response = Problem::new(Code::MethodNotAllowed, detail).allowing(allow).into_response();
     }
+    // An extractor of axum refused, such as that of a path that is no UTF-8.
+    let is_plain =
+        response.headers().get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"text/plain"));
+    if response.status() == StatusCode::BAD_REQUEST && is_plain {
+        response =
+            Problem::new(Code::BadQuery, "the address has other characters than UTF-8").into_response();
+    }
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        if let (Some(cause), Some(report)) = (problem.cause(), &app.options.report) {
+            report(&format!("{method} {path}: {cause}"));
+        }
         let answer = problem.answer(&path);
         // Headers that inner layers added, such as those of CORS, stay.
         let headers = std::mem::take(response.headers_mut());
@@ -60,12 +73,31 @@ pub(crate) async fn admit(State(app): State<App>, request: Request, next: Next) 
         return Problem::new(Code::UriTooLong, detail).into_response();
     }
     let is_health = matches!(request.uri().path(), "/healthz" | "/readyz");
-    let permit = app.requests.try_acquire();
-    if permit.is_err() && !is_health {
+    let permit = Arc::clone(&app.requests).try_acquire_owned().ok();
+    if permit.is_none() && !is_health {
         let detail = format!("the server has {} requests at once", limits.at_once);
         return Problem::new(Code::Busy, detail).retry_after(1).into_response();
     }
-    next.run(request).await
+    let mut request = request;
+    request.extensions_mut().insert(Permit(Arc::new(Mutex::new(permit))));
+    let limit = limits.operation_time.saturating_add(limits.max_wait).saturating_add(limits.body_time);
+    match tokio::time::timeout(limit, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::new(Code::Unavailable, "the server gave no answer in time")
+            .retry_after(1)
+            .into_response(),
+    }
+}
+
+/// The place of a request among those at once.
+#[derive(Debug, Clone)]
+pub(crate) struct Permit(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+
+impl Permit {
+    /// Makes room for another request, for one that only waits.
+    pub(crate) fn release(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
 }
 
 /// The answer to a request whose handler panicked. The text of the panic stays inside.

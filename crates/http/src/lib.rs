@@ -57,7 +57,7 @@ mod sim;
 mod tokens;
 
 pub use openapi::openapi;
-pub use options::{Access, Limits, Options};
+pub use options::{Access, Limits, Options, Report};
 pub use problem::{Code, MemberError, Problem, ProblemBody, RunState};
 pub use server::{Connections, Drain, Server, serve, server};
 pub use tokens::{Principal, Role, TokenEntry, Tokens, TokensError};

@@ -1,4 +1,4 @@
-//! The members of a body. All that cannot be used are told at once.
+//! The members of a body. One refusal lists each member that cannot be used.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -21,6 +21,9 @@ pub(crate) struct Members {
 pub(crate) trait FromMembers: Send + Sized + 'static {
     /// Whether the body may have the size of a new run.
     const IS_LARGE: bool = false;
+
+    /// Whether a request without a content type is refused, though it may have no member.
+    const NEEDS_BODY: bool = true;
 
     fn read(members: &mut Members) -> Self;
 }

@@ -1,5 +1,7 @@
 //! The options of a server.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use runstate_service::sim::SimChain;
@@ -41,7 +43,10 @@ pub struct Limits {
     pub streams: usize,
     /// Event streams of a principal. Default: 16.
     pub streams_each: usize,
-    /// The time that a start or a resume waits for its outcome, if the request does not say it. Default: 30 s.
+    /// The time for an operation. After it the operation goes on, and its answer is 503. Default: 45 s.
+    pub operation_time: Duration,
+    /// The time for which a start or a resume waits for its outcome, unless the request prefers another one. Default:
+    /// 30 s.
     pub wait: Duration,
     /// The longest time that a request may ask for. Default: 60 s.
     pub max_wait: Duration,
@@ -60,14 +65,17 @@ impl Default for Limits {
             at_once: 512,
             streams: 2_000,
             streams_each: 16,
+            operation_time: Duration::from_secs(45),
             wait: Duration::from_secs(30),
             max_wait: Duration::from_secs(60),
         }
     }
 }
 
-/// The options of a [`router`](crate::router).
-#[derive(Debug)]
+/// The receiver of causes that no answer has, such as an error of the store.
+pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The options of a [`server`](crate::server()).
 #[non_exhaustive]
 pub struct Options {
     /// The way to know the author of a request.
@@ -80,20 +88,40 @@ pub struct Options {
     /// The chain in this process, for a server without a real one. It adds the endpoints `POST /sim/transactions`, which
     /// takes one of the transactions that were handed out, and `POST /sim/blocks`, which mines. Default: none.
     pub sim: Option<SimChain>,
+    /// The receiver of causes that no answer has, such as an error of the store. Default: none.
+    pub report: Option<Report>,
     /// The limits.
     pub limits: Limits,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("access", &self.access)
+            .field("origins", &self.origins)
+            .field("drives", &self.drives)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Options {
     /// The options of a server on a loopback address, for the user of this machine. Its principals have no rate.
     pub fn local() -> Self {
         let limits = Limits { requests: (0, 0), decisions: 0, ..Limits::default() };
-        Options { access: Access::Local, origins: Vec::new(), drives: true, sim: None, limits }
+        Options { access: Access::Local, origins: Vec::new(), drives: true, sim: None, report: None, limits }
     }
 
     /// The options of a server whose users have tokens.
     pub fn with_tokens(tokens: Tokens) -> Self {
         let access = Access::Tokens(tokens);
-        Options { access, origins: Vec::new(), drives: true, sim: None, limits: Limits::default() }
+        Options {
+            access,
+            origins: Vec::new(),
+            drives: true,
+            sim: None,
+            report: None,
+            limits: Limits::default(),
+        }
     }
 }

@@ -4,7 +4,7 @@ use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use runstate::service_run::{FinalStatus, ServiceRunStatus};
-use runstate_service::{Conflict, Operation, PortError, ServiceError, ServiceStoreError};
+use runstate_service::{Conflict, Operation, ServiceError, ServiceStoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -143,6 +143,8 @@ struct Content {
     run: Option<RunState>,
     retry_after_s: Option<u64>,
     allow: Option<HeaderValue>,
+    /// The cause, for the operator of the server. No answer has it.
+    cause: Option<String>,
 }
 
 /// The body of a refusal.
@@ -174,7 +176,15 @@ impl Problem {
     /// Makes a problem.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let (errors, detail) = (Vec::new(), detail.into());
-        Problem(Box::new(Content { code, detail, errors, run: None, retry_after_s: None, allow: None }))
+        Problem(Box::new(Content {
+            code,
+            detail,
+            errors,
+            run: None,
+            retry_after_s: None,
+            allow: None,
+            cause: None,
+        }))
     }
 
     /// The problem for members that cannot be used.
@@ -198,6 +208,16 @@ impl Problem {
         self
     }
 
+    /// Adds the cause, which the server reports and no answer has.
+    pub(crate) fn caused_by(mut self, cause: impl std::fmt::Display) -> Self {
+        self.0.cause = Some(cause.to_string());
+        self
+    }
+
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.0.cause.as_deref()
+    }
+
     fn of_run(code: Code, conflict: &Conflict, detail: String) -> Self {
         let Conflict { status, final_status, allowed, .. } = conflict;
         let run = RunState { status: *status, final_status: *final_status, allowed: allowed.to_vec() };
@@ -213,7 +233,7 @@ impl Problem {
 
     /// The answer to a request of that path.
     pub(crate) fn answer(self, path: &str) -> Response {
-        let Content { code, detail, errors, run, retry_after_s, allow } = *self.0;
+        let Content { code, detail, errors, run, retry_after_s, allow, cause: _ } = *self.0;
         let body = ProblemBody {
             type_: format!("urn:runstate:problem:{}", code.as_str()),
             title: code.title().to_owned(),
@@ -270,15 +290,13 @@ impl From<ServiceError> for Problem {
                 Problem::of_members(vec![MemberError { pointer, detail: reason.clone() }])
             }
             ServiceError::NothingToSign { .. } => Problem::new(Code::NothingToSign, said),
-            ServiceError::Port(error) => match error {
-                PortError::Unreachable { .. } | PortError::TimedOut { .. } | PortError::Refused { .. } => {
-                    Problem::new(Code::ChainUnreachable, said)
-                }
-                _ => Problem::new(Code::ChainUnreachable, "the port of the chain failed"),
-            },
+            ServiceError::Port(error) => {
+                Problem::new(Code::ChainUnreachable, said).caused_by(format!("{error:?}"))
+            }
             ServiceError::Store(error) => of_store(error),
             // The text may have a part of the stored row.
-            _ => Problem::new(Code::Internal, "the stored run cannot be used by this version of the server"),
+            _ => Problem::new(Code::Internal, "the stored run cannot be used by this version of the server")
+                .caused_by(said),
         }
     }
 }
@@ -289,15 +307,17 @@ fn of_store(error: &ServiceStoreError) -> Problem {
         ServiceStoreError::NoRun { .. } => Problem::new(Code::NotFound, said),
         ServiceStoreError::Held { left, .. } => {
             let seconds = left.as_secs().saturating_add(1);
-            Problem::new(Code::Held, said).retry_after(seconds)
+            Problem::new(Code::Held, "a driver has the run").retry_after(seconds)
         }
-        ServiceStoreError::Fenced { .. } => Problem::new(Code::Held, said).retry_after(1),
+        ServiceStoreError::Fenced { .. } => {
+            Problem::new(Code::Held, "another driver took the run").retry_after(1)
+        }
         ServiceStoreError::Version { .. } => Problem::new(Code::OtherVersion, said),
         ServiceStoreError::KeyTaken { .. } => Problem::new(Code::InProgress, said).retry_after(1),
         ServiceStoreError::Unavailable(_) => {
-            Problem::new(Code::Unavailable, "the store cannot be reached").retry_after(1)
+            Problem::new(Code::Unavailable, "the store cannot be reached").retry_after(1).caused_by(said)
         }
         // Texts of databases name paths and addresses.
-        _ => Problem::new(Code::Internal, "the store failed"),
+        _ => Problem::new(Code::Internal, "the store failed").caused_by(said),
     }
 }

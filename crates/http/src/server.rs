@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::app::App;
+use crate::app::{App, Drained};
 use crate::hub::Hub;
 use crate::options::Options;
 use crate::{layers, openapi, sim};
@@ -52,7 +52,7 @@ impl Default for Connections {
 
 /// A router with its background work.
 pub struct Server {
-    /// The endpoints. The router may be nested in another one.
+    /// The endpoints. Their paths begin with `/v1`, so another router merges this one and does not nest it.
     pub router: Router,
     /// The drain of its event streams.
     pub drain: Drain,
@@ -77,14 +77,21 @@ impl Server {
     }
 }
 
-/// The drain of a server. After its begin the server is not ready, and its event streams break.
+/// The drain of a server.
 #[derive(Debug, Clone)]
-pub struct Drain(Arc<watch::Sender<bool>>);
+pub struct Drain(Arc<watch::Sender<Drained>>);
 
 impl Drain {
-    /// Begins the drain.
+    /// Begins the drain: the server is not ready, opens no event stream, and waits for no outcome.
     pub fn begin(&self) {
-        self.0.send_replace(true);
+        self.0.send_if_modified(|drained| {
+            std::mem::replace(drained, (*drained).max(Drained::Begun)) == Drained::No
+        });
+    }
+
+    /// Breaks the event streams. Their clients connect again, to another instance.
+    pub fn break_streams(&self) {
+        self.0.send_replace(Drained::Streams);
     }
 }
 
@@ -93,7 +100,7 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
     let (router, document) = openapi::endpoints().split_for_parts();
     let document = openapi::finished(&document).to_string();
     let cors = (!options.origins.is_empty()).then(|| layers::cors(&options.origins));
-    let (sender, drain) = watch::channel(false);
+    let (sender, drain) = watch::channel(Drained::No);
     let app = App::new(service, options, clock, drain, document);
     let hub = Arc::clone(&app.hub);
     let router = if app.options.sim.is_some() { router.merge(sim::endpoints()) } else { router };
@@ -101,12 +108,12 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
         .fallback(layers::no_endpoint)
         .layer(CatchPanicLayer::custom(layers::panicked))
         .layer(from_fn_with_state(app.clone(), layers::admit))
-        .with_state(app);
+        .with_state(app.clone());
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,
     };
-    let router = router.layer(from_fn(layers::finish));
+    let router = router.layer(from_fn_with_state(app, layers::finish));
     Server { router, drain: Drain(Arc::new(sender)), hub }
 }
 
@@ -114,7 +121,7 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
 /// their time.
 ///
 /// # Errors
-/// The errors of the listener that do not pass.
+/// None today: an error of one connection ends that connection.
 ///
 /// # Cancel safety
 /// If the future is dropped, all connections are closed at once.

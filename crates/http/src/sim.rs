@@ -1,11 +1,11 @@
-//! The chain in this process, for those without a wallet.
+//! The chain in this process, which takes the place of a wallet and of a node.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use runstate_service::TxRequest;
 use runstate_service::sim::SimChain;
+use runstate_service::{Caller, TxRequest};
 use serde_json::{Map, Value, json};
 
 use crate::access::{Call, OfOperator};
@@ -31,10 +31,21 @@ fn chain(app: &App) -> Result<&SimChain, Problem> {
 }
 
 fn written<T>(result: std::io::Result<T>) -> Result<T, Problem> {
-    result.map_err(|_| Problem::new(Code::Unavailable, "the journal of the chain cannot be written"))
+    let problem =
+        Problem::new(Code::Unavailable, "the journal of the chain cannot be written").retry_after(1);
+    result.map_err(|error| problem.caused_by(error))
+}
+
+/// A chain sends a transaction as often as it is asked to.
+fn refuse_key(caller: &Caller) -> Result<(), Problem> {
+    match caller.request {
+        None => Ok(()),
+        Some(_) => Err(Problem::new(Code::BadHeader, "Idempotency-Key: the built-in chain takes none")),
+    }
 }
 
 async fn send(State(app): State<App>, call: Call<OfOperator, TxBody>) -> Result<Response, Problem> {
+    refuse_key(&call.caller)?;
     let tx: TxRequest = serde_json::from_value(call.body.0.into()).map_err(|error| {
         let detail = format!("expected a transaction of `execute`: {error}");
         Problem::of_members(vec![MemberError { pointer: String::new(), detail }])
@@ -43,7 +54,8 @@ async fn send(State(app): State<App>, call: Call<OfOperator, TxBody>) -> Result<
     Ok(Json(json!({ "hash": hash })).into_response())
 }
 
-async fn mine(State(app): State<App>, _call: Call<OfOperator, NoBody>) -> Result<Response, Problem> {
+async fn mine(State(app): State<App>, call: Call<OfOperator, NoBody>) -> Result<Response, Problem> {
+    refuse_key(&call.caller)?;
     let block = written(chain(&app)?.try_mine())?;
     Ok(Json(json!({ "block": block })).into_response())
 }

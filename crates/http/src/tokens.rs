@@ -21,7 +21,7 @@ pub enum Role {
     Viewer,
     /// Reads, approves and rejects.
     Approver,
-    /// Reads, and does all that is no decision.
+    /// Reads, and takes each operation that is no decision.
     Operator,
 }
 
@@ -228,8 +228,8 @@ impl Tokens {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.looked_at_ms.is_none_or(|looked| now_ms.abs_diff(looked) >= LOOK_MS) {
             if self.stamp() != known.stamp || known.stamp.is_none() {
-                // After an error nothing is known, so that the next look reads the file again.
-                *known = Known::default();
+                // After an error nothing is known, and the next look reads the file again.
+                *known = Known { looked_at_ms: Some(now_ms), ..Known::default() };
                 let (content, stamp) = self.read()?;
                 (known.tokens, known.stamp) = (content.tokens, stamp);
             }
@@ -247,11 +247,19 @@ impl Tokens {
         Ok(valid.map(|entry| Principal { name: entry.name.clone(), roles: entry.roles.clone() }))
     }
 
+    /// A helper file beside the file of the tokens.
+    fn beside(&self, end: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(end);
+        name.into()
+    }
+
     fn file_error(&self, error: io::Error) -> TokensError {
         TokensError::File { path: self.path.clone(), error }
     }
 
     fn stamp(&self) -> Option<(SystemTime, u64)> {
+        check_mode(&self.path).ok()?;
         let data = fs::metadata(&self.path).ok()?;
         Some((data.modified().ok()?, data.len()))
     }
@@ -273,19 +281,25 @@ impl Tokens {
         &self,
         change: impl FnOnce(&mut Vec<TokenEntry>) -> Result<(), TokensError>,
     ) -> Result<(), TokensError> {
-        let lock = self.path.with_extension("lock");
+        let lock = self.beside(".lock");
         let lock = private(&lock, false).map_err(|error| self.file_error(error))?;
         lock.lock().map_err(|error| self.file_error(error))?;
         let (mut content, _) = self.read()?;
         change(&mut content.tokens)?;
-        let new = self.path.with_extension("new");
+        let new = self.beside(".new");
         let form = |error| TokensError::Form { path: self.path.clone(), error };
         let text = serde_json::to_string_pretty(&content).map_err(form)?;
         let write = || {
+            // A file that a crash left, or a foreign link.
+            match fs::remove_file(&new) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
             let mut file = private(&new, true)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
-            fs::rename(&new, &self.path)
+            fs::rename(&new, &self.path)?;
+            sync_folder(&self.path)
         };
         write().map_err(|error| self.file_error(error))?;
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
@@ -297,10 +311,22 @@ fn digest(token: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(token.as_bytes()))
 }
 
+/// Makes the rename survive a power cut.
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// Opens a file that no other user may read.
-fn private(path: &Path, empty: bool) -> io::Result<File> {
+fn private(path: &Path, is_new: bool) -> io::Result<File> {
     let mut options = File::options();
-    options.create(true).write(true).truncate(empty);
+    options.write(true).create(!is_new).create_new(is_new);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)

@@ -100,6 +100,9 @@ fn hostile_bodies_are_refused() {
         let large = format!("{{\"notes\": \"{}\"}}", "n".repeat(70 * 1024));
         let refused = bench.send(request("POST", &format!("{run}/approve"), &[], &large)).await;
         assert_eq!(refused.problem(), (413, "too-large".into()));
+        // A decision needs a content type, so that no simple request of a page makes one.
+        let refused = bench.send(request("POST", &format!("{run}/approve"), &[], "")).await;
+        assert_eq!(refused.problem(), (415, "not-json".into()));
         // An action without members needs no body.
         assert_eq!(
             bench.send(request("POST", &format!("{run}/start"), &[], "")).await.status,
@@ -141,6 +144,11 @@ fn unknown_paths_and_methods_are_problems() {
                 (404, "not-found".into()),
                 "{id}"
             );
+        }
+        for path in ["/v1/runs/%ff", "/v1/runs/%ff/start"] {
+            let method = if path.ends_with("start") { "POST" } else { "GET" };
+            let refused = bench.send(request(method, path, &[], "")).await;
+            assert_eq!(refused.problem(), (400, "bad-query".into()), "{path}");
         }
         let long = format!("/v1/runs?q={}", "x".repeat(9_000));
         assert_eq!(bench.get(&long).await.problem(), (414, "uri-too-long".into()));

@@ -50,6 +50,8 @@ fn request_becomes_a_confirmed_run() {
             trace.text.lines().map(|line| runstate::trace::Event::from_json(line).unwrap()).collect();
         let report = runstate::trace::check(&events, &runstate::rulebook());
         assert_eq!(report.verdict, runstate::trace::Verdict::Conforms);
+        let other = bench.send(request("DELETE", &run, &[("if-match", "\"v1\"")], "")).await;
+        assert_eq!(other.problem(), (412, "other-version".into()));
         let removed = bench.send(request("DELETE", &run, &[], "")).await;
         assert_eq!(removed.status, StatusCode::NO_CONTENT);
         assert_eq!(bench.get(&run).await.problem(), (404, "not-found".into()));
@@ -251,6 +253,8 @@ fn chain_in_the_process_takes_and_mines_transactions() {
             bench.post("/sim/transactions", &json!({ "to": 1 })).await.problem(),
             (422, "invalid".into())
         );
+        let keyed = bench.post_with("/sim/blocks", &[("idempotency-key", "k")], &json!({})).await;
+        assert_eq!(keyed.problem(), (400, "bad-header".into()));
         let plain = Bench::new();
         assert_eq!(plain.post("/sim/blocks", &json!({})).await.problem(), (404, "not-found".into()));
     });

@@ -121,6 +121,12 @@ fn refusals_of_content_come_behind_those_of_the_status() {
         bench.chain.set_reachable(false);
         let answer = bench.post(&format!("{run}/poll_tx"), &json!({})).await;
         assert_eq!(answer.problem(), (502, "chain-unreachable".into()));
+        let (bench, run) = at(ServiceRunStatus::Created).await;
+        let answer =
+            bench.post(&format!("{run}/resume"), &json!({ "answers": { "chain_id": "moon" } })).await;
+        assert_eq!(answer.problem(), (409, "no-checkpoint".into()));
+        let answer = bench.post("/v1/runs/none/resume", &json!({ "answers": { "chain_id": "moon" } })).await;
+        assert_eq!(answer.problem(), (404, "not-found".into()));
     });
 }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
-use runstate_http::Options;
+use runstate_http::{Options, Role, Tokens};
 use serde_json::json;
 use tower::ServiceExt;
 
-use super::fixture::{Bench, block_on, request};
+use super::fixture::{Bench, T, block_on, request};
 
 /// A stream that is read event by event.
 struct Events {
@@ -99,7 +99,7 @@ fn stream_follows_a_run_to_its_end() {
         let headers = [("last-event-id", last.id.as_str())];
         let seen = bench.send(request("GET", &format!("{run}/events"), &headers, "")).await;
         assert_eq!((seen.status, seen.text.as_str()), (StatusCode::NO_CONTENT, ""));
-        for bad in ["x", "-1", "@5"] {
+        for bad in ["x", "-1", "@5", "999999@1"] {
             let refused =
                 bench.send(request("GET", &format!("{run}/events"), &[("last-event-id", bad)], "")).await;
             assert_eq!(refused.problem(), (400, "bad-header".into()), "{bad}");
@@ -135,6 +135,10 @@ fn drained_stream_breaks_and_does_not_end() {
         assert_eq!(events.next().await.unwrap().unwrap().name, "step");
         assert_eq!(events.next().await.unwrap().unwrap().name, "status");
         bench.drain.begin();
+        let waits = tokio::time::timeout(Duration::from_secs(5), events.next()).await;
+        assert!(waits.is_err(), "a client that came back now would meet the same server");
+        assert_eq!(bench.get(&format!("{run}/events")).await.problem(), (503, "busy".into()));
+        bench.drain.break_streams();
         assert_eq!(events.next().await, Some(Err("the stream is broken".to_owned())));
         assert_eq!(bench.get("/readyz").await.problem(), (503, "busy".into()));
     });
@@ -175,5 +179,27 @@ fn watcher_that_falls_behind_misses_nothing() {
             assert!(event.id.starts_with(&format!("{}@", place + 2)), "{event:?}");
         }
         assert_eq!(all.last().unwrap().name, "end");
+    });
+}
+
+#[test]
+fn stream_of_a_revoked_token_breaks() {
+    block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens.json");
+        let tokens = Tokens::open(&path).unwrap();
+        let token = tokens.create("ada", [Role::Operator], T, None).unwrap();
+        let bench = Bench::with(Options::with_tokens(tokens), |_| {});
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", bearer.as_str())];
+        let created = bench.post_with("/v1/runs", &headers, &json!({ "intent": "send" })).await;
+        let events = format!("{}/events", created.header("location").unwrap());
+        let answer = bench.router.clone().oneshot(request("GET", &events, &headers, "")).await.unwrap();
+        let mut events = Events { body: answer.into_body(), text: String::new() };
+        events.next().await.unwrap().unwrap();
+        events.next().await.unwrap().unwrap();
+        assert!(tokio::time::timeout(Duration::from_secs(40), events.next()).await.is_err());
+        Tokens::open(&path).unwrap().revoke("ada").unwrap();
+        assert_eq!(events.next().await, Some(Err("the stream is broken".to_owned())));
     });
 }

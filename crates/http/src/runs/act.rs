@@ -9,15 +9,16 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use runstate::service_run::ServiceRunStatus;
-use runstate_service::{Handout, Poll, RunView};
+use runstate_service::{Caller, Handout, Poll, RunView};
 use serde_json::json;
 
 use super::read::tag;
 use crate::access::{Call, OfApprover, OfOperator, Remover};
-use crate::app::App;
+use crate::app::{App, Drained};
 use crate::body::{
     ApproveBody, CreateBody, HandoutBody, NoBody, PollBody, RejectBody, ResumeBody, RunBody, SubmittedBody,
 };
+use crate::layers::Permit;
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// Marks the stored answer of an earlier request.
@@ -44,21 +45,52 @@ fn new_id() -> Result<String, Problem> {
 }
 
 /// Waits for the outcome of a pass. A run that is RUNNING at the end of the time is answered as it is.
-async fn outcome(app: &App, run: RunView, wait: Option<Duration>) -> Result<Response, Problem> {
-    let Some(wait) = wait else { return Ok(run_answer(StatusCode::ACCEPTED, (run, false))) };
-    let mut watch = app.hub.watch(&run.run_id);
+async fn outcome(
+    app: &App,
+    run: RunView,
+    caller: &Caller,
+    (wait, permit): (Option<Duration>, Option<Permit>),
+) -> Result<Response, Problem> {
+    // A request that waits has a place among the streams, and none among the requests.
+    let place = wait.and_then(|_| app.stream(&caller.actor).ok());
+    let (Some(wait), Some(_place)) = (wait, place) else {
+        return Ok(run_answer(status_of(&run), (run, false)));
+    };
+    if let Some(permit) = permit {
+        permit.release();
+    }
+    let id = run.run_id.clone();
+    let (mut drain, mut watch) = (app.drain.clone(), app.hub.watch(&id));
     let is_over = async {
         loop {
-            let run = app.service.get(&run.run_id).await?;
+            let run = app.service.get(&id).await?;
             if run.status != ServiceRunStatus::Running {
                 return Ok::<_, Problem>(run);
             }
             watch.next().await;
         }
     };
-    match tokio::time::timeout(wait, is_over).await {
-        Ok(run) => Ok(run_answer(StatusCode::OK, (run?, false))),
-        Err(_) => Ok(run_answer(StatusCode::ACCEPTED, (app.service.get(&run.run_id).await?, false))),
+    let drains = async {
+        if drain.wait_for(|drained| *drained > Drained::No).await.is_err() {
+            std::future::pending().await
+        }
+    };
+    let run = tokio::select! {
+        run = tokio::time::timeout(wait, is_over) => run.ok().transpose()?,
+        () = drains => None,
+    };
+    let run = match run {
+        Some(run) => run,
+        None => app.service.get(&id).await?,
+    };
+    Ok(run_answer(status_of(&run), (run, false)))
+}
+
+/// The status of an answer about a pass.
+fn status_of(run: &RunView) -> StatusCode {
+    match run.status {
+        ServiceRunStatus::Running => StatusCode::ACCEPTED,
+        _ => StatusCode::OK,
     }
 }
 
@@ -140,7 +172,7 @@ endpoint! {
         let (service, caller, id) = (app.service.clone(), call.caller.clone(), run.0);
         let begin = async move { service.start(&id, caller).await };
         let (run, is_replayed): (RunView, bool) = app.once(&call.caller, begin).await?;
-        Ok(replayed(outcome(&app, run, call.wait).await?, is_replayed))
+        Ok(replayed(outcome(&app, run, &call.caller, (call.wait, call.permit)).await?, is_replayed))
     }
 }
 
@@ -158,7 +190,7 @@ endpoint! {
         let answers = call.body.into_answers();
         let begin = async move { service.resume(&id, &answers, caller).await };
         let (run, is_replayed): (RunView, bool) = app.once(&call.caller, begin).await?;
-        Ok(replayed(outcome(&app, run, call.wait).await?, is_replayed))
+        Ok(replayed(outcome(&app, run, &call.caller, (call.wait, call.permit)).await?, is_replayed))
     }
 }
 
@@ -267,20 +299,24 @@ endpoint! {
     path = "/v1/runs/{id}",
     operation_id = "delete_run",
     tag = "operations",
-    params(("id" = String, Path, description = "The id")),
+    params(
+        ("id" = String, Path, description = "The id"),
+        ("If-Match" = Option<String>, Header, pattern = "^([*]|\"v[0-9]+\")$", description = "The entity tag that the run must have"),
+    ),
     responses(
         (status = 204, description = "The run is removed"),
         (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
         (status = 403, body = ProblemBody, content_type = "application/problem+json", description = "`forbidden`, `cross-site`"),
         (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
         (status = 409, body = ProblemBody, content_type = "application/problem+json", description = "`wrong-status`, `held`"),
+        (status = 412, body = ProblemBody, content_type = "application/problem+json", description = "`other-version`"),
     ),
 )]
 pub(crate) async fn delete(
     State(app): State<App>,
     id: Path<String>,
-    _remover: Remover,
+    remover: Remover,
 ) -> Result<StatusCode, Problem> {
-    app.service.delete(&id).await?;
+    app.service.delete(&id, remover.version).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -11,9 +11,10 @@ use futures_util::stream::{self, Stream};
 use runstate_service::{EventRow, Numbered, ServiceEvent};
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use utoipa::ToSchema;
 
 use crate::access::Reader;
-use crate::app::{App, StreamPermit};
+use crate::app::{App, Drained, StreamPermit};
 use crate::body::timed;
 use crate::hub::{News, PAGE, Watch};
 use crate::problem::{Code, Problem, ProblemBody};
@@ -23,6 +24,20 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The pause between two comments that keep a stream open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// An event of a stream, for the document.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "the document has it")]
+pub(crate) struct StreamEvent {
+    /// The number of the event and its time.
+    #[schema(pattern = "^[0-9]+@[0-9]+$")]
+    id: String,
+    /// The name.
+    #[schema(pattern = "^(status|step|timeline|artifact|end|other)$")]
+    event: String,
+    /// The event, as JSON.
+    data: String,
+}
 
 /// Streams the events of a run: `status`, `step`, `timeline`, `artifact` and `end`.
 ///
@@ -38,7 +53,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
         ("Last-Event-ID" = Option<String>, Header, pattern = "^[0-9]{1,18}(@[0-9]+)?$", description = "The id of the last known event"),
     ),
     responses(
-        (status = 200, body = String, content_type = "text/event-stream", description = "The events"),
+        (status = 200, body = StreamEvent, content_type = "text/event-stream", description = "The events"),
         (status = 204, description = "The run is over, and all events are known"),
         (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-header`"),
         (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
@@ -53,10 +68,19 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let after = last_id(&headers)?;
+    if *app.drain.borrow() > Drained::No {
+        return Err(Problem::new(Code::Busy, "the server ends").retry_after(1));
+    }
     let permit = app.stream(&reader.principal.name)?;
     // Subscribed before the first read: an event between the two is never missed.
     let watch = app.hub.watch(&id);
     let run = app.service.get(&id).await?;
+    let is_known = after == 0
+        || app.service.events(&id, after - 1, 1).await?.first().is_some_and(|row| row.seq == after);
+    if !is_known {
+        let detail = format!("Last-Event-ID: the run has no event {after}; connect without the header");
+        return Err(Problem::new(Code::BadHeader, detail));
+    }
     if run.status.is_terminal() && app.service.events(&id, after, 1).await?.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -69,6 +93,7 @@ pub(crate) async fn events(
         rows: VecDeque::new(),
         caught_up: false,
         is_over: false,
+        token: reader.token,
         _permit: permit,
     };
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE).text("keep-alive");
@@ -94,12 +119,14 @@ struct Follower {
     app: App,
     run: String,
     watch: Watch,
-    drain: watch::Receiver<bool>,
+    drain: watch::Receiver<Drained>,
     /// The number of the last event in `rows`, or of the last one that was sent.
     after: u64,
     rows: VecDeque<Numbered<EventRow>>,
     caught_up: bool,
     is_over: bool,
+    /// The token, which may be revoked meanwhile.
+    token: Option<String>,
     _permit: StreamPermit,
 }
 
@@ -122,7 +149,7 @@ impl Follower {
 
     async fn next(&mut self) -> Result<Numbered<EventRow>, Broken> {
         loop {
-            if *self.drain.borrow() {
+            if *self.drain.borrow() == Drained::Streams {
                 return Err(Broken);
             }
             if let Some(row) = self.rows.pop_front() {
@@ -134,7 +161,13 @@ impl Follower {
             }
             let news = tokio::select! {
                 news = self.watch.next() => news,
-                _ = drained(&mut self.drain) => return Err(Broken),
+                () = drained(&mut self.drain) => return Err(Broken),
+                () = tokio::time::sleep(KEEP_ALIVE) => {
+                    if self.token.as_ref().is_some_and(|token| !self.app.is_valid(token)) {
+                        return Err(Broken);
+                    }
+                    continue;
+                }
             };
             match news {
                 News::Look => self.caught_up = false,
@@ -167,9 +200,9 @@ impl Follower {
     }
 }
 
-/// Ends when the server drains. Without a server a stream lives as long as its connection.
-async fn drained(drain: &mut watch::Receiver<bool>) {
-    if drain.wait_for(|drains| *drains).await.is_err() {
+/// Ends when the server breaks its streams. Without a server a stream lives as long as its connection.
+async fn drained(drain: &mut watch::Receiver<Drained>) {
+    if drain.wait_for(|drained| *drained == Drained::Streams).await.is_err() {
         std::future::pending().await
     }
 }

@@ -77,9 +77,8 @@ fn read(mut parameters: Parameters) -> Result<(ListQuery, String), Problem> {
         }
     }
     for status in parameters.all("status") {
-        let expected =
-            ServiceRunStatus::ALL.iter().map(|status| status.name()).collect::<Vec<_>>().join(", ");
-        query.statuses.insert(known::<ServiceRunStatus>("status", &status, &expected)?);
+        let status = status.parse::<ServiceRunStatus>();
+        query.statuses.insert(status.map_err(|error| refused(format!("status: {error}")))?);
     }
     if let Some(status) = parameters.one("final_status")? {
         let expected = "READY, NEEDS_INPUT, BLOCKED, FAILED, NOOP";

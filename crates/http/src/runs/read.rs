@@ -1,10 +1,12 @@
 //! Reads of one run.
 
 use axum::Json;
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use runstate_service::{Numbered, RunStep, Step, StepName};
 use serde_json::Value;
 
@@ -20,7 +22,10 @@ pub(crate) fn tag(version: u64) -> String {
     format!("\"v{version}\"")
 }
 
-/// Reads all pages of rows.
+/// The largest number of rows in an answer about a run.
+const MAX_ROWS: usize = 5_000;
+
+/// Reads all pages of rows, up to the largest number.
 macro_rules! all_rows {
     ($($read:ident).+, $run:expr) => {{
         let mut all = Vec::new();
@@ -30,6 +35,10 @@ macro_rules! all_rows {
             all.extend(rows);
             if count < PAGE {
                 break all;
+            }
+            if all.len() >= MAX_ROWS {
+                let detail = format!("include: the run has more than {MAX_ROWS} rows; read its steps and its timeline in pages");
+                return Err(super::query::refused(detail));
             }
         }
     }};
@@ -233,16 +242,23 @@ pub(crate) async fn trace_lines(
     id: Path<String>,
     _reader: Reader,
 ) -> Result<Response, Problem> {
-    let (mut after, mut text) = (0, String::new());
-    loop {
-        let lines = app.service.trace(&id, after, PAGE).await?;
-        for line in &lines {
-            text.push_str(line);
-            text.push('\n');
+    // The first page tells whether the run exists; the others follow as the client reads.
+    let first = app.service.trace(&id, 0, PAGE).await?;
+    let pages = stream::unfold(Some((first, 0_u64)), move |page| {
+        let (service, id) = (app.service.clone(), id.0.clone());
+        async move {
+            let (lines, before) = page?;
+            let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+            let after = before + lines.len() as u64;
+            let next = match lines.len() {
+                PAGE => service.trace(&id, after, PAGE).await.map(|lines| Some((lines, after))),
+                _ => Ok(None),
+            };
+            match next {
+                Ok(next) => Some((Ok(text), next)),
+                Err(error) => Some((Err(error), None)),
+            }
         }
-        after += lines.len() as u64;
-        if lines.len() < PAGE {
-            return Ok(([(CONTENT_TYPE, "application/jsonl")], text).into_response());
-        }
-    }
+    });
+    Ok(([(CONTENT_TYPE, "application/jsonl")], Body::from_stream(pages)).into_response())
 }
