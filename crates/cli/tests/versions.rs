@@ -26,7 +26,7 @@ fn runs_of_a_file_of_version_7_go_on() {
     does(&["worker", "--once"], 0);
     let version: i64 =
         Connection::open(&file).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 8);
+    assert_eq!(version, 9);
     let all = ["pay-1", "pay-2", "pay-3", "pay-4"];
     assert_eq!(all.map(status), ["Waiting", "Done", "Waiting", "Waiting"]);
     does(&["approve", "pay-1/q/1"], 0);
@@ -41,11 +41,11 @@ fn runs_of_a_file_of_version_7_go_on() {
         assert_eq!(checked.code, Some(0), "{}", checked.shown());
     }
     // The program of version 7 leaves the file alone, as this one leaves one of the next version.
-    Connection::open(&file).unwrap().pragma_update(None, "user_version", 9).unwrap();
+    Connection::open(&file).unwrap().pragma_update(None, "user_version", 10).unwrap();
     let refused = session.run(&["runs", "--state-dir", "runs"]);
     assert_eq!(refused.code, Some(2), "{}", refused.shown());
     assert!(
-        refused.stderr.contains("version 9 of the tables, and this program knows versions up to 8"),
+        refused.stderr.contains("version 10 of the tables, and this program knows versions up to 9"),
         "{}",
         refused.shown()
     );

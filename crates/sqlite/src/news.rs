@@ -3,30 +3,30 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use tokio::sync::watch;
 
 use crate::error::Outcome;
 use crate::readers::Readers;
 
-/// The counts of input and of commits, as far as this process knows them. Each waiting task has its own cursor.
+/// The counts of input, of commits and of changes of service runs, as far as this process knows them. Each waiting task has its own cursor.
 #[derive(Debug)]
 pub(crate) struct ChangeNotifier {
     count: watch::Sender<u64>,
     commits: watch::Sender<u64>,
+    services: watch::Sender<u64>,
 }
 
 impl ChangeNotifier {
     pub(crate) fn from(conn: &Connection) -> Outcome<ChangeNotifier> {
-        let (count, commits) = counts(conn)?;
-        Ok(ChangeNotifier { count: watch::Sender::new(count), commits: watch::Sender::new(commits) })
+        let [count, commits, services] = counts(conn)?.map(watch::Sender::new);
+        Ok(ChangeNotifier { count, commits, services })
     }
 
     /// Reads the counts, and wakes the waiting tasks of each that differs. A count that cannot be read now is read at
     /// the next poll.
     pub(crate) fn look(&self, conn: &Connection) -> Outcome<()> {
-        let (count, commits) = counts(conn)?;
-        for (known, found) in [(&self.count, count), (&self.commits, commits)] {
+        for (known, found) in [&self.count, &self.commits, &self.services].into_iter().zip(counts(conn)?) {
             known.send_if_modified(|known| std::mem::replace(known, found) != found);
         }
         Ok(())
@@ -46,6 +46,24 @@ impl ChangeNotifier {
         poll: Duration,
     ) {
         self.wait_for(&self.commits, readers, seen, timeout, poll).await;
+    }
+
+    /// Returns the count of changes of service runs.
+    #[cfg(feature = "service")]
+    pub(crate) fn service_changes(&self) -> u64 {
+        *self.services.borrow()
+    }
+
+    /// Waits until the count of changes of service runs differs from `seen`, at most for `timeout`.
+    #[cfg(feature = "service")]
+    pub(crate) async fn wait_for_service_change(
+        self: &Arc<Self>,
+        readers: &Readers,
+        seen: u64,
+        timeout: Duration,
+        poll: Duration,
+    ) {
+        self.wait_for(&self.services, readers, seen, timeout, poll).await;
     }
 
     /// Waits until the count of input differs from `seen`, at most for `patience`. Returns the count.
@@ -87,15 +105,16 @@ impl ChangeNotifier {
     }
 }
 
-/// Reads the counts of input and of commits.
-fn counts(conn: &Connection) -> Outcome<(u64, u64)> {
-    let mut statement =
-        conn.prepare_cached("SELECT CAST(count AS INTEGER), CAST(commits AS INTEGER) FROM news")?;
-    type Counts = (Option<i64>, Option<i64>);
-    let counts: Option<Counts> = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let (count, commits) = counts.unwrap_or_default();
+/// Reads the counts of input, of commits and of changes of service runs.
+fn counts(conn: &Connection) -> Outcome<[u64; 3]> {
+    let mut statement = conn.prepare_cached(
+        "SELECT (SELECT CAST(count AS INTEGER) FROM news), (SELECT CAST(commits AS INTEGER) FROM news), \
+             (SELECT CAST(changes AS INTEGER) FROM service_news)",
+    )?;
+    type Counts = [Option<i64>; 3];
+    let counts: Counts = statement.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
     // Any numbers work, as long as they differ after each change.
-    Ok((count.unwrap_or(0).cast_unsigned(), commits.unwrap_or(0).cast_unsigned()))
+    Ok(counts.map(|count| count.unwrap_or(0).cast_unsigned()))
 }
 
 /// A connection that detects commits by its own counter, without reading a page.

@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("boots.sql"),
     include_str!("events.sql"),
     include_str!("threads.sql"),
+    include_str!("services.sql"),
 ];
 
 /// Creates the tables of an empty file, and migrates those of an older version.

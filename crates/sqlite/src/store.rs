@@ -40,6 +40,8 @@ use crate::{connect, read, schema, time, write};
 ///
 /// A file that is a link is refused: name the file itself. Its folder may be reached through links.
 ///
+/// With the feature `service` the file has service runs too. Their leases follow the same clock.
+///
 /// Dropping the store ends its thread and closes the file. This blocks for as long as the log is copied into the
 /// file.
 ///
@@ -78,11 +80,11 @@ use crate::{connect, read, schema, time, write};
 pub struct SqliteStore {
     path: PathBuf,
     clock: Ticking,
-    options: Options,
+    pub(crate) options: Options,
     // Dropped first: the last connection to close cleans the file up, and a read-only one cannot.
-    readers: Readers,
+    pub(crate) readers: Readers,
     writer: Writer,
-    news: Arc<ChangeNotifier>,
+    pub(crate) news: Arc<ChangeNotifier>,
     unread: Arc<Unread>,
 }
 
@@ -139,7 +141,7 @@ impl SqliteStore {
     }
 
     /// Runs an operation on the writer, with the time of its execution.
-    async fn write<T: Send + 'static>(
+    pub(crate) async fn write<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, Now) -> Outcome<T> + Send + 'static,
     ) -> Result<T, StoreError> {

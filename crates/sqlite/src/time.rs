@@ -107,6 +107,7 @@ pub(crate) fn enter(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
     check(conn, path, boot)?;
     let never = column(moment(0, Duration::MAX));
     change_all(conn, "runs SET held_until_ms = 0", "holder IS NOT NULL")?;
+    change_all(conn, "service_runs SET held_until_ms = 0", "holder IS NOT NULL")?;
     change_all(conn, "runs SET not_before_ms = NULL", &format!("not_before_ms <> {never}"))?;
     change_all(conn, "calls SET lapses_at_ms = NULL", "open = 1 AND lapses_at_ms IS NOT NULL")?;
     conn.execute("INSERT INTO boots (name) VALUES (?1)", [boot])?;

@@ -64,6 +64,8 @@ async fn child() {
         ("group", number) => group(path, number.parse().unwrap()).await,
         ("receive", number) => receive(path, number.parse().unwrap()).await,
         ("open", _) => drop(open(path)),
+        #[cfg(feature = "service")]
+        ("service", _) => crate::services::create_as_child(path).await,
         other => panic!("{other:?}"),
     }
 }

@@ -87,9 +87,9 @@ fn tables_of_a_newer_version_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     drop(SqliteStore::open(&path).unwrap());
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 10).unwrap();
     let (what, help) = refused(&path);
-    assert!(what.contains("has version 9 of the tables, and this program knows versions up to 8"), "{what}");
+    assert!(what.contains("has version 10 of the tables, and this program knows versions up to 9"), "{what}");
     assert!(help.starts_with("use a newer version"), "{help}");
 }
 
@@ -100,7 +100,7 @@ fn a_version_that_is_none_is_told_with_what_is_expected() {
     drop(SqliteStore::open(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", -1).unwrap();
     let (what, help) = refused(&path);
-    assert!(what.contains("has user_version -1, expected 1 to 8"), "{what}");
+    assert!(what.contains("has user_version -1, expected 1 to 9"), "{what}");
     assert!(help.starts_with("another program wrote it"), "{help}");
 }
 
@@ -305,7 +305,7 @@ async fn an_id_that_is_no_text_holds_up_no_other_run() {
 }
 
 /// Makes a change that the tables do not allow: the schema is loosened for it, and put back.
-fn force(path: &Path, table: &str, sql: &str) {
+pub(crate) fn force(path: &Path, table: &str, sql: &str) {
     let theirs = Connection::open(path).unwrap();
     let made: String =
         theirs.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0)).unwrap();

@@ -15,6 +15,8 @@ mod odd;
 mod processes;
 mod readme;
 mod runs;
+#[cfg(feature = "service")]
+mod services;
 mod syncs;
 mod upgrades;
 

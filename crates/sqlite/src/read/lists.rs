@@ -98,7 +98,7 @@ pub(crate) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
 
 /// Creates the error of a value that has another type than its column. It names the table and the column, by the
 /// column's name in the query, and the row, by its first column unless the row is that of the run.
-pub(super) fn misplaced(row: &Row<'_>, run: &str, error: rusqlite::Error) -> Fault {
+pub(crate) fn misplaced(row: &Row<'_>, run: &str, error: rusqlite::Error) -> Fault {
     use rusqlite::Error::{FromSqlConversionFailure, InvalidColumnType, Utf8Error};
     let (index, why) = match &error {
         InvalidColumnType(index, _, kind) => (*index, format!("got {kind}, and its column has another type")),
@@ -109,7 +109,9 @@ pub(super) fn misplaced(row: &Row<'_>, run: &str, error: rusqlite::Error) -> Fau
     let column = row.as_ref().column_name(index).unwrap_or("a column");
     let first = row.as_ref().column_name(0).unwrap_or_default();
     let of_row = match key(row, 0) {
-        Ok(key) if index > 0 && !first.starts_with("runs.") => format!(" of the row {key:?}"),
+        Ok(key) if index > 0 && !first.starts_with("runs.") && !first.starts_with("service_runs.") => {
+            format!(" of the row {key:?}")
+        }
         _ => String::new(),
     };
     unreadable(format_args!("{column}{of_row} of the run {run:?}: {why}")).into()

@@ -165,7 +165,7 @@ fn of_a_run<T>(conn: &Connection, run: &str, rows: Vec<T>) -> Outcome<Vec<T>> {
     Ok(rows)
 }
 
-fn all<T>(
+pub(crate) fn all<T>(
     conn: &Connection,
     run: &str,
     sql: &str,
@@ -181,6 +181,6 @@ fn all<T>(
     Ok(found)
 }
 
-pub(super) fn json<T: DeserializeOwned>(text: &str, place: impl FnOnce() -> String) -> Result<T, StoreError> {
+pub(crate) fn json<T: DeserializeOwned>(text: &str, place: impl FnOnce() -> String) -> Result<T, StoreError> {
     runstate::json::from_str(text).map_err(|error| unreadable(format!("{} cannot be read: {error}", place())))
 }

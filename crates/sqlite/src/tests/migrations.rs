@@ -109,10 +109,53 @@ async fn a_file_of_version_1_is_migrated_with_its_leases() {
     first(&path);
     connect(&path).execute("UPDATE runs SET fence = 7", []).unwrap();
     let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(version(&connect(&path)), 8);
+    assert_eq!(version(&connect(&path)), 9);
     let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.unwrap().unwrap();
     assert_eq!(lease.fence, 8);
     assert!(store.remove("r1").await.unwrap());
     let again = store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await;
     assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");
+}
+
+/// A file as the version before left it, with runs in it.
+#[tokio::test]
+async fn a_file_of_version_8_keeps_its_runs_and_takes_service_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let conn = prepared(&path, &MIGRATIONS[..8]).unwrap();
+    let run = "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, fence, holder, held_until_ms) \
+         VALUES ('r1', '', 'Running', 1, 1, 7, 'w', 0); INSERT INTO specs VALUES ('r1', '5')";
+    conn.execute_batch(run).unwrap();
+    drop(conn);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(version(&connect(&path)), 9);
+    assert_eq!(store.load("r1").await.unwrap().spec, 5);
+    assert_eq!(store.claim(&Claim::any("w", Duration::ZERO)).await.unwrap().unwrap().fence, 8);
+    #[cfg(feature = "service")]
+    {
+        use runstate::service_run::{AnyServiceRun, ServiceRun, ServiceRunRecord, ServiceRunStatus};
+        use runstate_service::{Change, ServiceCursor, ServiceStore};
+
+        let machine = AnyServiceRun::from(ServiceRun::new(ServiceRunRecord::new("r1", "send 5")));
+        let change = Change {
+            at_ms: 1,
+            status: ServiceRunStatus::Created,
+            final_status: None,
+            current_step: None,
+            intent: "send 5".to_owned(),
+            machine: runstate::snapshot::Snapshot::of(&machine).unwrap(),
+            pass: None,
+            artifacts: Default::default(),
+            steps: Vec::new(),
+            timeline: Vec::new(),
+            trace: Vec::new(),
+            requested_by: None,
+            answer: None,
+        };
+        ServiceStore::create(&store, "r1", &change).await.unwrap();
+        assert_eq!(ServiceStore::load(&store, "r1").await.unwrap(), change.first_row("r1"));
+        let changes =
+            ServiceStore::changes(&store, ServiceCursor::default(), 9, Duration::ZERO).await.unwrap();
+        assert_eq!((changes.runs, changes.cursor.number()), (vec!["r1".to_owned()], 1));
+    }
 }

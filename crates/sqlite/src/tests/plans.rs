@@ -86,3 +86,41 @@ fn timers_and_what_can_go_on_are_read_in_the_order_of_an_index() {
     is(load::UNTAKEN, "SEARCH decisions USING INDEX decisions_untaken (run=?)");
     is(mail::CLOSE, "SEARCH calls USING INDEX calls_open_by_suspension (suspension=? AND run=?)");
 }
+
+#[cfg(feature = "service")]
+#[test]
+fn service_runs_are_read_in_the_order_of_an_index() {
+    use runstate_service::{ListQuery, ListSort, RunPosition};
+
+    use crate::service::{CHANGES, FIRST_READY, page_sql};
+
+    let after = || Some(RunPosition { at_ms: 0, id: String::new() });
+    for (sort, index, place) in [
+        (ListSort::Newest, "service_runs_newest", "((created_at_ms,id)<(?,?))"),
+        (ListSort::Oldest, "service_runs_newest", "((created_at_ms,id)>(?,?))"),
+        (ListSort::Changed, "service_runs_updated", "((updated_at_ms,id)<(?,?))"),
+    ] {
+        let first = ListQuery { sort, ..ListQuery::first(9) };
+        is(&page_sql(&first), &format!("SCAN service_runs USING INDEX {index}"));
+        let next = ListQuery { after: after(), ..first };
+        is(&page_sql(&next), &format!("SEARCH service_runs USING INDEX {index} {place}"));
+    }
+    let blocked = ListQuery {
+        statuses: [runstate::service_run::ServiceRunStatus::Blocked].into(),
+        ..ListQuery::first(9)
+    };
+    is(&page_sql(&blocked), "SEARCH service_runs USING INDEX service_runs_by_status (status=?)");
+    let final_status = Some(runstate::service_run::FinalStatus::Noop);
+    let noop = ListQuery { final_status, after: after(), ..ListQuery::first(9) };
+    let by_final = "SEARCH service_runs USING INDEX service_runs_by_final_status (final_status=? AND (created_at_ms,id)<(?,?))";
+    is(&page_sql(&noop), by_final);
+    is(CHANGES, "SEARCH service_runs USING INDEX service_runs_by_change (change>? AND change<?)");
+    let steps = plan(FIRST_READY);
+    let read: Vec<_> = steps.iter().filter(|step| step.contains(" service_runs ")).collect();
+    assert_eq!(read.len(), 2, "{steps:#?}");
+    assert!(read[0].starts_with("SCAN service_runs USING INDEX service_runs_free"), "{steps:#?}");
+    assert!(
+        read[1].starts_with("SEARCH service_runs USING INDEX service_runs_held (held_until_ms<?)"),
+        "{steps:#?}"
+    );
+}
