@@ -29,6 +29,9 @@
 //! );
 //! ```
 //!
+//! With the feature `service` the store is a `ServiceStore` of the package `runstate-service` too: one schema has the runs
+//! of agents and service runs.
+//!
 //! # Requirements of the server
 //! PostgreSQL 12 or later, a database in UTF-8, and the right to create a schema in it, or an existing empty schema.
 //! The first process that connects creates the tables. `fsync` must be on. The store turns `synchronous_commit` on
@@ -52,9 +55,12 @@
 //! servers in agreement.
 //!
 //! # Cost of a commit
-//! One statement, one round trip, one sync of the server's log.
+//! One statement, one round trip, one sync of the server's log. A change of a service run reads its row first: two round
+//! trips, one sync. These changes commit one after the other, so that a cursor misses none.
 //!
 //! Times, fencing tokens and numbers above 2^63 - 1 are stored as 2^63 - 1.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod error;
 mod listen;

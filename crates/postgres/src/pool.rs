@@ -114,13 +114,25 @@ impl Connections {
         statements: &[String],
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Vec<Row>>, StoreError> {
+        let statements: Vec<_> = statements.iter().map(|sql| (&**sql, params)).collect();
+        self.moment_of(&statements).await
+    }
+
+    /// Returns the rows of several reading statements with their parameters, all from one point in time.
+    ///
+    /// # Cancel safety
+    /// The function changes nothing.
+    pub(crate) async fn moment_of(
+        &self,
+        statements: &[(&str, &[&(dyn ToSql + Sync)])],
+    ) -> Result<Vec<Vec<Row>>, StoreError> {
         let mut held = None;
         let work = async {
             let client = held.insert(self.pool.get().await.map_err(of_pool)?);
             let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
             let moment = moment.read_only(true).start().await.map_err(of_client)?;
             // The statements are sent without waiting for each other.
-            let rows = statements.iter().map(async |sql| {
+            let rows = statements.iter().map(async |(sql, params)| {
                 let statement = moment.prepare_cached(&self.clock.told(sql)).await?;
                 moment.query(&statement, params).await
             });

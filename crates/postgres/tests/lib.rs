@@ -19,5 +19,7 @@ mod proxy;
 mod rate;
 mod refusals;
 mod runs;
+#[cfg(feature = "service")]
+mod services;
 mod threads;
 mod tls;

@@ -34,7 +34,7 @@ async fn concurrent_starts_create_the_tables_once() {
     let versions = place.client().await.query(&sql, &[]).await.unwrap();
     assert_eq!(
         versions.iter().map(|row| row.get::<_, i32>(0)).collect::<Vec<_>>(),
-        [1, 2, 3, 4, 5, 6, 7, 8, 9]
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     );
 }
 
@@ -43,14 +43,14 @@ async fn tables_of_a_later_version_are_refused() {
     let Some(server) = cluster::shared() else { return };
     let place = Place::on(server);
     drop(place.store().await);
-    let sql = format!("INSERT INTO \"{}\".runstate_schema (version) VALUES (10)", place.schema);
+    let sql = format!("INSERT INTO \"{}\".runstate_schema (version) VALUES (11)", place.schema);
     place.client().await.execute(&sql, &[]).await.unwrap();
     let refused = PostgresStore::connect(place.options()).await.unwrap_err();
     assert!(matches!(refused, StoreError::Unusable { .. }));
     assert_eq!(
         refused.to_string(),
         format!(
-            "the schema {:?} is of version 10, and this program knows those up to 9; use a version of this program that is \
+            "the schema {:?} is of version 11, and this program knows those up to 10; use a version of this program that is \
              as new as the one that was here, or name another schema",
             place.schema
         ),
@@ -146,10 +146,31 @@ async fn tables_of_version_1_are_migrated_with_what_is_in_them() {
     let again = store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await;
     assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");
     let versions = format!("SELECT max(version) FROM \"{}\".runstate_schema", place.schema);
-    assert_eq!(place.client().await.query_one(&versions, &[]).await.unwrap().get::<_, i32>(0), 9);
+    assert_eq!(place.client().await.query_one(&versions, &[]).await.unwrap().get::<_, i32>(0), 10);
 }
 
-/// A database as the version before left it: this one added a function alone.
+/// Takes the tables back to the version before the last one, which added tables and functions of service runs alone.
+async fn version_9(place: &Place) {
+    let (client, schema) = (place.client().await, format!("\"{}\"", place.schema));
+    let functions =
+        "SELECT p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname = $1 AND p.proname LIKE '%\\_service\\_run'";
+    for row in client.query(functions, &[&place.schema]).await.unwrap() {
+        client.batch_execute(&format!("DROP FUNCTION {}", row.get::<_, String>(0))).await.unwrap();
+    }
+    let tables =
+        "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename LIKE 'service\\_%'";
+    let tables = client.query(tables, &[&place.schema]).await.unwrap();
+    assert_eq!(tables.len(), 9);
+    for row in tables {
+        let drop = format!("DROP TABLE {schema}.{} CASCADE", row.get::<_, String>(0));
+        client.batch_execute(&drop).await.unwrap();
+    }
+    let back = format!("DELETE FROM {schema}.runstate_schema WHERE version = 10");
+    client.batch_execute(&back).await.unwrap();
+}
+
+/// A database as the version before left it.
 #[tokio::test]
 async fn waiting_run_of_the_version_before_continues() {
     let Some(server) = cluster::shared() else { return };
@@ -165,11 +186,7 @@ async fn waiting_run_of_the_version_before_continues() {
     }
     let before = store.load("r1").await.unwrap();
     drop(store);
-    let schema = format!("\"{}\"", place.schema);
-    let back = format!(
-        "DELETE FROM {schema}.runstate_schema WHERE version = 9; DROP FUNCTION {schema}.commit_and_release"
-    );
-    place.client().await.batch_execute(&back).await.unwrap();
+    version_9(&place).await;
 
     let store = place.store().await;
     let mut loaded = store.load("r1").await.unwrap();
@@ -190,6 +207,12 @@ async fn waiting_run_of_the_version_before_continues() {
     }
     let after = store.load("r1").await.unwrap().info;
     assert_eq!((after.status, after.holder), (RunStatus::Done, None));
+    #[cfg(feature = "service")]
+    {
+        use runstate_service::ServiceStore;
+        crate::services::create(&store, "r1").await;
+        assert_eq!(ServiceStore::load(&store, "r1").await.unwrap().intent, "send 5");
+    }
 }
 
 /// Of very many rows that is so; here somebody else holds it up.

@@ -20,6 +20,7 @@ const VERSIONS: &[&str] = &[
     include_str!("v7.sql"),
     include_str!("v8.sql"),
     include_str!("v9.sql"),
+    include_str!("v10.sql"),
 ];
 
 /// The table with the version. It is in the schema itself, so that a copy of the schema contains it.

@@ -17,14 +17,14 @@ use crate::time::left_until;
 
 /// Conditions and their parameters, numbered in the order of their addition.
 #[derive(Default)]
-struct Wanted<'a> {
-    conditions: Vec<String>,
-    params: Vec<&'a (dyn ToSql + Sync)>,
+pub(super) struct Wanted<'a> {
+    pub(super) conditions: Vec<String>,
+    pub(super) params: Vec<&'a (dyn ToSql + Sync)>,
 }
 
 impl<'a> Wanted<'a> {
     /// Adds a parameter and returns its placeholder.
-    fn param(&mut self, value: &'a (dyn ToSql + Sync)) -> String {
+    pub(super) fn param(&mut self, value: &'a (dyn ToSql + Sync)) -> String {
         self.params.push(value);
         format!("${}", self.params.len())
     }
@@ -35,7 +35,7 @@ impl<'a> Wanted<'a> {
         (format!("${}::bigint", count + 1), format!("${}::bigint", count + 2))
     }
 
-    fn all(&self) -> String {
+    pub(super) fn all(&self) -> String {
         if self.conditions.is_empty() {
             String::new()
         } else {

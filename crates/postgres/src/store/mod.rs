@@ -4,6 +4,8 @@ mod changes;
 mod commit;
 mod list;
 mod load;
+#[cfg(feature = "service")]
+mod service;
 mod sql;
 
 use std::fmt;
@@ -34,12 +36,16 @@ use sql::Sql;
 
 /// A store of runs in a PostgreSQL database. Any number of processes may use one schema.
 ///
+/// With the feature `service` the schema has service runs too. Their leases follow the same clock.
+///
 /// The [crate](crate) documentation has the requirements of the server.
 pub struct PostgresStore {
     connections: Connections,
     options: PostgresOptions,
     tls: MakeRustlsConnect,
     sql: Sql,
+    #[cfg(feature = "service")]
+    service: service::Sql,
     /// The listener, from the first wait for notifications on.
     listener: OnceLock<Listener>,
     teller: OnceLock<Teller>,
@@ -72,6 +78,8 @@ impl PostgresStore {
             options,
             tls,
             sql,
+            #[cfg(feature = "service")]
+            service: service::Sql::of(&quoted),
             listener: OnceLock::new(),
             teller: OnceLock::new(),
             creating: Arc::default(),
