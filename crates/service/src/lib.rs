@@ -11,7 +11,8 @@
 //! a model of agents, such as a stream session with retries and limits.
 //!
 //! Runs are durable in a [`ServiceStore`]. A node with input or output is one commit. A driver holds a lease with a fencing
-//! token, so of two drivers of one run one alone writes. `testing` (feature `testing`) has the conformance suite of stores.
+//! token, so of two drivers of one run one alone writes. [`MemoryServiceStore`] is for tests; the packages `runstate-sqlite` and
+//! `runstate-postgres` have stores with their feature `service`. `testing` (feature `testing`) has the conformance suite of stores.
 //!
 //! ```
 //! use std::sync::Arc;
