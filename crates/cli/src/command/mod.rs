@@ -23,11 +23,15 @@ mod runs;
 mod schema;
 mod seal;
 mod send;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod stream;
 mod summary;
 mod test;
 mod time;
+#[cfg(feature = "serve")]
+mod token;
 mod watch;
 mod worker;
 
@@ -82,6 +86,10 @@ enum Command {
     #[cfg(unix)]
     Governed(governed::Args),
     List(list::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    #[cfg(feature = "serve")]
+    Token(token::Args),
     Schema(schema::Args),
     Seal(seal::Args),
     Stream(stream::Args),
@@ -115,6 +123,10 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         #[cfg(unix)]
         Command::Governed(args) => governed::run(&args, out),
         Command::List(args) => Ok(list::run(&args, out)),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Token(args) => token::run(&args, out),
         Command::Schema(args) => Ok(schema::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
         Command::Stream(args) => stream::run(&args, out),

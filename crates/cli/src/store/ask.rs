@@ -206,7 +206,7 @@ pub(crate) fn beside<T: Send>(handle: &Handle, asked: impl Future<Output = T> + 
     waited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn failure(url: &StoreUrl, error: &StoreError) -> Failure {
+pub(super) fn failure(url: &StoreUrl, error: &StoreError) -> Failure {
     match error {
         StoreError::Unusable { what, help } | StoreError::TooLarge { what, help } => {
             Failure::new(format!("{url}: {what}")).with_help(help)

@@ -8,6 +8,8 @@ mod damage;
 mod ended;
 mod noted;
 mod open;
+#[cfg(feature = "serve")]
+mod service;
 mod trace;
 mod url;
 mod waits;
@@ -27,6 +29,8 @@ pub(crate) use ask::{Opened, beside};
 pub(crate) use between::Between;
 pub(crate) use damage::{damaged_to_json, tell_damage, tell_damaged};
 pub(crate) use ended::{end_lease, end_leases};
+#[cfg(feature = "serve")]
+pub(crate) use service::ServicePlace;
 pub(crate) use trace::StoredTrace;
 pub(crate) use waits::{
     Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_in, waiting_of, waiting_to_json,

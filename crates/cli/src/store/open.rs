@@ -34,13 +34,18 @@ async fn postgres(url: &str) -> Result<Arc<dyn RunStore>, StoreError> {
 
 #[cfg(not(feature = "postgres"))]
 async fn postgres(_: &str) -> Result<Arc<dyn RunStore>, StoreError> {
-    Err(StoreError::unusable(
-        "this program was built without stores in PostgreSQL",
-        "build it with the feature `postgres`, or name a store of another kind",
-    ))
+    Err(without_postgres())
 }
 
-fn make_folder_of(path: &Path) -> Result<(), StoreError> {
+#[cfg(not(feature = "postgres"))]
+pub(super) fn without_postgres() -> StoreError {
+    StoreError::unusable(
+        "this program was built without stores in PostgreSQL",
+        "build it with the feature `postgres`, or name a store of another kind",
+    )
+}
+
+pub(super) fn make_folder_of(path: &Path) -> Result<(), StoreError> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => {
             crate::runs::make_folders(folder).map_err(|error| {

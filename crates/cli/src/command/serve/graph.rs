@@ -1,0 +1,97 @@
+//! The configuration of the graph.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use runstate_service::script::Script;
+use runstate_service::sim::SimChain;
+use runstate_service::{Config, PolicyRules, Ports};
+use serde::Deserialize;
+
+use super::time;
+use crate::failure::Failure;
+
+/// A graph that is ready to be driven.
+pub(super) struct Graph {
+    pub(super) ports: Ports,
+    pub(super) config: Config,
+    pub(super) chain: SimChain,
+}
+
+/// The file of `--graph`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct GraphFile {
+    /// The chain: `sim`, the built-in one.
+    chain: Chain,
+    /// The allowlists and limits. Default: the tokens and the pool of the chain.
+    policy: Option<PolicyRules>,
+    /// The number of attempts of a pass.
+    max_attempts: Option<NonZeroU32>,
+    /// The time limit of each port, such as `30s`.
+    port_limit: Option<String>,
+    /// The slippage of a swap whose plan has none, in hundredths of a percent.
+    slippage_bps: Option<u32>,
+    /// Whether an actor that created or resumed a run may not approve it.
+    distinct_actors: bool,
+    /// The file with the replies of ports, by its path from this file.
+    script: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Chain {
+    #[default]
+    Sim,
+}
+
+impl Graph {
+    pub(super) fn open(file: Option<&Path>, journal: &Path) -> Result<Self, Failure> {
+        let read = match file {
+            Some(path) => read(path)?,
+            None => GraphFile::default(),
+        };
+        let Chain::Sim = read.chain;
+        let chain = SimChain::journaled(journal)
+            .map_err(|error| Failure::new(format!("the journal of the chain cannot be used: {error}")))?;
+        let mut config = chain.config();
+        let Config { policy, max_attempts, port_limit, slippage_bps, distinct_actors, .. } = &mut config;
+        if let Some(given) = read.policy {
+            *policy = given;
+        }
+        *max_attempts = read.max_attempts.unwrap_or(*max_attempts);
+        if let Some(text) = &read.port_limit {
+            *port_limit = limit(text)?;
+        }
+        *slippage_bps = read.slippage_bps.unwrap_or(*slippage_bps);
+        *distinct_actors = read.distinct_actors;
+        let mut ports = chain.ports();
+        if let (Some(script), Some(file)) = (&read.script, file) {
+            ports = scripted(&file.with_file_name("").join(script), ports)?;
+        }
+        Ok(Graph { ports, config, chain })
+    }
+}
+
+fn limit(text: &str) -> Result<Duration, Failure> {
+    time(text).map_err(|error| Failure::new(format!("--graph: port_limit: {error}")))
+}
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))
+}
+
+fn read(path: &Path) -> Result<GraphFile, Failure> {
+    let text = text_of(path)?;
+    if text.trim().is_empty() {
+        return Ok(GraphFile::default());
+    }
+    serde_saphyr::from_str(&text).map_err(|error| Failure::rendered(format!("{}: {error}", path.display())))
+}
+
+fn scripted(path: &Path, ports: Ports) -> Result<Ports, Failure> {
+    let script = Script::from_yaml(&text_of(path)?)
+        .map_err(|error| Failure::rendered(format!("{}: {error}", path.display())))?;
+    Ok(script.ports_over(ports))
+}

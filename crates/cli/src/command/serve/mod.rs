@@ -1,0 +1,229 @@
+//! `runstate serve`
+
+mod graph;
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate_agent::CancellationToken;
+use runstate_http::{Connections, Options, Tokens, serve, server};
+use runstate_runtime::clock::unix_clock;
+use runstate_service::Service;
+use tokio::net::TcpListener;
+
+use self::graph::Graph;
+use super::time::time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::machine;
+use crate::output::{complain, printable};
+use crate::signals::Signals;
+use crate::store::{ServicePlace, StoreArgs};
+
+/// Serve service runs over HTTP
+///
+/// A request in words becomes transactions, an approver approves exactly these, and a wallet sends them. The endpoints are
+/// those of docs/http.md; the server describes them at /openapi.json.
+///
+/// Without --tokens the server listens on a loopback address only, and each request is of the user `local` with all roles.
+///
+/// SIGTERM and Ctrl-C drain the server. It is not ready at once, and accepts connections until --drain-delay is over. Then
+/// it breaks its event streams, ends its requests within 30 s, and gives its runs back. A second signal ends it immediately.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate serve
+  runstate serve --graph examples/transfer.yaml --store sqlite:runs.db
+  runstate serve --tokens tokens.json --behind-proxy --listen 0.0.0.0:7700
+
+Exit codes:
+  0  the server is drained
+  2  the address, the graph, the tokens, the store or another argument is
+     unusable")]
+pub(crate) struct Args {
+    /// The address. Default: 127.0.0.1:7700
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", hide_default_value = true)]
+    listen: SocketAddr,
+    /// The configuration of the graph: chain, allowlists, limits and scripted ports. Default: the built-in chain, with its
+    /// tokens and its pool allowed
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// The journal of the built-in chain. Default: the file of the store with `.chain` at its end; for a database the file
+    /// service.chain in the folder of --state-dir
+    #[arg(long, value_name = "FILE")]
+    chain: Option<PathBuf>,
+    /// The tokens of `runstate token`
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// Accept an address that is no loopback address: a proxy before it has TLS
+    #[arg(long)]
+    behind_proxy: bool,
+    /// Refuse the approval of an actor that created or resumed the run
+    #[arg(long)]
+    distinct_actors: bool,
+    /// A web page that may use the server, such as https://app.example.org. May be repeated
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    allow_origin: Vec<String>,
+    /// Drive no run: another instance does
+    #[arg(long)]
+    no_worker: bool,
+    /// The maximum number of runs that are driven at a time. Default: 16
+    #[arg(long, value_name = "RUNS", default_value_t = 16, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: u16,
+    /// The time between the signal and the last accepted connection. Default: 2s
+    #[arg(long, value_name = "TIME", default_value = "2s", hide_default_value = true, value_parser = time)]
+    drain_delay: Duration,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
+    let is_host = !host.is_empty() && !host.contains(['/', '*', ' ', '@', '?', '#']);
+    if is_host && text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a scheme with a host in lower case, such as https://app.example.org, without a path"
+        .to_owned())
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    check_address(args)?;
+    let tokens = args.tokens.as_deref().map(open_tokens).transpose()?;
+    let place = args.place.service_place()?;
+    let journal = match &args.chain {
+        Some(journal) => journal.clone(),
+        None => journal_beside(&place, &args.place)?,
+    };
+    if let Some(folder) = journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        crate::runs::make_folders(folder).map_err(|error| Failure::io("make the folder", folder, &error))?;
+    }
+    let mut graph = Graph::open(args.graph.as_deref(), &journal)?;
+    graph.config.distinct_actors |= args.distinct_actors;
+    if graph.config.distinct_actors && args.tokens.is_none() {
+        let got = "--graph: distinct_actors without --tokens: the user `local` alone could approve nothing";
+        return Err(Failure::new(got).with_help("`runstate token new` makes a file for --tokens"));
+    }
+    let mut options = match tokens {
+        Some(tokens) => Options::with_tokens(tokens),
+        None => Options::local(),
+    };
+    options.origins.clone_from(&args.allow_origin);
+    options.drives = !args.no_worker;
+    options.report = Some(Arc::new(|cause| complain(&printable(cause))));
+    options.sim = Some(graph.chain);
+    let made = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+            Failure::new(format!("cannot listen on {}: {error}", args.listen))
+                .with_help("end the program that has the address, or name another one with --listen")
+        })?;
+        let (store, clock) = (place.open().await?, Arc::new(unix_clock()));
+        let service = Service::new(store, graph.ports, graph.config, clock, &machine::holder());
+        listen(args, listener, service, options, &place.url()).await
+    })
+}
+
+async fn listen(
+    args: &Args,
+    listener: TcpListener,
+    service: Service,
+    options: Options,
+    url: &str,
+) -> Result<Exit, Failure> {
+    let mut signals =
+        Signals::new().map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+    let server = server(service.clone(), options, Arc::new(unix_clock()));
+    let pump = tokio::spawn(server.pump());
+    let stop = CancellationToken::new();
+    let drivers = NonZeroUsize::new(usize::from(args.concurrency)).unwrap_or(NonZeroUsize::MIN);
+    let worker = (!args.no_worker).then(|| {
+        let stopped = stop.clone();
+        tokio::spawn(async move {
+            let failed = |run: Option<&str>, error: &runstate_service::ServiceError| {
+                let run = run.map_or_else(String::new, |run| format!("run {run}: "));
+                complain(&printable(&format!("{run}{error}")));
+            };
+            service.work(drivers, stopped.cancelled(), failed).await;
+        })
+    });
+    let address = listener.local_addr().unwrap_or(args.listen);
+    complain(&format!("http://{address} serves the service runs of {url}"));
+    let (drain, delay) = (server.drain.clone(), args.drain_delay);
+    let draining = async move {
+        signals.next().await;
+        complain(
+            "draining: requests end, and runs are given back; a second signal ends the server immediately",
+        );
+        drain.begin();
+        tokio::spawn(async move {
+            let code = signals.next().await;
+            std::process::exit(code);
+        });
+        tokio::time::sleep(delay).await;
+        drain.break_streams();
+    };
+    let served = serve(listener, server.router, draining, Connections::default()).await;
+    stop.cancel();
+    if let Some(worker) = worker {
+        // A panic of the worker was told already.
+        drop(worker.await);
+    }
+    pump.abort();
+    served.map_err(|error| Failure::new(format!("the server ended: {error}")))?;
+    Ok(Exit::Good)
+}
+
+/// Refuses an address on which requests could not be trusted.
+fn check_address(args: &Args) -> Result<(), Failure> {
+    let help = "`runstate token new` makes a file for --tokens";
+    if args.tokens.is_none() && args.behind_proxy {
+        let got = "--behind-proxy without --tokens: each request of the proxy would be of the user `local`";
+        return Err(Failure::new(got).with_help(help));
+    }
+    if args.tokens.is_none() && args.distinct_actors {
+        let got = "--distinct-actors without --tokens: the user `local` alone could approve nothing";
+        return Err(Failure::new(got).with_help(help));
+    }
+    if args.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    let got = format!("--listen: got {}, which is no loopback address", args.listen);
+    if args.tokens.is_none() {
+        let help = "`runstate token new` makes a file for --tokens; or listen on 127.0.0.1";
+        return Err(Failure::new(format!("{got}, without --tokens")).with_help(help));
+    }
+    if !args.behind_proxy {
+        let help = "put a proxy with TLS before the server and give --behind-proxy: tokens would cross the network in plain text";
+        return Err(Failure::new(format!("{got}, without --behind-proxy")).with_help(help));
+    }
+    Ok(())
+}
+
+fn open_tokens(path: &Path) -> Result<Tokens, Failure> {
+    let tokens = Tokens::open(path).map_err(|error| Failure::new(format!("--tokens: {error}")))?;
+    let is_empty = tokens.list().is_ok_and(|tokens| tokens.is_empty());
+    if is_empty {
+        complain(&format!(
+            "{} has no token: `runstate token new NAME --role ROLE --tokens FILE` makes one",
+            printable(&path.display().to_string())
+        ));
+    }
+    Ok(tokens)
+}
+
+/// The journal of the built-in chain, for a store without another one.
+fn journal_beside(place: &ServicePlace, args: &StoreArgs) -> Result<PathBuf, Failure> {
+    match place.file() {
+        Some(file) => {
+            let mut name = file.into_os_string();
+            name.push(".chain");
+            Ok(name.into())
+        }
+        None => Ok(args.state_dir()?.join("service.chain")),
+    }
+}
