@@ -2,6 +2,9 @@
 #![cfg(feature = "serve")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[cfg(unix)]
+mod server;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -39,6 +42,14 @@ fn output(folder: &Path, args: &[&str]) -> Output {
     runstate(folder, args).output().unwrap()
 }
 
+/// The stores of a test: a file, and a database where a server is installed.
+fn stores() -> Vec<String> {
+    let mut stores = vec!["sqlite:runs.db".to_owned()];
+    #[cfg(unix)]
+    stores.extend(server::shared().map(server::Shared::database));
+    stores
+}
+
 /// A free port. Another process may take it before the server does; the server then ends, and the test says so.
 fn free() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
@@ -51,8 +62,10 @@ impl Server {
 
     fn start_at(folder: &Path, args: &[&str], address: SocketAddr) -> Self {
         let listen = address.to_string();
-        let mut all =
-            vec!["serve", "--store", "sqlite:runs.db", "--drain-delay", "10ms", "--listen", &listen];
+        let mut all = vec!["serve", "--chain", "chain", "--drain-delay", "10ms", "--listen", &listen];
+        if !args.contains(&"--store") {
+            all.extend(["--store", "sqlite:runs.db"]);
+        }
         all.extend(args);
         let mut child = runstate(folder, &all).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
@@ -168,6 +181,10 @@ fn flow(address: SocketAddr, number: usize) {
 
 #[test]
 fn kills_lose_nothing_and_repeat_nothing() {
+    stores().iter().for_each(|store| kills(store));
+}
+
+fn kills(store: &str) {
     const FLOWS: usize = 4;
     const ROUNDS: usize = 3;
 
@@ -183,13 +200,13 @@ fn kills_lose_nothing_and_repeat_nothing() {
         let killer = scope.spawn(|| {
             let mut kills = 0;
             while !is_over.load(Ordering::Relaxed) && kills < 60 {
-                let mut server = Server::start_at(folder.path(), &[], address);
+                let mut server = Server::start_at(folder.path(), &["--store", store], address);
                 // Different places of the flows, without a random number.
                 thread::sleep(Duration::from_millis(120 + 37 * (kills % 9)));
                 server.child.kill().unwrap();
                 kills += 1;
             }
-            let server = Server::start_at(folder.path(), &[], address);
+            let server = Server::start_at(folder.path(), &["--store", store], address);
             while !is_over.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(20));
             }
@@ -202,7 +219,7 @@ fn kills_lose_nothing_and_repeat_nothing() {
         assert!(kills > 0, "no server was killed");
         assert!(failed.is_empty(), "{} flows failed after {kills} kills", failed.len());
     });
-    let server = Server::start(folder.path(), &[]);
+    let server = Server::start(folder.path(), &["--store", store]);
     let (_, page) = server.get("/v1/runs?limit=200");
     assert_eq!(page["counts"], json!({ "SUBMITTED": FLOWS * ROUNDS }), "one run for each key");
     for run in page["runs"].as_array().unwrap() {
@@ -217,8 +234,13 @@ fn kills_lose_nothing_and_repeat_nothing() {
 
 #[test]
 fn approval_and_rejection_by_two_processes_have_one_winner() {
+    stores().iter().for_each(|store| races(store));
+}
+
+fn races(store: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let (one, other) = (Server::start(folder.path(), &[]), Server::start(folder.path(), &["--no-worker"]));
+    let one = Server::start(folder.path(), &["--store", store]);
+    let other = Server::start(folder.path(), &["--store", store, "--no-worker"]);
     // The night takes more.
     let rounds = std::env::var("RUNSTATE_RACES").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(50);
     for round in 0..rounds {
