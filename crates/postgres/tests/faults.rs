@@ -182,7 +182,7 @@ async fn incoming_changes_sync_once_each_despite_server_settings() {
 
 /// How often the server synced its log since then: so often at least, or what it tells in the end. Up to PostgreSQL 14 it tells
 /// that a little after a connection ended.
-async fn syncs_behind(url: &str, before: i64, least: i64) -> i64 {
+pub async fn syncs_behind(url: &str, before: i64, least: i64) -> i64 {
     for _ in 0..200 {
         let counted = syncs(url).await - before;
         if counted >= least {
@@ -194,7 +194,7 @@ async fn syncs_behind(url: &str, before: i64, least: i64) -> i64 {
 }
 
 /// How often the server synced its log, once all of the store's connections have ended: they tell it then.
-async fn syncs(url: &str) -> i64 {
+pub async fn syncs(url: &str) -> i64 {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
     let connected = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'runstate'";

@@ -65,7 +65,13 @@ async fn child() {
         ("receive", number) => receive(path, number.parse().unwrap()).await,
         ("open", _) => drop(open(path)),
         #[cfg(feature = "service")]
-        ("service", _) => crate::services::create_as_child(path).await,
+        ("service", "changes") => crate::services::kills::change_as_child(path).await,
+        #[cfg(feature = "service")]
+        ("service", "") => crate::services::create_as_child(path).await,
+        #[cfg(feature = "service")]
+        ("service", number) => {
+            crate::services::kills::change_so_often(path, number.parse().unwrap()).await;
+        }
         other => panic!("{other:?}"),
     }
 }

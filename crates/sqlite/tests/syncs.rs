@@ -63,3 +63,14 @@ fn a_decision_a_new_run_and_a_wish_are_one_sync_each() {
     assert!(own >= all, "{own} syncs for {all} requests: not all of them were durable");
     assert!(own * 100 <= all * 105, "{own} syncs for {all} requests");
 }
+
+#[cfg(feature = "service")]
+#[test]
+fn a_change_of_a_service_run_is_one_sync() {
+    const CHANGES: usize = 300;
+    let (Some(none), Some(all)) = (syncs("service 0"), syncs(&format!("service {CHANGES}"))) else { return };
+    let own = all - none;
+    assert!(own >= CHANGES, "{own} syncs for {CHANGES} changes: not all of them were durable");
+    // More are for writing the log back.
+    assert!(own * 100 <= CHANGES * 105, "{own} syncs for {CHANGES} changes");
+}
