@@ -67,7 +67,7 @@ impl FromRequestParts<App> for Remover {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         check_origin(parts, app)?;
         admit(parts, app, Role::Operator)?;
-        let version = header(&parts.headers, &IF_MATCH)?.and_then(expected_version);
+        let version = expected_version(&parts.headers)?;
         Ok(Remover { version })
     }
 }
@@ -96,7 +96,7 @@ impl<N: Needs, B: FromMembers> FromRequest<App> for Call<N, B> {
         let read = members::read(&bytes, limits.depth)?;
         let key = header(&parts.headers, &HeaderName::from_static("idempotency-key"))?;
         let digest = digest(&parts, &bytes);
-        let version = header(&parts.headers, &IF_MATCH)?.and_then(expected_version);
+        let version = expected_version(&parts.headers)?;
         let request = key.map(|key| KeyedRequest { key: unquoted(key).to_owned(), digest });
         let caller = Caller { version, request, ..Caller::from(principal.name.as_str()) };
         let (wait, permit) = (wait(&parts.headers, app), parts.extensions.get::<Permit>().cloned());
@@ -124,13 +124,17 @@ fn unquoted(key: &str) -> &str {
     key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)
 }
 
-/// The version of an entity tag such as `"v7"`. None for `*`. A tag of another form is that of no version.
-fn expected_version(tag: &str) -> Option<u64> {
-    if tag == "*" {
-        return None;
+/// The version of the entity tag in `If-Match`, such as `"v7"`. None for `*`.
+fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+    let Some(tag) = header(headers, &IF_MATCH)?.filter(|tag| *tag != "*") else { return Ok(None) };
+    let digits = tag.strip_prefix("\"v").and_then(|tag| tag.strip_suffix('"')).unwrap_or_default();
+    match digits.parse() {
+        Ok(version) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Some(version)),
+        _ => {
+            let detail = format!("If-Match: got {tag:?}, expected one entity tag such as \"v7\"");
+            Err(Problem::new(Code::BadHeader, detail))
+        }
     }
-    let version = tag.strip_prefix("\"v").and_then(|tag| tag.strip_suffix('"'));
-    Some(version.and_then(|version| version.parse().ok()).unwrap_or(0))
 }
 
 /// Returns whether a request has the newest version of a run already.

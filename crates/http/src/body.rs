@@ -54,7 +54,7 @@ impl FromMembers for CreateBody {
 
     fn read(members: &mut Members) -> Self {
         let intent = members.text(&["intent"], 1..=5_000);
-        let intent = members.require("intent", intent);
+        let intent = members.require(&["intent"], intent);
         let address = "0x and 1 to 62 hexadecimal digits";
         CreateBody {
             intent,
@@ -189,6 +189,8 @@ pub(crate) struct SubmittedBody {
     /// The program that sent them. Also `submittedBy`.
     #[schema(required = true, nullable = false, value_type = String, pattern = "^(walletconnect|metamask|manual)$")]
     pub(crate) submitted_by: Option<SubmittedBy>,
+    /// A known hash that the one hash replaces, such as that of a transaction with a lower fee.
+    pub(crate) replaces: Option<String>,
 }
 
 impl FromMembers for SubmittedBody {
@@ -196,10 +198,11 @@ impl FromMembers for SubmittedBody {
         let by = |text: &str| serde_json::from_value::<SubmittedBy>(Value::from(text)).ok();
         let expected = "one of walletconnect, metamask, manual";
         let text = members.text_that(&["submitted_by", "submittedBy"], |text| by(text).is_some(), expected);
-        let submitted_by = members.require("submitted_by", text.as_deref().and_then(by));
+        let submitted_by = members.require(&["submitted_by", "submittedBy"], text.as_deref().and_then(by));
         SubmittedBody {
             tx_hashes: members.texts(&["tx_hashes", "txHashes", "tx_hash", "txHash"], 32),
             submitted_by,
+            replaces: members.text(&["replaces"], 1..=256),
         }
     }
 }

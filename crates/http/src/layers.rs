@@ -32,8 +32,7 @@ pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next)
     if response.status() == StatusCode::METHOD_NOT_ALLOWED && response.extensions().get::<Problem>().is_none()
     {
         let allow = response.headers().get(ALLOW).cloned();
-        let allowed = allow.as_ref().and_then(|allow| allow.to_str().ok()).unwrap_or("none");
-        let detail = format!("the path allows {allowed}");
+        let detail = format!("got {method}; the header Allow has the methods of the path");
         response = Problem::new(Code::MethodNotAllowed, detail).allowing(allow).into_response();
     }
     // An extractor of axum refused, such as that of a path that is no UTF-8.

@@ -1,8 +1,11 @@
 //! The members of a body. One refusal lists each member that cannot be used.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::problem::{Code, MemberError, Problem};
@@ -36,7 +39,10 @@ pub(crate) fn read<T: FromMembers>(body: &[u8], depth: usize) -> Result<T, Probl
     let value: Value = match body.trim_ascii() {
         b"" => Value::Object(Map::new()),
         body => {
-            serde_json::from_slice(body).map_err(|error| Problem::new(Code::BadJson, error.to_string()))?
+            let refused = |error: serde_json::Error| Problem::new(Code::BadJson, error.to_string());
+            // No member may stand twice: another reader of the body may take the other one.
+            let Strict(value) = serde_json::from_slice(body).map_err(refused)?;
+            value
         }
     };
     let Value::Object(map) = value else {
@@ -47,6 +53,69 @@ pub(crate) fn read<T: FromMembers>(body: &[u8], depth: usize) -> Result<T, Probl
     let read = T::read(&mut members);
     members.finish()?;
     Ok(read)
+}
+
+/// A value without repeated members.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Strict;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_unit<E>(self) -> Result<Strict, E> {
+                Ok(Strict(Value::Null))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Strict, A::Error> {
+                let mut values = Vec::new();
+                while let Some(Strict(value)) = seq.next_element()? {
+                    values.push(value);
+                }
+                Ok(Strict(values.into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Strict, A::Error> {
+                let mut map = Map::new();
+                while let Some((name, Strict(value))) = members.next_entry::<String, Strict>()? {
+                    if map.contains_key(&name) {
+                        let shown: String = name.chars().take(100).collect();
+                        return Err(A::Error::custom(format_args!("the member {shown:?} stands twice")));
+                    }
+                    map.insert(name, value);
+                }
+                Ok(Strict(map.into()))
+            }
+        }
+
+        deserializer.deserialize_any(Reader)
+    }
 }
 
 /// The depth of the deepest bracket outside of strings.
@@ -195,10 +264,10 @@ impl Members {
     }
 
     /// Notes a missing member.
-    pub(crate) fn require<T>(&mut self, name: &'static str, value: Option<T>) -> Option<T> {
-        let is_refused = self.errors.iter().any(|error| error.pointer == format!("/{name}"));
-        if value.is_none() && !is_refused {
-            self.refuse(name, "it is missing");
+    pub(crate) fn require<T>(&mut self, names: &[&'static str], value: Option<T>) -> Option<T> {
+        let is_refused = |name: &&str| self.errors.iter().any(|error| error.pointer == format!("/{name}"));
+        if value.is_none() && !names.iter().any(is_refused) {
+            self.refuse(names[0], "it is missing");
         }
         value
     }
@@ -225,7 +294,7 @@ mod tests {
     impl FromMembers for Body {
         fn read(members: &mut Members) -> Self {
             let name = members.text(&["name", "fullName"], 1..=3);
-            let name = members.require("name", name);
+            let name = members.require(&["name"], name);
             Body { name, number: members.integer(&["number"], 1) }
         }
     }
@@ -251,7 +320,13 @@ mod tests {
         assert!(read(r#"{"name": "a", "fullName": "b"}"#).unwrap_err().1.contains("another spelling"));
         assert!(read("").unwrap_err().1.contains("missing"));
         assert_eq!(read("[]").unwrap_err().0, Code::Invalid);
-        for bad in ["{", "{\"name\": \"a\"} x", "\u{feff}{}", "{\"name\": [[[1]]]}"] {
+        for bad in [
+            "{",
+            "{\"name\": \"a\"} x",
+            "\u{feff}{}",
+            "{\"name\": [[[1]]]}",
+            "{\"name\": \"a\", \"name\": \"b\"}",
+        ] {
             assert_eq!(read(bad).unwrap_err().0, Code::BadJson, "{bad}");
         }
         assert_eq!(read(r#"{"name": "[[["}"#).unwrap().name.unwrap(), "[[[");

@@ -66,12 +66,44 @@ pub(crate) fn endpoints() -> OpenApiRouter<App> {
         .routes(routes!(readyz))
 }
 
-/// Adds what the attributes of endpoints cannot say: optional parameters are never null, slots have names, and a created
-/// run leads to its operations.
+/// The members of bodies with another spelling.
+const SPELLINGS: &[(&str, &[(&str, &str)])] = &[
+    ("CreateBody", &[("wallet_address", "walletAddress"), ("chain_id", "chainId")]),
+    (
+        "SubmittedBody",
+        &[
+            ("tx_hashes", "txHashes"),
+            ("tx_hashes", "txHash"),
+            ("tx_hashes", "tx_hash"),
+            ("submitted_by", "submittedBy"),
+        ],
+    ),
+    ("ApproveBody", &[("reviewer", "on_behalf_of")]),
+    ("RejectBody", &[("reviewer", "on_behalf_of")]),
+];
+
+/// Adds the parts that the attributes of endpoints lack: optional parameters are never null, slots have names, members
+/// have other spellings, and a created run leads to its operations.
 pub(crate) fn finished(document: &utoipa::openapi::OpenApi) -> Value {
     let mut document = json!(document);
     document["components"]["schemas"]["ResumeBody"]["properties"]["answers"]["propertyNames"] =
         json!({ "minLength": 1, "maxLength": 64 });
+    for (body, names) in SPELLINGS {
+        let properties = &mut document["components"]["schemas"][body]["properties"];
+        for (name, other) in *names {
+            let mut schema = properties[name].clone();
+            schema["description"] = format!("Another spelling of `{name}`.").into();
+            // One hash may be a text.
+            if matches!(*other, "txHash" | "tx_hash") {
+                schema = json!({ "type": "string", "description": schema["description"] });
+            }
+            properties[other] = schema;
+        }
+    }
+    // Either spelling is enough.
+    if let Some(body) = document["components"]["schemas"]["SubmittedBody"].as_object_mut() {
+        body.remove("required");
+    }
     let mut links = Map::new();
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     for operation in paths.flat_map(|(_, path)| path.as_object_mut().into_iter().flatten()).map(|(_, it)| it)

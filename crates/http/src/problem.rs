@@ -198,6 +198,16 @@ impl Problem {
         problem
     }
 
+    /// Puts the pointers of these members below another member.
+    pub(crate) fn below(mut self, parent: &str, members: &[&str]) -> Self {
+        for error in &mut self.0.errors {
+            if members.contains(&error.pointer.as_str()) {
+                error.pointer.insert_str(0, parent);
+            }
+        }
+        self
+    }
+
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.0.retry_after_s = Some(seconds);
         self
@@ -239,7 +249,7 @@ impl Problem {
             title: code.title().to_owned(),
             status: code.status().as_u16(),
             detail,
-            instance: path.to_owned(),
+            instance: path.chars().take(200).collect(),
             code: code.as_str().to_owned(),
             errors,
             run,
@@ -314,6 +324,11 @@ fn of_store(error: &ServiceStoreError) -> Problem {
         }
         ServiceStoreError::Version { .. } => Problem::new(Code::OtherVersion, said),
         ServiceStoreError::KeyTaken { .. } => Problem::new(Code::InProgress, said).retry_after(1),
+        ServiceStoreError::HashTaken { .. } => {
+            let detail =
+                "another run has this transaction; expected the hash of a transaction of this run".to_owned();
+            Problem::of_members(vec![MemberError { pointer: "/tx_hashes".to_owned(), detail }])
+        }
         ServiceStoreError::Unavailable(_) => {
             Problem::new(Code::Unavailable, "the store cannot be reached").retry_after(1).caused_by(said)
         }

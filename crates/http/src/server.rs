@@ -162,6 +162,8 @@ pub async fn serve(
         connections.spawn(async move {
             let _permit = permit;
             let mut http = http1::Builder::new();
+            // A client that closes its side of the connection after a request has made the request.
+            http.half_close(true);
             http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(head).max_headers(100);
             let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
             tokio::select! {

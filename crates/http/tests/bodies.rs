@@ -48,7 +48,7 @@ fn all_members_that_cannot_be_used_are_told() {
         let rows = [
             ("resume", json!({ "answers": [] }), "/answers"),
             ("resume", json!({ "answers": { "amount": 0.5 } }), "/answers"),
-            ("resume", json!({ "answers": { "wallet_address": "x" } }), "/wallet_address"),
+            ("resume", json!({ "answers": { "wallet_address": "x" } }), "/answers/wallet_address"),
             ("approve", json!({ "notes": "n".repeat(2_001) }), "/notes"),
             ("approve", json!({ "actor": "eve" }), "/actor"),
             ("tx_submitted", json!({ "tx_hashes": ["0x1"], "submitted_by": "me" }), "/submitted_by"),

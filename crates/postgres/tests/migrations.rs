@@ -161,7 +161,7 @@ async fn version_9(place: &Place) {
     let tables =
         "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename LIKE 'service\\_%'";
     let tables = client.query(tables, &[&place.schema]).await.unwrap();
-    assert_eq!(tables.len(), 9);
+    assert_eq!(tables.len(), 10);
     for row in tables {
         let drop = format!("DROP TABLE {schema}.{} CASCADE", row.get::<_, String>(0));
         client.batch_execute(&drop).await.unwrap();

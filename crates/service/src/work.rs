@@ -55,6 +55,8 @@ pub(crate) struct Work {
     pub(crate) requested_by: Option<String>,
     /// The actors that created or resumed the run before.
     pub(crate) requesters: BTreeSet<String>,
+    /// The hashes that the run takes by this change, each with its chain.
+    pub(crate) hashes: Vec<String>,
     /// The number of lost leases, with the present one.
     pub(crate) lost: u32,
     stored: BTreeMap<String, Value>,
@@ -89,6 +91,7 @@ impl Work {
             artifacts: Artifacts::default(),
             requested_by: None,
             requesters: BTreeSet::new(),
+            hashes: Vec::new(),
             lost: 0,
             stored: BTreeMap::new(),
             current_step: None,
@@ -236,6 +239,7 @@ impl Work {
             timeline: std::mem::take(&mut self.timeline),
             trace: self.recorder.take().iter().map(|event| event.to_json()).collect(),
             requested_by: self.requested_by.take(),
+            hashes: std::mem::take(&mut self.hashes),
             answer: None,
         })
     }

@@ -11,5 +11,6 @@ mod policy;
 mod ports;
 mod random;
 mod requests;
+mod sent;
 mod store;
 mod worker;

@@ -100,6 +100,7 @@ fn unusable_run_holds_up_no_other() {
             trace: Vec::new(),
             requested_by: None,
             answer: None,
+            hashes: Vec::new(),
         };
         bench.store.compare_and_set("bad", row.version, &change).await.unwrap();
         let failed = Mutex::new(Vec::new());

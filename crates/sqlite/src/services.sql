@@ -74,6 +74,12 @@ CREATE TABLE service_answers (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX service_answers_by_age ON service_answers (at_ms);
 
+-- The hashes of sent transactions, each with its chain, and their runs. A removed run keeps them.
+CREATE TABLE service_hashes (
+    hash TEXT NOT NULL PRIMARY KEY,
+    run  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- The ids of removed service runs. No id is used again.
 CREATE TABLE service_removed (
     run TEXT PRIMARY KEY

@@ -30,6 +30,11 @@ pub enum ServiceRunError {
         /// The hash.
         hash: String,
     },
+    /// A replaced hash that the run does not have.
+    UnknownHash {
+        /// The hash.
+        hash: String,
+    },
     /// More hashes than transactions.
     TooManyHashes {
         /// The number of hashes.
@@ -61,6 +66,7 @@ impl fmt::Display for ServiceRunError {
             ServiceRunError::NoHash => f.write_str("the submission has no hash; expected one or more"),
             ServiceRunError::BlankHash => f.write_str("a hash is empty"),
             ServiceRunError::RepeatedHash { hash } => write!(f, "the hash {hash:?} is there twice"),
+            ServiceRunError::UnknownHash { hash } => write!(f, "the run has no hash {hash:?} to replace"),
             ServiceRunError::TooManyHashes { got, transactions } => {
                 write!(f, "{got} hashes for {transactions} transactions")
             }

@@ -234,4 +234,37 @@ impl ServiceRun<Submitted> {
         state.tx_hashes.extend(further);
         Ok(())
     }
+
+    /// Replaces the hash of a transaction, such as one that a wallet sent again with a higher fee. The state stays.
+    ///
+    /// ```
+    /// use runstate::service_run::*;
+    /// use serde_json::json;
+    ///
+    /// let run = ServiceRun::new(ServiceRunRecord::new("run_1", "swap")).start(Start);
+    /// let run = run.ready(Ready::new(vec![json!("swap")]));
+    /// let shown = run.state().digest().to_owned();
+    /// let run = run.approve(Approve::new(shown, "ada", 1)).unwrap();
+    /// let mut run = run.submit(Submit::new(["0x1"], "ada", 2)).unwrap();
+    /// run.replace_hash("0x1", "0x2")?;
+    /// assert_eq!(run.state().tx_hashes(), ["0x2"]);
+    /// assert!(run.replace_hash("0x1", "0x3").is_err(), "the run has another hash");
+    /// # Ok::<(), ServiceRunError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ServiceRunError`] for a hash that the run does not have, and for a blank or repeated new one. The run is
+    /// unchanged.
+    pub fn replace_hash(&mut self, old: &str, new: impl Into<String>) -> Result<(), ServiceRunError> {
+        let state = self.state_mut();
+        let place = state.tx_hashes.iter().position(|hash| hash.eq_ignore_ascii_case(old));
+        let Some(place) = place else {
+            return Err(ServiceRunError::UnknownHash { hash: old.to_owned() });
+        };
+        let mut hashes = state.tx_hashes.clone();
+        hashes[place] = new.into();
+        moves::check_hashes(&hashes, state.tx_requests.len())?;
+        state.tx_hashes = hashes;
+        Ok(())
+    }
 }

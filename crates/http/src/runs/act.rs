@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use runstate::service_run::ServiceRunStatus;
-use runstate_service::{Caller, Handout, Poll, RunView};
+use runstate_service::{Caller, Handout, Poll, RunView, SubmittedBy};
 use serde_json::json;
 
 use super::read::tag;
@@ -19,7 +19,7 @@ use crate::body::{
     ApproveBody, CreateBody, HandoutBody, NoBody, PollBody, RejectBody, ResumeBody, RunBody, SubmittedBody,
 };
 use crate::layers::Permit;
-use crate::problem::{Code, Problem, ProblemBody};
+use crate::problem::{Code, MemberError, Problem, ProblemBody};
 
 /// Marks the stored answer of an earlier request.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -189,7 +189,9 @@ endpoint! {
         let (service, caller, id) = (app.service.clone(), call.caller.clone(), run.0);
         let answers = call.body.into_answers();
         let begin = async move { service.resume(&id, &answers, caller).await };
-        let (run, is_replayed): (RunView, bool) = app.once(&call.caller, begin).await?;
+        let begun = app.once(&call.caller, begin).await;
+        let slots = ["/wallet_address", "/chain_id"];
+        let (run, is_replayed): (RunView, bool) = begun.map_err(|problem| problem.below("/answers", &slots))?;
         Ok(replayed(outcome(&app, run, &call.caller, (call.wait, call.permit)).await?, is_replayed))
     }
 }
@@ -251,12 +253,19 @@ endpoint! {
     refusals(404 = "`not-found`", 409 = "`wrong-status`, `in-progress`", 412 = "`other-version`"),
     |app, run: RunPath, call: Call<OfOperator>| {
         let (service, caller, id) = (app.service.clone(), call.caller.clone(), run.0);
-        let SubmittedBody { tx_hashes, submitted_by } = call.body;
+        let SubmittedBody { tx_hashes, submitted_by, replaces } = call.body;
         let hashes = tx_hashes.unwrap_or_default();
         let has_none = hashes.is_empty();
-        let submit = async move {
-            service.tx_submitted(&id, &hashes, submitted_by.unwrap_or(runstate_service::SubmittedBy::Manual), caller).await
-        };
+        let by = submitted_by.unwrap_or(SubmittedBy::Manual);
+        if let Some(old) = replaces {
+            let [new] = <[String; 1]>::try_from(hashes).map_err(|hashes| {
+                let detail = format!("got {} hashes, expected the one that replaces another", hashes.len());
+                Problem::of_members(vec![MemberError { pointer: "/tx_hashes".to_owned(), detail }])
+            })?;
+            let replace = async move { service.replace_tx(&id, &old, &new, by, caller).await };
+            return Ok(run_answer(StatusCode::OK, app.once(&call.caller, replace).await?));
+        }
+        let submit = async move { service.tx_submitted(&id, &hashes, by, caller).await };
         match app.once(&call.caller, submit).await {
             // The status is told first.
             Err(problem) if has_none && problem.code() == Code::Invalid => {

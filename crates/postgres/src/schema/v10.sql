@@ -84,6 +84,12 @@ CREATE TABLE {schema}.service_removed (
     id text COLLATE "C" PRIMARY KEY
 );
 
+-- The hashes of sent transactions, each with its chain, and their runs. A removed run keeps them.
+CREATE TABLE {schema}.service_hashes (
+    hash text COLLATE "C" PRIMARY KEY,
+    run  text COLLATE "C" NOT NULL
+);
+
 -- One row: the number of the last change of any service run.
 CREATE TABLE {schema}.service_news (
     one     boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -100,7 +106,7 @@ CREATE FUNCTION {schema}.put_service_run(
     in_trace_lines bigint, in_lost bigint, in_requested_by text, in_intent text, in_intent_lower bytea, in_machine text, in_pass text,
     artifact_names text[], artifact_longs text[], artifact_jsons text[],
     in_steps text[], in_timeline text[], in_events text[], in_trace text[],
-    in_principal text, in_key text, in_digest text, in_answer text, in_at bigint, in_over bigint,
+    in_principal text, in_key text, in_digest text, in_answer text, in_at bigint, in_over bigint, in_hashes text[],
     OUT outcome text, OUT number bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -131,6 +137,12 @@ BEGIN
         outcome := 'taken';
         RETURN;
     END IF;
+    SELECT array_position(in_hashes, kept.hash) INTO number
+        FROM {schema}.service_hashes kept WHERE kept.hash = ANY (in_hashes) AND kept.run <> in_run LIMIT 1;
+    IF FOUND THEN
+        outcome := 'hash taken';
+        RETURN;
+    END IF;
     IF in_key IS NOT NULL THEN
         IF EXISTS (SELECT FROM {schema}.service_answers kept
             WHERE kept.principal = in_principal AND kept.key = in_key AND kept.answered_at > in_over) THEN
@@ -141,6 +153,8 @@ BEGIN
         INSERT INTO {schema}.service_answers (principal, key, digest, json, answered_at)
             VALUES (in_principal, in_key, in_digest, in_answer, in_at);
     END IF;
+    INSERT INTO {schema}.service_hashes (hash, run)
+        SELECT DISTINCT given.hash, in_run FROM unnest(in_hashes) AS given (hash) ON CONFLICT (hash) DO NOTHING;
     -- After the maximum the count restarts: a cursor beyond the count lists all runs.
     INSERT INTO {schema}.service_news AS kept (one, changes) VALUES (true, 1)
         ON CONFLICT (one) DO UPDATE SET

@@ -87,6 +87,7 @@ fn change(run: &str, status: ServiceRunStatus, intent: &str) -> Change {
         trace: vec!["{}\0\u{1}".to_owned()],
         requested_by: Some("ada".to_owned()),
         answer: None,
+        hashes: Vec::new(),
     }
 }
 

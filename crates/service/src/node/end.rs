@@ -38,7 +38,8 @@ impl Graph {
         }
         let final_status = pass.state().final_status();
         let outcome = outcome(&work.artifacts, final_status, pass.state().reason());
-        let message = message(&outcome);
+        let plan = work.artifacts.tx_plan.as_ref().map_or("", |plan| &plan.summary);
+        let message = message(&outcome, plan);
         let mark = match final_status {
             FinalStatus::Ready | FinalStatus::Noop => TimelineStatus::Ok,
             FinalStatus::NeedsInput => TimelineStatus::NeedsInput,
@@ -94,11 +95,11 @@ fn blocked_by(artifacts: &Artifacts) -> String {
     judge.map_or_else(String::new, |result| format!("judge: {}", result.summary))
 }
 
-fn message(outcome: &RunOutcome) -> String {
+fn message(outcome: &RunOutcome, plan: &str) -> String {
     match outcome {
         RunOutcome::Ready { tx_requests } => match tx_requests.len() {
-            1 => "One transaction is ready. Please review and approve it.".to_owned(),
-            count => format!("{count} transactions are ready. Please review and approve them."),
+            1 => format!("One transaction is ready: {plan}. Please review and approve it."),
+            count => format!("{count} transactions are ready: {plan}. Please review and approve them."),
         },
         RunOutcome::NeedsInput { questions } => questions.join(" "),
         RunOutcome::Noop { summary } => format!("There is nothing to do: {summary}"),

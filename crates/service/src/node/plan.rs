@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{Graph, fatal, sure};
 use crate::artifact::{
-    MAX_ACTIONS, NeedsInput, PlanAnswer, PlannedBy, PlannerResult, Question, TxPlan, Units, WalletSnapshot,
+    Action, MAX_ACTIONS, NeedsInput, PlanAnswer, PlannedBy, PlannerResult, Question, TxPlan, Units,
+    WalletSnapshot,
 };
 use crate::config::{Chain, NATIVE_DECIMALS};
 use crate::limit::within;
@@ -158,6 +159,8 @@ impl Graph {
             Some(PlannerResult { planned_by, planner_fallback: fallback, missing: names.clone() });
         let PlanAnswer { actions, summary } = answer;
         let count = actions.len();
+        // The words of the intent and of a planner may say something else than the actions, which answers fill.
+        let summary = if actions.is_empty() { summary } else { describe(&actions) };
         work.artifacts.tx_plan = Some(TxPlan { actions, summary: summary.clone(), candidates: Vec::new() });
         if count == 0 {
             let status = if warns { TimelineStatus::Warn } else { TimelineStatus::Ok };
@@ -178,6 +181,20 @@ impl Graph {
         work.artifacts.needs_input = Some(NeedsInput { missing, questions: short, resume_from: node });
         Ok(Planned::Ask(ask))
     }
+}
+
+/// The actions in words.
+fn describe(actions: &[Action]) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "?".to_owned());
+    let described = actions.iter().map(|action| match action {
+        Action::Send { amount, asset, recipient } => {
+            format!("send {} {} to {}", value(amount), value(asset), value(recipient))
+        }
+        Action::Swap { amount_in, token_in, token_out, .. } => {
+            format!("swap {} {} for {}", value(amount_in), value(token_in), value(token_out))
+        }
+    });
+    described.collect::<Vec<_>>().join(", then ")
 }
 
 /// A question for each asset of which the wallet has too little.

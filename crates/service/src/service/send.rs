@@ -14,14 +14,29 @@ use crate::port::Receipt;
 use crate::rows::{RunStep, StepPhase};
 use crate::work::Work;
 
-/// The longest hash, in characters.
-const MAX_HASH: usize = 256;
+/// The largest number of digits of a hash.
+const MAX_DIGITS: usize = 128;
 
-fn check_hashes(tx_hashes: &[String]) -> Result<(), ServiceError> {
-    match tx_hashes.iter().map(|hash| hash.chars().count()).find(|count| *count > MAX_HASH) {
-        Some(got) => Err(invalid("tx_hashes", format!("got {got} characters, expected at most {MAX_HASH}"))),
-        None => Ok(()),
-    }
+/// The hashes in the form in which a run stores them: hexadecimal digits without their case.
+fn read_hashes(tx_hashes: &[String]) -> Result<Vec<String>, ServiceError> {
+    let read = |hash: &String| {
+        let digits = hash.strip_prefix("0x").unwrap_or_default();
+        if (1..=MAX_DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(hash.to_ascii_lowercase());
+        }
+        let shown: String = hash.chars().take(80).collect();
+        Err(invalid(
+            "tx_hashes",
+            format!("got {shown:?}, expected 0x and 1 to {MAX_DIGITS} hexadecimal digits"),
+        ))
+    };
+    tx_hashes.iter().map(read).collect()
+}
+
+/// Takes hashes for the run, so that no other run has one of them.
+fn take_hashes(work: &mut Work, tx_hashes: &[String]) {
+    let chain = work.run.record().chain_id().unwrap_or_default();
+    work.hashes.extend(tx_hashes.iter().map(|hash| format!("{chain}:{hash}")));
 }
 
 /// The transactions of an approved run.
@@ -101,7 +116,8 @@ impl Service {
     ///
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is neither APPROVED_READY nor SUBMITTED. [`ServiceError::Invalid`] for
-    /// no hash, a blank or repeated one, and for more hashes than transactions.
+    /// no hash, one of another form or a repeated one, and for more hashes than transactions.
+    /// [`ServiceStoreError::HashTaken`](crate::ServiceStoreError::HashTaken) for a transaction of another run.
     pub async fn tx_submitted(
         &self,
         run: &str,
@@ -115,15 +131,13 @@ impl Service {
             let at_ms = work.now_ms();
             work.run = match work.take_run() {
                 AnyServiceRun::ApprovedReady(run) => {
-                    check_hashes(tx_hashes)?;
-                    match run.submit(Submit::new(tx_hashes.iter().cloned(), actor, at_ms)) {
+                    match run.submit(Submit::new(read_hashes(tx_hashes)?, actor, at_ms)) {
                         Ok(run) => run.into(),
                         Err(back) => return Err(invalid("tx_hashes", back.error.to_string())),
                     }
                 }
                 AnyServiceRun::Submitted(mut run) => {
-                    check_hashes(tx_hashes)?;
-                    let appended = run.append_hashes(tx_hashes.iter().cloned());
+                    let appended = run.append_hashes(read_hashes(tx_hashes)?);
                     appended.map_err(|error| invalid("tx_hashes", error.to_string()))?;
                     run.into()
                 }
@@ -132,11 +146,77 @@ impl Service {
                     return Err(refused(work, Operation::TxSubmitted));
                 }
             };
+            let tx_hashes = read_hashes(tx_hashes)?;
+            take_hashes(work, &tx_hashes);
             let data = json!({ "tx_hashes": tx_hashes, "submitted_by": by });
             work.act(RunStep::TxSubmitted, StepPhase::Done, &caller, "", data);
             Ok(())
         };
         self.change(run, &caller, submit, |(), run| run).await
+    }
+
+    /// Replaces the hash of a transaction that is not mined as approved, such as one that a wallet sent again with a
+    /// higher fee, or a wrong one. Each replacement is a step.
+    ///
+    /// # Errors
+    /// [`ServiceError::Conflict`] for a run that is not SUBMITTED. [`ServiceError::Invalid`] for a hash that the run does
+    /// not have, for a new one of another form, and for a transaction that is mined as approved. [`ServiceError::Port`]
+    /// if the chain cannot be reached.
+    pub async fn replace_tx(
+        &self,
+        run: &str,
+        old: &str,
+        new: &str,
+        by: SubmittedBy,
+        caller: impl Into<Caller>,
+    ) -> Result<RunView, ServiceError> {
+        let caller = caller.into();
+        caller.check()?;
+        loop {
+            let row = self.store.load(run).await?;
+            self.check_key(&caller).await?;
+            let mut work = Work::of(row.clone(), &self.clock).map_err(unusable(run))?;
+            let mut submitted = match work.take_run() {
+                AnyServiceRun::Submitted(submitted) => submitted,
+                other => {
+                    work.run = other;
+                    return Err(refused(&work, Operation::TxSubmitted));
+                }
+            };
+            let new = read_hashes(&[new.to_owned()])?;
+            self.check_not_mined(&work.id, &submitted, old).await?;
+            let replaced = submitted.replace_hash(old, new[0].clone());
+            replaced.map_err(|error| invalid("tx_hashes", error.to_string()))?;
+            work.run = submitted.into();
+            take_hashes(&mut work, &new);
+            let data = json!({ "tx_hashes": new, "replaces": old, "submitted_by": by });
+            work.act(RunStep::TxSubmitted, StepPhase::Done, &caller, "", data);
+            if let Some(view) = self.store_change(row, work, &caller, |view| view).await? {
+                return Ok(view);
+            }
+        }
+    }
+
+    /// Refuses to replace the hash of a transaction that is mined as approved.
+    async fn check_not_mined(
+        &self,
+        id: &str,
+        run: &ServiceRun<Submitted>,
+        old: &str,
+    ) -> Result<(), ServiceError> {
+        let place = run.state().tx_hashes().iter().position(|hash| hash.eq_ignore_ascii_case(old));
+        let Some(request) = place.and_then(|place| run.state().tx_requests().get(place)) else {
+            return Ok(());
+        };
+        let approved: TxRequest =
+            serde_json::from_value(request.clone()).map_err(|error| unusable(id)(error.into()))?;
+        let call = self.graph.ports.receipts.receipt(approved.chain_id, old);
+        match within("the chain", self.config().port_limit, call).await? {
+            Some(receipt) if receipt.difference(old, &approved).is_none() => {
+                Err(invalid("replaces", format!("{old} is mined as approved; expected a hash that is not")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads the receipts of the sent transactions. A run is CONFIRMED when all its transactions are mined with success

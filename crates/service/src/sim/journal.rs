@@ -29,7 +29,11 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens the file, or creates it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let opened = File::options().create(true).read(true).write(true).truncate(false).open(path);
+        let mut options = File::options();
+        options.create(true).read(true).write(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let opened = options.open(path);
         let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         Ok(Journal { file: opened.map_err(told)?, path: path.to_owned(), known: (0, 0) })
     }

@@ -29,6 +29,12 @@ pub enum ServiceStoreError {
         /// The key.
         key: String,
     },
+    /// Another run has the transaction. Nothing of the change is stored.
+    #[error("another run has the transaction {hash:?}")]
+    HashTaken {
+        /// The hash, with its chain.
+        hash: String,
+    },
     /// The run is leased.
     #[error("run {run:?} is leased by {holder} for another {} ms", left.as_millis())]
     Held {

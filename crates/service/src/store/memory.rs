@@ -42,6 +42,8 @@ pub struct MemoryServiceStore {
 struct Runs {
     by_id: BTreeMap<String, Entry>,
     removed: BTreeSet<String>,
+    /// The runs of the hashes.
+    hashes: BTreeMap<String, String>,
     /// With the time of the change.
     answers: BTreeMap<RequestKey, (u64, KeyedAnswer)>,
     /// The number of the last change of any run.
@@ -103,7 +105,7 @@ impl MemoryServiceStore {
     ) -> Stored<u64> {
         let mut runs = self.lock();
         let next = runs.change + 1;
-        let key_taken = runs.key_taken(change);
+        let refused = runs.key_taken(change).or_else(|| runs.hash_taken(run, change));
         let entry = runs.by_id.get_mut(run);
         let entry = entry.ok_or_else(|| ServiceStoreError::NoRun { run: run.to_owned() })?;
         if let Some((lease, _)) = lease {
@@ -113,7 +115,7 @@ impl MemoryServiceStore {
         if current != version {
             return Err(ServiceStoreError::Version { run: run.to_owned(), got: version, current });
         }
-        if let Some(error) = key_taken {
+        if let Some(error) = refused {
             return Err(error);
         }
         match (&mut entry.lease, lease) {
@@ -126,6 +128,7 @@ impl MemoryServiceStore {
         entry.change = next;
         let version = entry.row.version;
         runs.note_answer(change);
+        runs.hashes.extend(change.hashes.iter().map(|hash| (hash.clone(), run.to_owned())));
         runs.change = next;
         drop(runs);
         self.changed.send_replace(next);
@@ -140,6 +143,13 @@ impl Runs {
         let (at_ms, _) = self.answers.get(&change.answer.as_ref()?.key)?;
         (at_ms.saturating_add(RequestKey::TERM_MS) > change.at_ms)
             .then(|| ServiceStoreError::KeyTaken { principal: principal.clone(), key: key.clone() })
+    }
+
+    /// The error for a change with a hash of another run.
+    fn hash_taken(&self, run: &str, change: &Change) -> Option<ServiceStoreError> {
+        let is_of_another = |hash: &&String| self.hashes.get(*hash).is_some_and(|owner| owner != run);
+        let hash = change.hashes.iter().find(is_of_another)?.clone();
+        Some(ServiceStoreError::HashTaken { hash })
     }
 
     fn note_answer(&mut self, change: &Change) {

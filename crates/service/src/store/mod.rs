@@ -157,7 +157,8 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`ServiceStoreError::NoRun`]. [`ServiceStoreError::Version`] if the run has another version.
-    /// [`ServiceStoreError::KeyTaken`] if the request has an answer. Nothing is stored then.
+    /// [`ServiceStoreError::KeyTaken`] if the request has an answer. [`ServiceStoreError::HashTaken`] if another run has a
+    /// hash, also a run that was removed. Nothing is stored then.
     async fn compare_and_set(
         &self,
         run: &str,

@@ -130,6 +130,7 @@ behaviours! { $
         refused_change_stores_nothing,
         one_of_concurrent_changes_wins,
         artifacts_are_replaced_and_removed,
+        transaction_belongs_to_one_run,
         unknown_run_is_an_error,
         removed_run_is_gone_and_its_id_taken,
         unfinished_run_is_not_removed;

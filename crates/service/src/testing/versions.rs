@@ -116,6 +116,32 @@ pub(super) async fn artifacts_are_replaced_and_removed(bench: &dyn ServiceBench)
     assert_eq!(json!(artifacts), json!({ "tx_plan": { "actions": [] } }));
 }
 
+pub(super) async fn transaction_belongs_to_one_run(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    for run in ["run_1", "run_2"] {
+        create(&*store, run, RUNNING).await;
+    }
+    let mut takes = change("run_1", RUNNING);
+    takes.hashes = vec!["1:0xa".into(), "1:0xb".into()];
+    store.compare_and_set("run_1", 1, &takes).await.unwrap();
+    // The run itself may have it again.
+    store.compare_and_set("run_1", 2, &takes).await.unwrap();
+    let (row, rows) = (store.load("run_2").await.unwrap(), all_rows(&*store, "run_2").await);
+    let mut other = change("run_2", RUNNING);
+    other.hashes = vec!["1:0xc".into(), "1:0xb".into()];
+    let error = bench.store().await.compare_and_set("run_2", 1, &other).await.unwrap_err();
+    assert!(matches!(&error, ServiceStoreError::HashTaken { hash } if hash == "1:0xb"), "{error}");
+    assert_eq!(store.load("run_2").await.unwrap(), row);
+    assert_eq!(all_rows(&*store, "run_2").await, rows);
+    // A removed run keeps its transactions.
+    let over = change("run_1", BLOCKED);
+    store.compare_and_set("run_1", 3, &over).await.unwrap();
+    store.delete("run_1").await.unwrap();
+    store.compare_and_set("run_2", 1, &other).await.unwrap_err();
+    other.hashes = vec!["1:0xc".into(), "2:0xb".into()];
+    store.compare_and_set("run_2", 1, &other).await.unwrap();
+}
+
 pub(super) async fn unknown_run_is_an_error(bench: &dyn ServiceBench) {
     let store = bench.store().await;
     let lease = ServiceLease { run: "run_1".into(), fence: 1 };

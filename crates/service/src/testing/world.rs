@@ -70,6 +70,7 @@ pub(super) fn change(run: &str, status: ServiceRunStatus) -> Change {
         trace: vec![json!({ "status": status.name() }).to_string()],
         requested_by: None,
         answer: None,
+        hashes: Vec::new(),
     }
 }
 

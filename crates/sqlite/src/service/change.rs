@@ -44,6 +44,7 @@ pub(super) fn apply(conn: &Connection, run: &str, version: u64, change: &Change,
         return Err(ServiceStoreError::Version { run: run.to_owned(), got: version, current }.into());
     }
     is_new_key(conn, change)?;
+    take_hashes(conn, run, change)?;
     change.apply_to(&mut row);
     put(conn, &row, next(conn)?, texts)?;
     add_rows(conn, run, Some(status), change, texts)?;
@@ -134,6 +135,23 @@ fn is_new_key(conn: &Connection, change: &Change) -> Kept<()> {
         .prepare_cached("SELECT 1 FROM service_answers WHERE principal = ?1 AND key = ?2 AND at_ms > ?3")?;
     if taken.exists(params![principal, key, over_until(change.at_ms)])? {
         return Err(ServiceStoreError::KeyTaken { principal: principal.clone(), key: key.clone() }.into());
+    }
+    Ok(())
+}
+
+/// Takes the hashes of the change for the run. None is taken before all are known to be free.
+fn take_hashes(conn: &Connection, run: &str, change: &Change) -> Kept<()> {
+    let mut other = conn.prepare_cached("SELECT 1 FROM service_hashes WHERE hash = ?1 AND run <> ?2")?;
+    for hash in &change.hashes {
+        if other.exists([hash, run])? {
+            return Err(ServiceStoreError::HashTaken { hash: hash.clone() }.into());
+        }
+    }
+    let mut take = conn.prepare_cached(
+        "INSERT INTO service_hashes (hash, run) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING",
+    )?;
+    for hash in &change.hashes {
+        take.execute([hash, run])?;
     }
     Ok(())
 }

@@ -151,6 +151,7 @@ async fn a_file_of_version_8_keeps_its_runs_and_takes_service_runs() {
             trace: Vec::new(),
             requested_by: None,
             answer: None,
+            hashes: Vec::new(),
         };
         ServiceStore::create(&store, "r1", &change).await.unwrap();
         assert_eq!(ServiceStore::load(&store, "r1").await.unwrap(), change.first_row("r1"));

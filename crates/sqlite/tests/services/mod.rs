@@ -88,6 +88,7 @@ fn change(run: &str, status: ServiceRunStatus, intent: &str) -> Change {
         trace: vec!["{}".to_owned()],
         requested_by: Some("ada".to_owned()),
         answer: None,
+        hashes: Vec::new(),
     }
 }
 

@@ -45,7 +45,7 @@ Exit codes:
      unusable")]
 pub(crate) struct Args {
     /// The address. Default: 127.0.0.1:7700
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", hide_default_value = true)]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", hide_default_value = true, value_parser = address)]
     listen: SocketAddr,
     /// The configuration of the graph: chain, allowlists, limits and scripted ports. Default: the built-in chain, with its
     /// tokens and its pool allowed
@@ -78,6 +78,11 @@ pub(crate) struct Args {
     drain_delay: Duration,
     #[command(flatten)]
     place: StoreArgs,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "expected an address with a port, such as 127.0.0.1:7700 or [::1]:7700".to_owned())
 }
 
 fn origin(text: &str) -> Result<String, String> {

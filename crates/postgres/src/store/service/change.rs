@@ -68,6 +68,11 @@ impl PostgresStore {
                 let RequestKey { principal, key } = kept.key.clone();
                 Err(ServiceStoreError::KeyTaken { principal, key })
             }
+            ("hash taken", _) => {
+                let place = usize::try_from(answer.number).unwrap_or(1).saturating_sub(1);
+                let hash = change.hashes.get(place).cloned().unwrap_or_default();
+                Err(ServiceStoreError::HashTaken { hash })
+            }
             _ => {
                 let fence = lease.map_or(0, |lease| lease.fence);
                 Err(refusal(&answer, run, fence, row.version.saturating_sub(1)))
@@ -114,6 +119,7 @@ struct Columns<'a> {
     key: Option<Text<'a>>,
     digest: Option<Text<'a>>,
     answer: Option<&'a str>,
+    hashes: Vec<Text<'a>>,
     times: [i64; 2],
 }
 
@@ -157,6 +163,7 @@ impl<'a> Columns<'a> {
             key: answer.map(|answer| Key::of(&answer.key.key).key),
             digest: answer.map(|answer| text(&answer.digest)),
             answer: texts.answer.as_deref(),
+            hashes: change.hashes.iter().map(|hash| text(hash)).collect(),
             times: [int(change.at_ms), over_until(change.at_ms)],
         })
     }
@@ -224,6 +231,7 @@ impl<'a> Columns<'a> {
             &self.answer,
             at,
             over,
+            &self.hashes,
         ]
     }
 }

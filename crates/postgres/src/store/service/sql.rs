@@ -106,4 +106,4 @@ impl Sql {
 }
 
 /// The number of parameters of the function that creates and changes runs.
-pub(super) const PUT: usize = 32;
+pub(super) const PUT: usize = 33;
