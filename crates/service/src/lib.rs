@@ -100,8 +100,8 @@ pub use service::{
     ServiceError, SubmittedBy,
 };
 pub use store::{
-    Change, KeyedAnswer, ListQuery, ListSort, MemoryServiceStore, RequestKey, RunInfo, RunPage, RunPosition,
-    ServiceChanges, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
+    Change, ChangeTexts, KeyedAnswer, ListQuery, ListSort, MemoryServiceStore, RequestKey, RunInfo, RunPage,
+    RunPosition, ServiceChanges, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
 };
 pub use work::UnusableRun;
 

@@ -119,7 +119,7 @@ fn rows_body(mut rows: Vec<Value>, limit: usize) -> Json<RowsBody> {
 }
 
 macro_rules! rows {
-    ($name:ident, $id:literal, $path:literal, $of:ident, $shown:path, $about:literal) => {
+    ($name:ident, $id:literal, $path:literal, $of:ident, $shown:expr, $about:literal) => {
         #[doc = $about]
         #[utoipa::path(
             get,
@@ -161,6 +161,20 @@ rows!(
     "Lists the timeline of a run: its executed nodes."
 );
 
+/// A trace line as JSON.
+fn line(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|_| line.into())
+}
+
+rows!(
+    trace,
+    "list_trace",
+    "/v1/runs/{id}/trace",
+    trace,
+    |text: &String| line(text),
+    "Lists the trace of a run: the recorded transitions of the run and of its passes."
+);
+
 /// Returns an artifact of a run.
 #[utoipa::path(
     get,
@@ -192,36 +206,6 @@ pub(crate) async fn artifact(
             Err(Problem::new(Code::NotFound, detail))
         }
     }
-}
-
-/// Lists the trace of a run: the recorded transitions of the run and of its passes.
-#[utoipa::path(
-    get,
-    path = "/v1/runs/{id}/trace",
-    operation_id = "list_trace",
-    tag = "rows",
-    params(
-        ("id" = String, Path, description = "The id"),
-        ("after" = Option<u64>, Query, description = "The number of the last known row"),
-        ("limit" = Option<u64>, Query, minimum = 1, maximum = 1000, description = "The size of the page; 200 if not said"),
-    ),
-    responses(
-        (status = 200, body = RowsBody, description = "A page of rows"),
-        (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-query`"),
-        (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
-        (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),
-    ),
-)]
-pub(crate) async fn trace(
-    State(app): State<App>,
-    id: Path<String>,
-    _reader: Reader,
-    parameters: Parameters,
-) -> Result<Json<RowsBody>, Problem> {
-    let (after, limit) = page(parameters)?;
-    let lines = app.service.trace(&id, after, limit + 1).await?;
-    let rows = lines.iter().map(|line| serde_json::from_str(line).unwrap_or(Value::Null)).collect();
-    Ok(rows_body(rows, limit))
 }
 
 /// Returns the whole trace of a run as lines of JSON, which `runstate check` reads.

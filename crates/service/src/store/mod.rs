@@ -4,6 +4,7 @@ mod change;
 mod error;
 mod list;
 mod memory;
+mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,6 +22,7 @@ pub use change::{Change, KeyedAnswer, RequestKey};
 pub use error::ServiceStoreError;
 pub use list::{ListQuery, ListSort, RunInfo, RunPage, RunPosition};
 pub use memory::MemoryServiceStore;
+pub use texts::ChangeTexts;
 
 /// The exclusive right to drive a run. Each lease of a run has a higher fencing token than the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! Creations and changes of service runs.
 
 use runstate::service_run::ServiceRunStatus;
-use runstate_service::{Change, RequestKey, ServiceStoreError, StoredRun};
+use runstate_service::{Change, ChangeTexts, RequestKey, ServiceStoreError, StoredRun};
 use rusqlite::{Connection, named_params, params};
 
 use super::read::head;
-use super::texts::{Texts, written};
 use super::{Kept, Stored};
 use crate::number::column;
 
-pub(super) fn create(conn: &Connection, run: &str, change: &Change, texts: &Texts) -> Kept<()> {
+pub(super) fn create(conn: &Connection, run: &str, change: &Change, texts: &ChangeTexts) -> Kept<()> {
     let mut used = conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM service_runs WHERE id = ?1) OR EXISTS (SELECT 1 FROM service_removed WHERE run = ?1)",
     )?;
@@ -29,7 +28,7 @@ pub(super) fn create(conn: &Connection, run: &str, change: &Change, texts: &Text
         ":run": run, ":status": row.status.name(), ":final": row.final_status.map(|status| status.name()),
         ":step": row.current_step.map(|step| step.to_string()), ":version": column(row.version),
         ":created": column(row.created_at_ms), ":updated": column(row.updated_at_ms), ":change": change_number,
-        ":lines": column(row.trace_lines), ":lost": row.lost, ":actors": written(&row.requested_by)?,
+        ":lines": column(row.trace_lines), ":lost": row.lost, ":actors": ChangeTexts::written(&row.requested_by)?,
         ":intent": row.intent, ":id_lower": run.to_lowercase(), ":intent_lower": row.intent.to_lowercase(),
         ":machine": texts.machine, ":pass": texts.pass,
     })?;
@@ -37,7 +36,13 @@ pub(super) fn create(conn: &Connection, run: &str, change: &Change, texts: &Text
 }
 
 /// Applies a change to the run of that version. Returns the new version.
-pub(super) fn apply(conn: &Connection, run: &str, version: u64, change: &Change, texts: &Texts) -> Kept<u64> {
+pub(super) fn apply(
+    conn: &Connection,
+    run: &str,
+    version: u64,
+    change: &Change,
+    texts: &ChangeTexts,
+) -> Kept<u64> {
     let mut row = head(conn, run, change)?;
     let (status, current) = (row.status, row.version);
     if current != version {
@@ -51,7 +56,7 @@ pub(super) fn apply(conn: &Connection, run: &str, version: u64, change: &Change,
     Ok(row.version)
 }
 
-fn put(conn: &Connection, row: &StoredRun, change_number: i64, texts: &Texts) -> Kept<()> {
+fn put(conn: &Connection, row: &StoredRun, change_number: i64, texts: &ChangeTexts) -> Kept<()> {
     let mut update = conn.prepare_cached(
         "UPDATE service_runs SET status = :status, final_status = :final, current_step = :step, version = :version, \
              updated_at_ms = :updated, change = :change, trace_lines = :lines, lost = :lost, requested_by = :actors, \
@@ -62,7 +67,7 @@ fn put(conn: &Connection, row: &StoredRun, change_number: i64, texts: &Texts) ->
         ":run": row.id, ":status": row.status.name(), ":final": row.final_status.map(|status| status.name()),
         ":step": row.current_step.map(|step| step.to_string()), ":version": column(row.version),
         ":updated": column(row.updated_at_ms), ":change": change_number, ":lines": column(row.trace_lines),
-        ":lost": row.lost, ":actors": written(&row.requested_by)?, ":intent": row.intent,
+        ":lost": row.lost, ":actors": ChangeTexts::written(&row.requested_by)?, ":intent": row.intent,
         ":intent_lower": row.intent.to_lowercase(), ":machine": texts.machine, ":pass": texts.pass,
     })?;
     Ok(())
@@ -84,7 +89,7 @@ fn add_rows(
     run: &str,
     before: Option<ServiceRunStatus>,
     change: &Change,
-    texts: &Texts,
+    texts: &ChangeTexts,
 ) -> Kept<()> {
     let mut put_artifact = conn.prepare_cached(
         "INSERT INTO service_artifacts (run, name, json) VALUES (?1, ?2, ?3) \
@@ -99,7 +104,7 @@ fn add_rows(
         };
     }
     let events = change.events(before);
-    let events: Vec<String> = events.iter().map(written).collect::<Stored<_>>()?;
+    let events: Vec<String> = events.iter().map(ChangeTexts::written).collect::<Stored<_>>()?;
     append(conn, "service_steps", run, &texts.steps)?;
     append(conn, "service_timeline", run, &texts.timeline)?;
     append(conn, "service_events", run, &events)?;
@@ -157,7 +162,7 @@ fn take_hashes(conn: &Connection, run: &str, change: &Change) -> Kept<()> {
 }
 
 /// Stores the answer of the change's request, and removes the answers that are over.
-fn note_answer(conn: &Connection, change: &Change, texts: &Texts) -> Kept<()> {
+fn note_answer(conn: &Connection, change: &Change, texts: &ChangeTexts) -> Kept<()> {
     let (Some(answer), Some(json)) = (&change.answer, &texts.answer) else { return Ok(()) };
     conn.prepare_cached("DELETE FROM service_answers WHERE at_ms <= ?1")?
         .execute([over_until(change.at_ms)])?;

@@ -4,14 +4,13 @@ mod change;
 mod leases;
 mod list;
 mod read;
-mod texts;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use runstate_service::{
-    Change, EventRow, KeyedAnswer, ListQuery, Numbered, RequestKey, RunPage, ServiceChanges, ServiceCursor,
-    ServiceLease, ServiceStore, ServiceStoreError, Step, StoredRun, TimelineEntry,
+    Change, ChangeTexts, EventRow, KeyedAnswer, ListQuery, Numbered, RequestKey, RunPage, ServiceChanges,
+    ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, Step, StoredRun, TimelineEntry,
 };
 use runstate_store::StoreError;
 use rusqlite::Connection;
@@ -20,7 +19,6 @@ use serde::de::DeserializeOwned;
 use crate::SqliteStore;
 use crate::error::{Fault, Outcome};
 use crate::time::Now;
-use texts::Texts;
 
 #[cfg(test)]
 pub(crate) use {leases::FIRST_READY, list::page_sql, read::CHANGES};
@@ -114,7 +112,7 @@ impl SqliteStore {
 #[async_trait]
 impl ServiceStore for SqliteStore {
     async fn create(&self, run: &str, change: &Change) -> Stored<()> {
-        let (run, texts) = (run.to_owned(), Texts::of(change)?);
+        let (run, texts) = (run.to_owned(), ChangeTexts::of(change)?);
         let change = change.clone();
         self.write_service(move |conn, _| change::create(conn, &run, &change, &texts)).await
     }
@@ -150,7 +148,7 @@ impl ServiceStore for SqliteStore {
         change: &Change,
         term: Option<Duration>,
     ) -> Stored<u64> {
-        let texts = Texts::of(change)?;
+        let texts = ChangeTexts::of(change)?;
         let (lease, change) = (lease.clone(), change.clone());
         let work = move |conn: &Connection, now: Now| {
             leases::check(conn, &lease)?;
@@ -162,7 +160,7 @@ impl ServiceStore for SqliteStore {
     }
 
     async fn compare_and_set(&self, run: &str, version: u64, change: &Change) -> Stored<u64> {
-        let (run, texts) = (run.to_owned(), Texts::of(change)?);
+        let (run, texts) = (run.to_owned(), ChangeTexts::of(change)?);
         let change = change.clone();
         self.write_service(move |conn, _| change::apply(conn, &run, version, &change, &texts)).await
     }

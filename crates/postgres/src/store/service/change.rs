@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use runstate::service_run::ServiceRunStatus;
-use runstate_service::{Change, RequestKey, ServiceLease, ServiceStoreError, StoredRun};
+use runstate_service::{Change, ChangeTexts, RequestKey, ServiceLease, ServiceStoreError, StoredRun};
 use tokio_postgres::types::ToSql;
 
 use super::load::{Head, head};
 use super::sql::PUT;
-use super::texts::{Texts, written};
 use super::{Answer, PostgresStore, Stored, failure, over_until, refusal};
 use crate::text::{Key, fits, int, longest, nat, text};
 use crate::time::span;
@@ -33,7 +32,7 @@ impl PostgresStore {
     /// The row of the run is read first, and the rows of the change follow from it. The statement that writes them holds
     /// for the read version alone, so it is the whole transaction.
     pub(super) async fn put_service_run(&self, run: &str, onto: Onto<'_>, change: &Change) -> Stored<u64> {
-        let texts = Texts::of(change)?;
+        let texts = ChangeTexts::of(change)?;
         let (version, lease, term) = match onto {
             Onto::Nothing => (None, None, None),
             Onto::Version(version) => (Some(version), None, None),
@@ -129,7 +128,7 @@ impl<'a> Columns<'a> {
         row: &'a StoredRun,
         before: Option<ServiceRunStatus>,
         change: &'a Change,
-        texts: &'a Texts,
+        texts: &'a ChangeTexts,
     ) -> Stored<Self> {
         let names = texts.artifacts.iter().map(|(name, _)| Key::of(name));
         let (artifact_names, artifact_longs) = names.map(|Key { key, long }| (key, long)).unzip();
@@ -147,7 +146,7 @@ impl<'a> Columns<'a> {
                 int(row.trace_lines),
                 row.lost.into(),
             ],
-            requested_by: written(&row.requested_by)?,
+            requested_by: ChangeTexts::written(&row.requested_by)?,
             intent: text(&row.intent),
             intent_lower: row.intent.to_lowercase().into_bytes(),
             machine: &texts.machine,
@@ -157,7 +156,7 @@ impl<'a> Columns<'a> {
             artifact_jsons: texts.artifacts.iter().map(|(_, json)| json.as_deref()).collect(),
             steps: &texts.steps,
             timeline: &texts.timeline,
-            events: change.events(before).iter().map(written).collect::<Stored<_>>()?,
+            events: change.events(before).iter().map(ChangeTexts::written).collect::<Stored<_>>()?,
             trace: change.trace.iter().map(|line| text(line)).collect(),
             principal: answer.map(|answer| Key::of(&answer.key.principal).key),
             key: answer.map(|answer| Key::of(&answer.key.key).key),

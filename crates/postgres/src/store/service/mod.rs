@@ -7,7 +7,6 @@ mod change;
 mod list;
 mod load;
 mod sql;
-mod texts;
 
 use std::time::Duration;
 

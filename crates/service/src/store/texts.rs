@@ -1,27 +1,37 @@
-//! A change as texts for columns, which are made before its transaction.
+//! A change as texts for the columns of a database.
 
-use runstate_service::Change;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Stored, failed};
+use super::{Change, ServiceStoreError};
 
-/// The texts of a change. Its events follow from the run, so they are made within the transaction.
-pub(super) struct Texts {
-    pub(super) machine: String,
-    pub(super) pass: Option<String>,
-    /// By name. None: the artifact is removed.
-    pub(super) artifacts: Vec<(String, Option<String>)>,
-    pub(super) steps: Vec<String>,
-    pub(super) timeline: Vec<String>,
-    pub(super) answer: Option<String>,
+type Stored<T> = Result<T, ServiceStoreError>;
+
+/// The JSON texts of a change, for a store in a database. Its events follow from the run, so they are no part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangeTexts {
+    /// The run as a machine.
+    pub machine: String,
+    /// The pass as a machine.
+    pub pass: Option<String>,
+    /// The artifacts that changed, by name. None: the artifact is removed.
+    pub artifacts: Vec<(String, Option<String>)>,
+    /// The new steps.
+    pub steps: Vec<String>,
+    /// The new timeline entries.
+    pub timeline: Vec<String>,
+    /// The answer to the request that makes the change.
+    pub answer: Option<String>,
 }
 
-impl Texts {
+impl ChangeTexts {
+    /// Makes the texts of a change.
+    ///
     /// # Errors
-    /// If a value has no JSON form, or a form that could not be read again.
-    pub(super) fn of(change: &Change) -> Stored<Texts> {
+    /// [`ServiceStoreError::Failed`] if a value has no JSON form, or a form that no store could read again.
+    pub fn of(change: &Change) -> Result<ChangeTexts, ServiceStoreError> {
         let artifact = |(name, value): (&String, &Option<Value>)| -> Stored<(String, Option<String>)> {
             let text = value.as_ref().map(|value| json(value, value, || format!("the artifact {name:?}")));
             Ok((name.clone(), text.transpose()?))
@@ -29,19 +39,27 @@ impl Texts {
         let steps =
             change.steps.iter().map(|step| json(step, &step.data, || format!("the step {}", step.step)));
         let answer = change.answer.as_ref().map(|kept| &kept.answer);
-        Ok(Texts {
+        Ok(ChangeTexts {
             machine: change.machine.to_json(),
             pass: change.pass.as_ref().map(|pass| pass.to_json()),
             artifacts: change.artifacts.iter().map(artifact).collect::<Stored<_>>()?,
             steps: steps.collect::<Stored<_>>()?,
-            timeline: change.timeline.iter().map(written).collect::<Stored<_>>()?,
+            timeline: change.timeline.iter().map(Self::written).collect::<Stored<_>>()?,
             answer: answer.map(|answer| json(answer, answer, || "the answer".to_owned())).transpose()?,
         })
     }
+
+    /// The text of a value that this program made.
+    ///
+    /// # Errors
+    /// [`ServiceStoreError::Failed`] if the value has no JSON form.
+    pub fn written(value: &impl Serialize) -> Result<String, ServiceStoreError> {
+        serde_json::to_string(value).map_err(|error| failed(format!("a value has no JSON form: {error}")))
+    }
 }
 
-pub(super) fn written(value: &impl Serialize) -> Stored<String> {
-    serde_json::to_string(value).map_err(|error| failed(format!("a value has no JSON form: {error}")))
+fn failed(reason: String) -> ServiceStoreError {
+    ServiceStoreError::Failed(reason.into())
 }
 
 /// The number of levels of a value from outside. The reader of JSON ends at 128, and rows have levels of their own.
@@ -53,7 +71,7 @@ fn json(value: &impl Serialize, part: &Value, what: impl Fn() -> String) -> Stor
         let most = format!("{} nests deeper than {MOST_LEVELS} levels", what());
         return Err(failed(format!("{most}, and could not be read again; nothing was stored")));
     }
-    let text = written(value)?;
+    let text = ChangeTexts::written(value)?;
     runstate::json::from_str::<IgnoredAny>(&text).map_err(|error| {
         failed(format!("{} could not be read again: {error}; nothing was stored", what()))
     })?;
