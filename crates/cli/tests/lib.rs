@@ -38,6 +38,8 @@ mod run;
 mod runs;
 mod schemas;
 mod seal;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(unix)]
 mod server;
 mod session;

@@ -1,23 +1,22 @@
 //! `runstate serve` and `runstate token`, as processes on the loopback address.
-#![cfg(feature = "serve")]
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-#[cfg(unix)]
-mod server;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::program::{Program, Running};
+#[cfg(unix)]
+use super::server;
+
 /// A server. It is killed at its drop.
 struct Server {
-    child: Child,
+    child: Running,
     address: SocketAddr,
 }
 
@@ -32,8 +31,8 @@ impl Drop for Server {
 /// An answer: the status and the body.
 type Answer = (u16, Value);
 
-fn runstate(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runstate"));
+fn runstate(folder: &Path, args: &[&str]) -> Program {
+    let mut command = Program::new(env!("CARGO_BIN_EXE_runstate"));
     command.args(args).current_dir(folder).env_remove("RUNSTATE_STORE");
     command
 }
@@ -269,7 +268,7 @@ fn signal_drains_the_server() {
     let mut first = [0; 12];
     watcher.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
-    let id = rustix::process::Pid::from_child(&server.child);
+    let id = rustix::process::Pid::from_raw(server.child.id().cast_signed()).unwrap();
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     let mut rest = Vec::new();
     // The stream breaks: a reset is an end too.

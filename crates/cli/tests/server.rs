@@ -33,7 +33,6 @@ impl Shared {
         self.0.url(&name)
     }
 
-    #[allow(dead_code, reason = "one of two test targets needs it")]
     pub(crate) fn port(&self) -> u16 {
         self.0.port()
     }
