@@ -55,7 +55,7 @@ pub(crate) struct Work {
     pub(crate) requested_by: Option<String>,
     /// The actors that created or resumed the run before.
     pub(crate) requesters: BTreeSet<String>,
-    /// The hashes that the run takes by this change, each with its chain.
+    /// The hashes of the transactions that confirm the run, each with its chain.
     pub(crate) hashes: Vec<String>,
     /// The number of lost leases, with the present one.
     pub(crate) lost: u32,

@@ -23,7 +23,7 @@ impl Units {
     /// The largest amount. A compiler writes it for an allowance without a limit, which has 256 bits on a real chain.
     pub const MAX: Units = Units(u128::MAX);
 
-    /// Parses a positive decimal number, for a token with so many decimals. None for any other text.
+    /// Parses a positive decimal number, for a token with that number of decimals. None for any other text.
     pub fn parse(text: &str, decimals: u8) -> Option<Units> {
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -38,7 +38,7 @@ impl Units {
         (units > 0).then_some(Units(units))
     }
 
-    /// The decimal number, for a token with so many decimals.
+    /// The decimal number, for a token with that number of decimals.
     pub fn decimal(self, decimals: u8) -> String {
         let places = usize::from(decimals);
         let text = format!("{:0>width$}", self.0, width = places + 1);

@@ -3,7 +3,7 @@
 use runstate::service_pass::{
     AnyServicePass, Clarify, Finalize, Finish, FinishReason, ServicePass, ServicePassStatus,
 };
-use runstate::service_run::{AnyServiceRun, FinalStatus, JudgeVerdict, RunOutcome};
+use runstate::service_run::{AgentStatus, AnyServiceRun, FinalStatus, JudgeVerdict, RunOutcome};
 use serde_json::json;
 
 use super::{Graph, sure};
@@ -39,7 +39,15 @@ impl Graph {
         let final_status = pass.state().final_status();
         let outcome = outcome(&work.artifacts, final_status, pass.state().reason());
         let plan = work.artifacts.tx_plan.as_ref().map_or("", |plan| &plan.summary);
-        let message = message(&outcome, plan);
+        let mut message = message(&outcome, plan);
+        // A person must know that a judge has objections.
+        let judge = work.artifacts.judge_result.as_ref().filter(|judge| judge.status == AgentStatus::Warn);
+        if let (FinalStatus::Ready, Some(judge)) = (final_status, judge) {
+            let issues = judge.issues.iter().map(String::as_str);
+            let said: Vec<&str> =
+                [judge.summary.as_str()].into_iter().chain(issues).filter(|it| !it.is_empty()).collect();
+            message.push_str(&format!(" The judge does not pass it: {}.", said.join("; ")));
+        }
         let mark = match final_status {
             FinalStatus::Ready | FinalStatus::Noop => TimelineStatus::Ok,
             FinalStatus::NeedsInput => TimelineStatus::NeedsInput,

@@ -1,5 +1,7 @@
 //! Transactions after their approval: the handout, the submission, and the receipts.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::try_join_all;
 use runstate::service_run::{
     AnyServiceRun, Confirm, Revert, ServiceRun, ServiceRunStatus, Submit, Submitted,
@@ -12,6 +14,7 @@ use crate::artifact::TxRequest;
 use crate::limit::within;
 use crate::port::Receipt;
 use crate::rows::{RunStep, StepPhase};
+use crate::store::ServiceStoreError;
 use crate::work::Work;
 
 /// The largest number of digits of a hash.
@@ -33,10 +36,9 @@ fn read_hashes(tx_hashes: &[String]) -> Result<Vec<String>, ServiceError> {
     tx_hashes.iter().map(read).collect()
 }
 
-/// Takes hashes for the run, so that no other run has one of them.
-fn take_hashes(work: &mut Work, tx_hashes: &[String]) {
-    let chain = work.run.record().chain_id().unwrap_or_default();
-    work.hashes.extend(tx_hashes.iter().map(|hash| format!("{chain}:{hash}")));
+/// The hash of a transaction with its chain.
+fn on_chain(chain_id: u64, hash: &str) -> String {
+    format!("{chain_id}:{hash}")
 }
 
 /// The transactions of an approved run.
@@ -67,7 +69,7 @@ pub enum SubmittedBy {
 pub struct Mismatch {
     /// The hash.
     pub hash: String,
-    /// The first field that differs.
+    /// The first field that differs; `run` for a transaction that confirmed another run.
     pub field: String,
 }
 
@@ -117,7 +119,6 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is neither APPROVED_READY nor SUBMITTED. [`ServiceError::Invalid`] for
     /// no hash, one of another form or a repeated one, and for more hashes than transactions.
-    /// [`ServiceStoreError::HashTaken`](crate::ServiceStoreError::HashTaken) for a transaction of another run.
     pub async fn tx_submitted(
         &self,
         run: &str,
@@ -147,7 +148,6 @@ impl Service {
                 }
             };
             let tx_hashes = read_hashes(tx_hashes)?;
-            take_hashes(work, &tx_hashes);
             let data = json!({ "tx_hashes": tx_hashes, "submitted_by": by });
             work.act(RunStep::TxSubmitted, StepPhase::Done, &caller, "", data);
             Ok(())
@@ -172,6 +172,7 @@ impl Service {
     ) -> Result<RunView, ServiceError> {
         let caller = caller.into();
         caller.check()?;
+        let mut is_free = false;
         loop {
             let row = self.store.load(run).await?;
             self.check_key(&caller).await?;
@@ -184,11 +185,19 @@ impl Service {
                 }
             };
             let new = read_hashes(&[new.to_owned()])?;
-            self.check_not_mined(&work.id, &submitted, old).await?;
+            if !is_free && self.is_mined_as_approved(&work.id, &submitted, old).await? {
+                // It may have confirmed another run: then it is free to be replaced here.
+                let poll = self.poll_tx(run, caller.actor.as_str()).await?;
+                is_free = poll.mismatches.iter().any(|mismatch| mismatch.hash.eq_ignore_ascii_case(old));
+                if !is_free {
+                    let reason = format!("{old} is mined as approved; expected a hash that is not");
+                    return Err(invalid("replaces", reason));
+                }
+                continue;
+            }
             let replaced = submitted.replace_hash(old, new[0].clone());
             replaced.map_err(|error| invalid("tx_hashes", error.to_string()))?;
             work.run = submitted.into();
-            take_hashes(&mut work, &new);
             let data = json!({ "tx_hashes": new, "replaces": old, "submitted_by": by });
             work.act(RunStep::TxSubmitted, StepPhase::Done, &caller, "", data);
             if let Some(view) = self.store_change(row, work, &caller, |view| view).await? {
@@ -197,30 +206,26 @@ impl Service {
         }
     }
 
-    /// Refuses to replace the hash of a transaction that is mined as approved.
-    async fn check_not_mined(
+    /// Returns whether the transaction with that hash is mined as approved.
+    async fn is_mined_as_approved(
         &self,
         id: &str,
         run: &ServiceRun<Submitted>,
         old: &str,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<bool, ServiceError> {
         let place = run.state().tx_hashes().iter().position(|hash| hash.eq_ignore_ascii_case(old));
         let Some(request) = place.and_then(|place| run.state().tx_requests().get(place)) else {
-            return Ok(());
+            return Ok(false);
         };
         let approved: TxRequest =
             serde_json::from_value(request.clone()).map_err(|error| unusable(id)(error.into()))?;
         let call = self.graph.ports.receipts.receipt(approved.chain_id, old);
-        match within("the chain", self.config().port_limit, call).await? {
-            Some(receipt) if receipt.difference(old, &approved).is_none() => {
-                Err(invalid("replaces", format!("{old} is mined as approved; expected a hash that is not")))
-            }
-            _ => Ok(()),
-        }
+        let receipt = within("the chain", self.config().port_limit, call).await?;
+        Ok(receipt.is_some_and(|receipt| receipt.difference(old, &approved).is_none()))
     }
 
     /// Reads the receipts of the sent transactions. A run is CONFIRMED when all its transactions are mined with success
-    /// and each one is the approved one; it is REVERTED when a mined one states no success. Otherwise it stays SUBMITTED.
+    /// and each one is the approved one; no transaction confirms two runs. It is REVERTED when a mined one states no success. Otherwise it stays SUBMITTED.
     ///
     /// # Errors
     /// [`ServiceError::Conflict`] for a run that is not SUBMITTED. [`ServiceError::Port`] if the chain cannot be
@@ -228,6 +233,8 @@ impl Service {
     pub async fn poll_tx(&self, run: &str, caller: impl Into<Caller>) -> Result<Poll, ServiceError> {
         let caller = caller.into();
         caller.check()?;
+        // The transactions that confirmed another run.
+        let mut taken = BTreeSet::new();
         loop {
             let row = self.store.load(run).await?;
             self.check_key(&caller).await?;
@@ -239,10 +246,14 @@ impl Service {
                     return Err(refused(&work, Operation::PollTx));
                 }
             };
-            let poll = self.poll(&mut work, submitted, &caller).await?;
-            // Further hashes may have come meanwhile: their receipts count too.
-            if let Some(poll) = self.store_change(row, work, &caller, |_| poll).await? {
-                return Ok(poll);
+            let poll = self.poll(&mut work, submitted, &caller, &taken).await?;
+            match self.store_change(row, work, &caller, |_| poll).await {
+                Ok(Some(poll)) => return Ok(poll),
+                // Further hashes came meanwhile: their receipts count too.
+                Ok(None) => {}
+                Err(ServiceError::Store(ServiceStoreError::HashTaken { hash }))
+                    if taken.insert(hash.clone()) => {}
+                Err(error) => return Err(error),
             }
         }
     }
@@ -252,6 +263,7 @@ impl Service {
         work: &mut Work,
         run: ServiceRun<Submitted>,
         caller: &Caller,
+        taken: &BTreeSet<String>,
     ) -> Result<Poll, ServiceError> {
         let approved: Vec<TxRequest> = run
             .state()
@@ -266,7 +278,8 @@ impl Service {
         let (mut mismatches, mut reverted) = (Vec::new(), None);
         for ((hash, approved), receipt) in sent().zip(&receipts) {
             if let Some(receipt) = receipt {
-                match receipt.difference(hash, approved) {
+                let of_another = taken.contains(&on_chain(approved.chain_id, hash)).then_some("run");
+                match receipt.difference(hash, approved).or(of_another) {
                     Some(field) => mismatches.push(Mismatch { hash: hash.clone(), field: field.to_owned() }),
                     None if !receipt.success => reverted = reverted.or(Some(hash.clone())),
                     None => {}
@@ -276,9 +289,13 @@ impl Service {
         let mined = receipts.len() == approved.len() && receipts.iter().all(Option::is_some);
         let at_ms = work.now_ms();
         let (phase, summary) = match mismatches.first() {
-            Some(Mismatch { hash, field }) => {
-                (StepPhase::Failed, format!("{hash} has another {field} than the approved transaction"))
-            }
+            Some(Mismatch { hash, field }) => (
+                StepPhase::Failed,
+                match &**field {
+                    "run" => format!("{hash} confirmed another run"),
+                    field => format!("{hash} has another {field} than the approved transaction"),
+                },
+            ),
             None => (StepPhase::Done, String::new()),
         };
         let count = receipts.iter().flatten().count();
@@ -290,6 +307,7 @@ impl Service {
             run.revert(Revert::new(reason, at_ms)).into()
         } else if mined && mismatches.is_empty() {
             work.step(RunStep::TxConfirmed.into(), StepPhase::Done, None, "", Value::Null);
+            work.hashes = sent().map(|(hash, approved)| on_chain(approved.chain_id, hash)).collect();
             match run.confirm(Confirm::new(at_ms)) {
                 Ok(run) => run.into(),
                 Err(back) => unreachable!("all transactions were sent: {}", back.error),

@@ -37,7 +37,7 @@ pub struct Change {
     pub trace: Vec<String>,
     /// The actor, if the change creates or resumes the run.
     pub requested_by: Option<String>,
-    /// The hashes of sent transactions that the run takes, each with its chain. No two runs have the same one.
+    /// The hashes of the transactions that confirm the run, each with its chain. No two runs have the same one.
     pub hashes: Vec<String>,
     /// The answer to the request that makes the change, for its repetition. Default: none, for a request without a key.
     pub answer: Option<KeyedAnswer>,
