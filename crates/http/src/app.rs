@@ -65,8 +65,8 @@ pub(crate) struct Rates {
 
 impl Rates {
     fn new(limits: &Limits) -> Self {
-        let limiter = |each_second: u32, at_once: u32| {
-            let (rate, burst) = (NonZeroU32::new(each_second)?, NonZeroU32::new(at_once)?);
+        let limiter = |each_second: u32, concurrency: u32| {
+            let (rate, burst) = (NonZeroU32::new(each_second)?, NonZeroU32::new(concurrency)?);
             Some(RateLimiter::hashmap(Quota::per_second(rate).allow_burst(burst)))
         };
         let (rate, burst) = limits.requests;
@@ -129,7 +129,7 @@ impl App {
     ) -> Self {
         App(Arc::new(Inner {
             hub: Arc::new(Hub::new(service.clone(), options.report.clone())),
-            requests: Arc::new(Semaphore::new(options.limits.at_once)),
+            requests: Arc::new(Semaphore::new(options.limits.concurrency)),
             rates: Rates::new(&options.limits),
             streams: Mutex::default(),
             in_progress: Mutex::default(),

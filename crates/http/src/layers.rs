@@ -74,7 +74,7 @@ pub(crate) async fn admit(State(app): State<App>, request: Request, next: Next) 
     let is_health = matches!(request.uri().path(), "/healthz" | "/readyz");
     let permit = Arc::clone(&app.requests).try_acquire_owned().ok();
     if permit.is_none() && !is_health {
-        let detail = format!("the server has {} requests at once", limits.at_once);
+        let detail = format!("the server has {} requests at once", limits.concurrency);
         return Problem::new(Code::Busy, detail).retry_after(1).into_response();
     }
     let mut request = request;

@@ -22,7 +22,7 @@ use crate::runs::{act, events, list, read};
     tags(
         (name = "runs", description = "Runs"),
         (name = "operations", description = "Operations on runs"),
-        (name = "rows", description = "What runs accumulate"),
+        (name = "rows", description = "Rows of runs"),
         (name = "server", description = "The server"),
     ),
     security(("token" = [])),

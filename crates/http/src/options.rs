@@ -38,7 +38,7 @@ pub struct Limits {
     /// Decisions of a principal in a second. Default: 5. Zero: any number.
     pub decisions: u32,
     /// Requests at once, without event streams. Default: 512.
-    pub at_once: usize,
+    pub concurrency: usize,
     /// Event streams of the server. Default: 2,000.
     pub streams: usize,
     /// Event streams of a principal. Default: 16.
@@ -62,7 +62,7 @@ impl Default for Limits {
             address: 8 * 1024,
             requests: (20, 40),
             decisions: 5,
-            at_once: 512,
+            concurrency: 512,
             streams: 2_000,
             streams_each: 16,
             operation_time: Duration::from_secs(45),

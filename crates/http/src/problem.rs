@@ -108,6 +108,9 @@ codes! {
     Busy = "busy", SERVICE_UNAVAILABLE, "The server takes no request now";
 }
 
+/// The largest number of members in a refusal.
+const MAX_ERRORS: usize = 100;
+
 /// An error of one member of the body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MemberError {
@@ -188,11 +191,12 @@ impl Problem {
     }
 
     /// The problem for members that cannot be used.
-    pub(crate) fn of_members(errors: Vec<MemberError>) -> Self {
+    pub(crate) fn of_members(mut errors: Vec<MemberError>) -> Self {
         let detail = match &errors[..] {
             [one] => format!("{}: {}", one.pointer, one.detail),
             more => format!("{} members cannot be used", more.len()),
         };
+        errors.truncate(MAX_ERRORS);
         let mut problem = Problem::new(Code::Invalid, detail);
         problem.0.errors = errors;
         problem
@@ -324,11 +328,7 @@ fn of_store(error: &ServiceStoreError) -> Problem {
         }
         ServiceStoreError::Version { .. } => Problem::new(Code::OtherVersion, said),
         ServiceStoreError::KeyTaken { .. } => Problem::new(Code::InProgress, said).retry_after(1),
-        ServiceStoreError::HashTaken { .. } => {
-            let detail =
-                "another run has this transaction; expected the hash of a transaction of this run".to_owned();
-            Problem::of_members(vec![MemberError { pointer: "/tx_hashes".to_owned(), detail }])
-        }
+        ServiceStoreError::HashTaken { .. } => Problem::new(Code::InProgress, said).retry_after(1),
         ServiceStoreError::Unavailable(_) => {
             Problem::new(Code::Unavailable, "the store cannot be reached").retry_after(1).caused_by(said)
         }

@@ -28,13 +28,13 @@ use crate::{layers, openapi, sim};
 ///
 /// ```
 /// let limits = runstate_http::Connections::default();
-/// assert_eq!((limits.at_once, limits.head), (4_096, 24 * 1024));
+/// assert_eq!((limits.concurrency, limits.head), (4_096, 24 * 1024));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Connections {
     /// The number of connections. Further ones wait. Default: 4,096.
-    pub at_once: usize,
+    pub concurrency: usize,
     /// The time for the head of a request. Default: 10 s.
     pub head_time: Duration,
     /// The largest head of a request, in bytes: the address and the headers. Default: 24 KiB.
@@ -46,7 +46,7 @@ pub struct Connections {
 impl Default for Connections {
     fn default() -> Self {
         let (head_time, grace) = (Duration::from_secs(10), Duration::from_secs(30));
-        Connections { at_once: 4_096, head_time, head: 24 * 1024, grace }
+        Connections { concurrency: 4_096, head_time, head: 24 * 1024, grace }
     }
 }
 
@@ -67,7 +67,7 @@ impl fmt::Debug for Server {
 
 impl Server {
     /// Reads the changes of the store for event streams and for requests that wait, until the future is dropped.
-    /// Without it they see what happened before they began.
+    /// Without it a stream has the events before its beginning alone.
     ///
     /// # Cancel safety
     /// If the future is dropped, no state is lost.
@@ -132,7 +132,7 @@ pub async fn serve(
     limits: Connections,
 ) -> io::Result<()> {
     let mut stop = pin!(stop);
-    let room = Arc::new(Semaphore::new(limits.at_once));
+    let room = Arc::new(Semaphore::new(limits.concurrency));
     let (ending, ended) = watch::channel(false);
     let mut connections = JoinSet::new();
     loop {

@@ -41,7 +41,7 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// Returns whether the principal may do what the role permits. Each role may read.
+    /// Returns whether the principal has the permissions of the role. Each role may read.
     pub fn has(&self, role: Role) -> bool {
         match role {
             Role::Viewer => !self.roles.is_empty(),
@@ -115,6 +115,9 @@ pub enum TokensError {
         /// The name.
         name: String,
     },
+    /// The file could not be read a moment ago.
+    #[error("{0}")]
+    Unreadable(String),
     /// The system gives no random bytes.
     #[error("the system gives no random bytes: {0}")]
     Random(String),
@@ -152,6 +155,8 @@ struct Known {
     looked_at_ms: Option<u64>,
     stamp: Option<(SystemTime, u64)>,
     tokens: Vec<TokenEntry>,
+    /// The error of the last look.
+    error: Option<String>,
 }
 
 impl Tokens {
@@ -230,10 +235,15 @@ impl Tokens {
             if self.stamp() != known.stamp || known.stamp.is_none() {
                 // After an error nothing is known, and the next look reads the file again.
                 *known = Known { looked_at_ms: Some(now_ms), ..Known::default() };
-                let (content, stamp) = self.read()?;
-                (known.tokens, known.stamp) = (content.tokens, stamp);
+                match self.read_served() {
+                    Ok((content, stamp)) => (known.tokens, known.stamp) = (content.tokens, stamp),
+                    Err(error) => known.error = Some(error.to_string()),
+                }
             }
             known.looked_at_ms = Some(now_ms);
+        }
+        if let Some(error) = &known.error {
+            return Err(TokensError::Unreadable(error.clone()));
         }
         let got = digest(token);
         // Each entry is compared, so that the time says nothing about the matching one.
@@ -262,6 +272,15 @@ impl Tokens {
         check_mode(&self.path).ok()?;
         let data = fs::metadata(&self.path).ok()?;
         Some((data.modified().ok()?, data.len()))
+    }
+
+    /// Reads the file of a server: a missing one admits nothing, and is an error.
+    fn read_served(&self) -> Result<(Content, Option<(SystemTime, u64)>), TokensError> {
+        let read = self.read()?;
+        match read.1 {
+            Some(_) => Ok(read),
+            None => Err(self.file_error(io::ErrorKind::NotFound.into())),
+        }
     }
 
     fn read(&self) -> Result<(Content, Option<(SystemTime, u64)>), TokensError> {

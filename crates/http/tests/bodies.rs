@@ -176,7 +176,7 @@ fn each_answer_has_the_headers_of_a_careful_server() {
 fn more_requests_than_the_server_takes_are_refused() {
     block_on(async {
         let mut options = runstate_http::Options::local();
-        options.limits.at_once = 0;
+        options.limits.concurrency = 0;
         let bench = Bench::with(options, |_| {});
         let refused = bench.get("/v1/runs").await;
         assert_eq!((refused.problem(), refused.header("retry-after")), ((503, "busy".into()), Some("1")));

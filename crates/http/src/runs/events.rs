@@ -67,7 +67,7 @@ pub(crate) async fn events(
     reader: Reader,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = last_id(&headers)?;
+    let (after, at_ms) = last_id(&headers)?;
     if *app.drain.borrow() > Drained::No {
         return Err(Problem::new(Code::Busy, "the server ends").retry_after(1));
     }
@@ -76,7 +76,12 @@ pub(crate) async fn events(
     let watch = app.hub.watch(&id);
     let run = app.service.get(&id).await?;
     let is_known = after == 0
-        || app.service.events(&id, after - 1, 1).await?.first().is_some_and(|row| row.seq == after);
+        || app
+            .service
+            .events(&id, after - 1, 1)
+            .await?
+            .first()
+            .is_some_and(|row| row.seq == after && at_ms.is_none_or(|at_ms| at_ms == row.row.at_ms));
     if !is_known {
         let detail = format!("Last-Event-ID: the run has no event {after}; connect without the header");
         return Err(Problem::new(Code::BadHeader, detail));
@@ -102,12 +107,19 @@ pub(crate) async fn events(
     Ok(Sse::new(events).keep_alive(keep_alive).into_response())
 }
 
-fn last_id(headers: &HeaderMap) -> Result<u64, Problem> {
-    let Some(id) = headers.get("last-event-id") else { return Ok(0) };
-    let seq = id.to_str().ok().and_then(|id| id.split('@').next()).and_then(|seq| seq.trim().parse().ok());
-    seq.ok_or_else(|| {
-        Problem::new(Code::BadHeader, "Last-Event-ID: expected the id of an event, such as 7@1769860800000")
-    })
+/// The number and the time of the last known event.
+fn last_id(headers: &HeaderMap) -> Result<(u64, Option<u64>), Problem> {
+    let Some(id) = headers.get("last-event-id") else { return Ok((0, None)) };
+    let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => text.parse::<u64>().ok(),
+        false => None,
+    };
+    let read = id.to_str().ok().and_then(|id| match id.split_once('@') {
+        Some((seq, at_ms)) => Some((number(seq)?, Some(number(at_ms)?))),
+        None => Some((number(id)?, None)),
+    });
+    let expected = "Last-Event-ID: expected the id of an event of this run, such as 7@1769860800000";
+    read.ok_or_else(|| Problem::new(Code::BadHeader, expected))
 }
 
 /// The error that breaks a stream.
@@ -153,6 +165,9 @@ impl Follower {
                 return Err(Broken);
             }
             if let Some(row) = self.rows.pop_front() {
+                if self.token.as_ref().is_some_and(|token| !self.app.is_valid(token)) {
+                    return Err(Broken);
+                }
                 return Ok(row);
             }
             if !self.caught_up {

@@ -40,7 +40,7 @@ const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since,
         ("since" = Option<String>, Query, format = DateTime, description = "The earliest time of creation, RFC 3339"),
         ("until" = Option<String>, Query, format = DateTime, description = "The time of creation that is too late, RFC 3339"),
         ("sort" = Option<String>, Query, pattern = "^(newest|oldest|changed)$", description = "`newest`, `oldest` or `changed`"),
-        ("limit" = Option<u64>, Query, minimum = 1, maximum = 200, description = "The size of the page; 50 if not said"),
+        ("limit" = Option<u64>, Query, minimum = 1, maximum = 200, description = "The size of the page. Default: 50"),
         ("cursor" = Option<String>, Query, description = "`next` of the page before, with the same query"),
     ),
     responses(

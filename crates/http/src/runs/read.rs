@@ -129,7 +129,7 @@ macro_rules! rows {
             params(
                 ("id" = String, Path, description = "The id"),
                 ("after" = Option<u64>, Query, description = "The number of the last known row"),
-                ("limit" = Option<u64>, Query, minimum = 1, maximum = 1000, description = "The size of the page; 200 if not said"),
+                ("limit" = Option<u64>, Query, minimum = 1, maximum = 1000, description = "The size of the page. Default: 200"),
             ),
             responses(
                 (status = 200, body = RowsBody, description = "A page of rows"),
