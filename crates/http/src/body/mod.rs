@@ -1,0 +1,9 @@
+//! The bodies of requests and answers.
+
+mod answer;
+mod request;
+
+pub(crate) use answer::{HandoutBody, ListBody, PollBody, RowsBody, RunBody, entry, step, timed};
+pub(crate) use request::{
+    ApproveBody, CreateBody, IncludeText, NoBody, RejectBody, ResumeBody, StatusText, SubmittedBody,
+};
