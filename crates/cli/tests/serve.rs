@@ -328,9 +328,12 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     std::fs::write(folder.path().join("typo.yaml"), "policy: {target: []}\n").unwrap();
+    std::fs::write(folder.path().join("target.yaml"), "policy: {targets: [zzz]}\n").unwrap();
+    std::fs::write(folder.path().join("slippage.yaml"), "slippage_bps: 20000\n").unwrap();
+    std::fs::write(folder.path().join("attempts.yaml"), "max_attempts: 1000000\n").unwrap();
     std::fs::write(folder.path().join("noise.yaml"), b"\xff\xfe\x00noise").unwrap();
     std::fs::write(folder.path().join("tokens.json"), "{}").unwrap();
-    let rows: [(&[&str], &str); 11] = [
+    let rows: [(&[&str], &str); 14] = [
         (
             &["--listen", "0.0.0.0:0"],
             "`runstate token new` makes a file for --tokens; or listen on 127.0.0.1",
@@ -340,6 +343,15 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
         (&["--listen", "0.0.0.0:0", "--tokens", "good.json"], "put a proxy with TLS before the server"),
         (&["--store", "file:runs"], "service runs have no store in folders; write sqlite:PATH"),
         (&["--graph", "typo.yaml"], "target"),
+        (
+            &["--graph", "target.yaml"],
+            "policy.targets: got \"zzz\", expected 0x and 1 to 62 hexadecimal digits",
+        ),
+        (
+            &["--graph", "slippage.yaml"],
+            "slippage_bps: got 20000, expected at most max_slippage_bps, which is 300",
+        ),
+        (&["--graph", "attempts.yaml"], "max_attempts: got 1000000, expected 1 to 10"),
         (&["--graph", "noise.yaml"], "cannot read noise.yaml"),
         (&["--graph", "none.yaml"], "cannot read none.yaml"),
         (&["--listen", &taken], "end the program that has the address, or name another one with --listen"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runstate_service::script::Script;
 use runstate_service::sim::SimChain;
-use runstate_service::{Config, PolicyRules, Ports};
+use runstate_service::{Config, PolicyRules, Ports, is_address};
 use serde::Deserialize;
 
 use super::time;
@@ -66,6 +66,7 @@ impl Graph {
         }
         *slippage_bps = read.slippage_bps.unwrap_or(*slippage_bps);
         *distinct_actors = read.distinct_actors;
+        check(&config)?;
         let mut ports = chain.ports();
         if let (Some(script), Some(file)) = (&read.script, file) {
             ports = scripted(&file.with_file_name("").join(script), ports)?;
@@ -74,8 +75,42 @@ impl Graph {
     }
 }
 
+/// The largest number of attempts of a pass.
+const MOST_ATTEMPTS: u32 = 10;
+
+/// Refuses values that no graph can have.
+fn check(config: &Config) -> Result<(), Failure> {
+    let refused = |reason: String| Err(Failure::new(format!("--graph: {reason}")));
+    let PolicyRules { targets, warn_slippage_bps: warn, max_slippage_bps: max, .. } = &config.policy;
+    if let Some(target) = targets.iter().find(|target| !is_address(target)) {
+        return refused(format!(
+            "policy.targets: got {target:?}, expected 0x and 1 to 62 hexadecimal digits"
+        ));
+    }
+    if *max > 10_000 || warn > max {
+        return refused(format!(
+            "policy: got warn_slippage_bps {warn} and max_slippage_bps {max}, expected the first one up to the second one, up to 10000"
+        ));
+    }
+    if config.slippage_bps > *max {
+        let got = config.slippage_bps;
+        return refused(format!(
+            "slippage_bps: got {got}, expected at most max_slippage_bps, which is {max}"
+        ));
+    }
+    if config.max_attempts.get() > MOST_ATTEMPTS {
+        return refused(format!("max_attempts: got {}, expected 1 to {MOST_ATTEMPTS}", config.max_attempts));
+    }
+    Ok(())
+}
+
 fn limit(text: &str) -> Result<Duration, Failure> {
     time(text).map_err(|error| Failure::new(format!("--graph: port_limit: {error}")))
+}
+
+/// The failure of a file. The reader of YAML begins its text with `error:` already.
+fn of_file(path: &Path, text: &str) -> Failure {
+    Failure::rendered(format!("{}: {}", path.display(), text.strip_prefix("error: ").unwrap_or(text)))
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {
@@ -87,11 +122,10 @@ fn read(path: &Path) -> Result<GraphFile, Failure> {
     if text.trim().is_empty() {
         return Ok(GraphFile::default());
     }
-    serde_saphyr::from_str(&text).map_err(|error| Failure::rendered(format!("{}: {error}", path.display())))
+    serde_saphyr::from_str(&text).map_err(|error| of_file(path, &error.to_string()))
 }
 
 fn scripted(path: &Path, ports: Ports) -> Result<Ports, Failure> {
-    let script = Script::from_yaml(&text_of(path)?)
-        .map_err(|error| Failure::rendered(format!("{}: {error}", path.display())))?;
+    let script = Script::from_yaml(&text_of(path)?).map_err(|error| of_file(path, &error.to_string()))?;
     Ok(script.ports_over(ports))
 }
