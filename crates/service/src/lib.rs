@@ -5,7 +5,7 @@
 //! and simulates transactions, applies a policy, and asks a judge. Its outcome is stored with the run. Then a person
 //! approves exactly the shown transactions, or rejects them.
 //!
-//! The outside is behind [ports](Ports): [`Wallet`], [`Planner`], [`Compiler`], [`Simulator`], [`Judge`] and
+//! The outside is behind [ports](Ports): [`Wallet`], [`Planner`], [`Compiler`], [`Decoder`], [`Simulator`], [`Judge`] and
 //! [`Receipts`]. No port sends a transaction. Each port has a time limit. [`sim`] has ports on a chain in this process, and
 //! `script` (feature `script`) ports whose replies a YAML file lists. `model` (feature `model`) has a planner and a judge on
 //! a model of agents, such as a stream session with retries and limits.
@@ -81,16 +81,17 @@ mod work;
 
 pub use artifact::{
     Action, AgentResult, Allowance, Artifacts, Candidate, Check, CheckStatus, Decision, DecisionAction,
-    FatalError, JudgeAnswer, MAX_ACTIONS, MissingSlot, NeedsInput, PlanAnswer, PlannedBy, PlannerResult,
-    PolicyResult, Question, RepairContext, RepairSummary, Severity, Simulation, SimulationMode,
-    SimulationStatus, TokenBalance, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units, WalletSnapshot,
+    DecodedCall, FatalError, JudgeAnswer, MAX_ACTIONS, MissingSlot, NeedsInput, PlanAnswer, PlannedBy,
+    PlannerResult, PolicyResult, Question, RepairContext, RepairSummary, Severity, Simulation,
+    SimulationMode, SimulationStatus, TokenBalance, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units,
+    WalletSnapshot,
 };
 pub use config::{Chain, Config, NATIVE_DECIMALS, PolicyRules, Token, is_address};
 pub use phrases::plan_phrase;
 pub use policy::{PolicyInput, decide, evaluate_policy};
 pub use port::{
-    CompileInput, Compiler, Judge, JudgeInput, Planner, PlannerInput, PortError, Ports, Receipt, Receipts,
-    Simulator, Wallet,
+    CompileInput, Compiler, Decoder, Judge, JudgeInput, Planner, PlannerInput, PortError, Ports, Receipt,
+    Receipts, Simulator, Wallet,
 };
 pub use rows::{
     EventRow, Numbered, RunStep, ServiceEvent, Step, StepName, StepPhase, TimelineEntry, TimelineStatus,

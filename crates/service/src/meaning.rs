@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::artifact::{Action, Candidate, TxCall, TxKind, TxRequest, Units};
+use crate::artifact::{Action, Candidate, DecodedCall, TxCall, TxKind, TxRequest, Units};
 use crate::config::Chain;
 use crate::slots;
 
@@ -16,16 +16,22 @@ fn equal(field: &str, got: impl fmt::Display, expected: impl fmt::Display) -> Re
     if same(&got, &expected) { Ok(()) } else { Err(format!("{field} is {got}, expected {expected}")) }
 }
 
-/// Checks that the transactions do what the actions ask for, as far as their fields and the described calls say. The
-/// call data itself is the compiler's: a simulation executes it.
+/// Compares the transactions with the actions and with the described calls: their fields, and their call data where a
+/// decoder has read it.
 pub(crate) fn check(
     actions: &[Action],
     candidates: &[Candidate],
     chain: &Chain,
     wallet: &str,
+    decoded: Option<&[Option<DecodedCall>]>,
 ) -> Result<(), String> {
     for (place, candidate) in candidates.iter().enumerate() {
-        fields(candidate, chain, wallet).map_err(|error| format!("transaction {}: {error}", place + 1))?;
+        let at_place = |error: String| format!("transaction {}: {error}", place + 1);
+        fields(candidate, chain, wallet).map_err(at_place)?;
+        if let Some(decoded) = decoded {
+            let decoded = decoded.get(place).and_then(Option::as_ref);
+            data(&candidate.call, decoded).map_err(at_place)?;
+        }
     }
     let works = candidates.iter().filter(|candidate| candidate.tx.kind != TxKind::Approve);
     let works: Vec<&Candidate> = works.collect();
@@ -61,6 +67,39 @@ fn fields(candidate: &Candidate, chain: &Chain, wallet: &str) -> Result<(), Stri
     }
     equal("to", to, target)?;
     equal("value", value, amount)
+}
+
+/// Compares decoded call data with the described call.
+fn data(call: &TxCall, decoded: Option<&DecodedCall>) -> Result<(), String> {
+    match (call, decoded) {
+        // It has no call data.
+        (TxCall::TransferNative { .. }, _) => Ok(()),
+        (
+            TxCall::TransferToken { recipient, amount, .. },
+            Some(DecodedCall::Transfer { recipient: to, amount: sent }),
+        ) => {
+            equal("the recipient in the call data", to, recipient)?;
+            equal("the amount in the call data", sent, amount)
+        }
+        (
+            TxCall::Approve { spender, amount, .. },
+            Some(DecodedCall::Approve { spender: allowed, amount: granted }),
+        ) => {
+            equal("the spender in the call data", allowed, spender)?;
+            equal("the amount in the call data", granted, amount)
+        }
+        (
+            TxCall::Swap { token_in, token_out, amount_in, min_out, .. },
+            Some(DecodedCall::Swap { token_in: sold, token_out: bought, amount_in: taken, min_out: least }),
+        ) => {
+            equal("token_in in the call data", sold, token_in)?;
+            equal("token_out in the call data", bought, token_out)?;
+            equal("amount_in in the call data", taken, amount_in)?;
+            equal("min_out in the call data", least, min_out)
+        }
+        (_, None) => Err("the call data cannot be read".to_owned()),
+        (call, Some(decoded)) => Err(format!("the call data is {decoded:?}, expected {call:?}")),
+    }
 }
 
 /// Compares a described call with its action.

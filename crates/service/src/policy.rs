@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::artifact::{
-    Candidate, Check, CheckStatus, Decision, DecisionAction, PolicyResult, Severity, Simulation,
+    Candidate, Check, CheckStatus, Decision, DecisionAction, DecodedCall, PolicyResult, Severity, Simulation,
     SimulationStatus, TxCall, TxPlan, TxRequest, Units,
 };
 use crate::config::{Chain, PolicyRules};
@@ -20,6 +20,9 @@ pub struct PolicyInput<'a> {
     pub requests: Option<&'a [TxRequest]>,
     /// The simulation.
     pub simulation: Option<&'a Simulation>,
+    /// The call data of the transactions as a decoder reads it, one for each. None: no decoder is configured, and the
+    /// policy warns.
+    pub decoded: Option<&'a [Option<DecodedCall>]>,
     /// The chain of the run.
     pub chain: Option<&'a Chain>,
     /// The address of the wallet.
@@ -124,13 +127,22 @@ fn required(input: &PolicyInput<'_>) -> Found {
     } else if !requests.iter().eq(input.candidates().iter().map(|candidate| &candidate.tx)) {
         fail("the transactions are not those of the plan")
     } else if let (Some(chain), Some(wallet)) = (input.chain, input.wallet) {
-        match meaning::check(actions, input.candidates(), chain, wallet) {
+        match meaning::check(actions, input.candidates(), chain, wallet, input.decoded) {
+            Ok(()) if input.decoded.is_none() && input.candidates().iter().any(is_call) => {
+                let reason =
+                    "no decoder reads the call data: it may do something else than the plan".to_owned();
+                (CheckStatus::Warn, reason, Vec::new())
+            }
             Ok(()) => pass(format!("{} transactions", requests.len())),
             Err(reason) => (CheckStatus::Fail, reason, Vec::new()),
         }
     } else {
         fail("the chain or the wallet is unknown")
     }
+}
+
+fn is_call(candidate: &Candidate) -> bool {
+    !matches!(candidate.call, TxCall::TransferNative { .. })
 }
 
 fn nothing_sent(input: &PolicyInput<'_>) -> Found {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::artifact::{
-    Action, Candidate, Decision, PolicyResult, RepairContext, Simulation, TxPlan, TxRequest, TxResult, Units,
-    WalletSnapshot,
+    Action, Candidate, Decision, DecodedCall, PolicyResult, RepairContext, Simulation, TxPlan, TxRequest,
+    TxResult, Units, WalletSnapshot,
 };
 use crate::config::Chain;
 
@@ -122,6 +122,12 @@ pub trait Compiler: Send + Sync {
     async fn compile(&self, input: &CompileInput<'_>) -> Result<Vec<Candidate>, PortError>;
 }
 
+/// The reader of call data. It is another program than the compiler, so that the policy need not believe the compiler.
+pub trait Decoder: Send + Sync {
+    /// Reads the call data of a transaction. None for data that it does not know, which blocks the run.
+    fn decode(&self, tx: &TxRequest) -> Option<DecodedCall>;
+}
+
 /// The simulator of transactions.
 #[async_trait]
 pub trait Simulator: Send + Sync {
@@ -228,6 +234,8 @@ pub struct Ports {
     pub planner: Option<Arc<dyn Planner>>,
     /// The compiler.
     pub compiler: Arc<dyn Compiler>,
+    /// The reader of call data. Default: none, and the policy warns.
+    pub decoder: Option<Arc<dyn Decoder>>,
     /// The simulator.
     pub simulator: Arc<dyn Simulator>,
     /// The judge. Default: none, and the policy alone decides.
@@ -239,6 +247,7 @@ pub struct Ports {
 impl fmt::Debug for Ports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ports")
+            .field("decoder", &self.decoder.is_some())
             .field("planner", &self.planner.is_some())
             .field("judge", &self.judge.is_some())
             .finish_non_exhaustive()

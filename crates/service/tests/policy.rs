@@ -1,9 +1,9 @@
 //! The eight checks, each one alone, and the scores.
 
 use runstate_service::{
-    Action, Candidate, Chain, CheckStatus, DecisionAction, PolicyInput, PolicyRules, Severity, Simulation,
-    SimulationMode, SimulationStatus, Token, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units, decide,
-    evaluate_policy,
+    Action, Candidate, Chain, CheckStatus, DecisionAction, DecodedCall, PolicyInput, PolicyRules, Severity,
+    Simulation, SimulationMode, SimulationStatus, Token, TxCall, TxKind, TxPlan, TxRequest, TxResult, Units,
+    decide, evaluate_policy,
 };
 
 const IDS: [&str; 8] = [
@@ -24,6 +24,29 @@ struct Case {
     plan: TxPlan,
     requests: Vec<TxRequest>,
     simulation: Simulation,
+    decoded: Decoded,
+}
+
+/// The reading of a decoder.
+#[derive(Clone)]
+enum Decoded {
+    /// The described calls.
+    Honest,
+    /// These calls.
+    Other(Vec<Option<DecodedCall>>),
+    /// There is no decoder.
+    None,
+}
+
+fn honest(call: &TxCall) -> Option<DecodedCall> {
+    Some(match call.clone() {
+        TxCall::TransferNative { .. } => return None,
+        TxCall::TransferToken { recipient, amount, .. } => DecodedCall::Transfer { recipient, amount },
+        TxCall::Approve { spender, amount, .. } => DecodedCall::Approve { spender, amount },
+        TxCall::Swap { token_in, token_out, amount_in, min_out, .. } => {
+            DecodedCall::Swap { token_in, token_out, amount_in, min_out }
+        }
+    })
 }
 
 fn tx(kind: TxKind, to: &str) -> TxRequest {
@@ -70,6 +93,7 @@ fn clean() -> Case {
         },
         requests: candidates.iter().map(|candidate| candidate.tx.clone()).collect(),
         plan: TxPlan { actions: vec![action], summary: "swap".into(), candidates },
+        decoded: Decoded::Honest,
         simulation: Simulation {
             status: SimulationStatus::Ok,
             mode: SimulationMode::Sequential,
@@ -88,10 +112,16 @@ fn swap_of(case: &mut Case) -> &mut TxCall {
 fn found(edit: impl FnOnce(&mut Case)) -> Vec<(&'static str, CheckStatus)> {
     let mut case = clean();
     edit(&mut case);
+    let decoded: Option<Vec<_>> = match case.decoded.clone() {
+        Decoded::Honest => Some(case.plan.candidates.iter().map(|it| honest(&it.call)).collect()),
+        Decoded::Other(calls) => Some(calls),
+        Decoded::None => None,
+    };
     let input = PolicyInput {
         plan: Some(&case.plan),
         requests: Some(&case.requests),
         simulation: Some(&case.simulation),
+        decoded: decoded.as_deref(),
         chain: Some(&chain()),
         wallet: Some("0xA"),
     };
@@ -200,6 +230,43 @@ fn transactions_do_what_the_actions_ask_for() {
         case.plan.actions = vec![Action::Send { amount, asset, recipient }];
     };
     assert_eq!(found(sends), fails, "an exchange is no transfer");
+}
+
+#[test]
+fn call_data_is_that_of_the_described_call() {
+    let fails = [("required_artifacts", CheckStatus::Fail)];
+    let reads = |place: usize, call: Option<DecodedCall>| {
+        found(move |case| {
+            let mut calls: Vec<_> = case.plan.candidates.iter().map(|it| honest(&it.call)).collect();
+            calls[place] = call;
+            case.decoded = Decoded::Other(calls);
+        })
+    };
+    let approve =
+        |spender: &str, amount| Some(DecodedCall::Approve { spender: spender.into(), amount: Units(amount) });
+    let swap = |sold: &str, bought: &str, amount_in, min_out| {
+        let (token_in, token_out) = (sold.to_owned(), bought.to_owned());
+        Some(DecodedCall::Swap { token_in, token_out, amount_in: Units(amount_in), min_out: Units(min_out) })
+    };
+    assert_eq!(reads(0, approve("0x2", 100)), []);
+    assert_eq!(reads(1, swap("0x1", "0x3", 100, 995)), []);
+    for other in [approve("0xbad", 100), approve("0x2", 101), None, swap("0x1", "0x3", 100, 995)] {
+        assert_eq!(reads(0, other.clone()), fails, "{other:?}");
+    }
+    let others = [
+        swap("0x3", "0x3", 100, 995),
+        swap("0x1", "0x1", 100, 995),
+        swap("0x1", "0x3", 101, 995),
+        swap("0x1", "0x3", 100, 0),
+        approve("0x2", 100),
+        None,
+    ];
+    for other in others {
+        assert_eq!(reads(1, other.clone()), fails, "{other:?}");
+    }
+    assert_eq!(found(|case| case.decoded = Decoded::Other(Vec::new())), fails);
+    let unread = found(|case| case.decoded = Decoded::None);
+    assert_eq!(unread, [("required_artifacts", CheckStatus::Warn)], "a person must know it");
 }
 
 #[test]

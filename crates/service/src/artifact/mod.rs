@@ -18,7 +18,9 @@ pub use input::{Allowance, FatalError, MissingSlot, NeedsInput, Question, TokenB
 pub use plan::{
     Action, MAX_ACTIONS, PlanAnswer, PlannedBy, PlannerResult, RepairContext, RepairSummary, TxPlan,
 };
-pub use tx::{Candidate, Simulation, SimulationMode, SimulationStatus, TxCall, TxKind, TxRequest, TxResult};
+pub use tx::{
+    Candidate, DecodedCall, Simulation, SimulationMode, SimulationStatus, TxCall, TxKind, TxRequest, TxResult,
+};
 pub use units::Units;
 pub use verdict::{
     AgentResult, Check, CheckStatus, Decision, DecisionAction, JudgeAnswer, PolicyResult, Severity,

@@ -82,6 +82,37 @@ pub enum TxCall {
     },
 }
 
+/// The meaning of call data, as a [`Decoder`](crate::Decoder) reads it from the transaction itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodedCall {
+    /// A transfer of the called token.
+    Transfer {
+        /// The recipient.
+        recipient: String,
+        /// The amount.
+        amount: Units,
+    },
+    /// An allowance of the called token.
+    Approve {
+        /// The contract that may take the token.
+        spender: String,
+        /// The allowed amount.
+        amount: Units,
+    },
+    /// An exchange by the called contract.
+    Swap {
+        /// The address of the sold token.
+        token_in: String,
+        /// The address of the bought token.
+        token_out: String,
+        /// The sold amount.
+        amount_in: Units,
+        /// The least amount that the wallet accepts.
+        min_out: Units,
+    },
+}
+
 /// A compiled transaction with its meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

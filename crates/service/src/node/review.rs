@@ -16,8 +16,15 @@ use crate::work::Work;
 
 impl Graph {
     pub(super) fn policy(&self, work: &mut Work, pass: ServicePass<PolicyEval>) -> AnyServicePass {
+        let candidates = work.artifacts.tx_plan.as_ref().map_or(&[][..], |plan| &plan.candidates);
+        let decoded: Option<Vec<_>> = self
+            .ports
+            .decoder
+            .as_ref()
+            .map(|decoder| candidates.iter().map(|candidate| decoder.decode(&candidate.tx)).collect());
         let chain_and_wallet = self.chain_and_wallet(&work.run).ok();
         let input = PolicyInput {
+            decoded: decoded.as_deref(),
             chain: chain_and_wallet.as_ref().map(|(chain, _)| *chain),
             wallet: chain_and_wallet.as_ref().map(|(_, wallet)| wallet.as_str()),
             plan: work.artifacts.tx_plan.as_ref(),

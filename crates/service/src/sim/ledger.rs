@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{TxRequest, Units};
+use crate::artifact::{DecodedCall, TxRequest, Units};
 
 /// The call data of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,11 +23,23 @@ impl SimCall {
         format!("0x{digits}")
     }
 
-    fn read(data: &str) -> Option<Self> {
+    pub(super) fn read(data: &str) -> Option<Self> {
         let digits = data.strip_prefix("0x")?.as_bytes();
         let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
         let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
         serde_json::from_slice(&bytes?).ok()
+    }
+}
+
+impl From<SimCall> for DecodedCall {
+    fn from(call: SimCall) -> Self {
+        match call {
+            SimCall::Transfer { recipient, amount } => DecodedCall::Transfer { recipient, amount },
+            SimCall::Approve { spender, amount } => DecodedCall::Approve { spender, amount },
+            SimCall::Swap { token_in, token_out, amount_in, min_out } => {
+                DecodedCall::Swap { token_in, token_out, amount_in, min_out }
+            }
+        }
     }
 }
 

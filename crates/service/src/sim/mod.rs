@@ -17,11 +17,13 @@ use async_trait::async_trait;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::artifact::{Allowance, Candidate, TokenBalance, TxRequest, TxResult, Units, WalletSnapshot};
+use crate::artifact::{
+    Allowance, Candidate, DecodedCall, TokenBalance, TxRequest, TxResult, Units, WalletSnapshot,
+};
 use crate::config::{Chain, Config, PolicyRules, Token};
-use crate::port::{CompileInput, Compiler, PortError, Ports, Receipt, Receipts, Simulator, Wallet};
+use crate::port::{CompileInput, Compiler, Decoder, PortError, Ports, Receipt, Receipts, Simulator, Wallet};
 use journal::{Entry, Journal};
-use ledger::Ledger;
+use ledger::{Ledger, SimCall};
 
 /// A chain in this process. Clones share it.
 ///
@@ -126,6 +128,7 @@ impl SimChain {
             wallet: Arc::new(self.clone()),
             planner: None,
             compiler: Arc::new(self.clone()),
+            decoder: Some(Arc::new(self.clone())),
             simulator: Arc::new(self.clone()),
             judge: None,
             receipts: Arc::new(self.clone()),
@@ -294,6 +297,12 @@ impl Compiler for SimChain {
         let state = self.reached(input.chain.id)?;
         compile::compile(&state.ledger, input)
             .map_err(|reason| PortError::Refused { port: "the compiler", reason })
+    }
+}
+
+impl Decoder for SimChain {
+    fn decode(&self, tx: &TxRequest) -> Option<DecodedCall> {
+        SimCall::read(&tx.data).map(DecodedCall::from)
     }
 }
 

@@ -118,6 +118,7 @@ impl World {
             wallet: Arc::<Port>::clone(&port),
             planner: Some(Arc::<Port>::clone(&port)),
             compiler: Arc::<Port>::clone(&port),
+            decoder: Some(Arc::new(chain.clone())),
             simulator: Arc::<Port>::clone(&port),
             judge: Some(port),
             receipts: Arc::new(chain.clone()),
