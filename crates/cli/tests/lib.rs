@@ -1,6 +1,8 @@
 //! The real binary, run as a person or a script runs it; a module per command.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+#[cfg(not(feature = "serve"))]
+mod absent;
 mod check;
 mod crash;
 mod decide;

@@ -1,5 +1,7 @@
 //! The commands: each file has its arguments and its action.
 
+#[cfg(not(feature = "serve"))]
+mod absent;
 mod approvals;
 mod cancel;
 mod check;
@@ -90,6 +92,12 @@ enum Command {
     Serve(serve::Args),
     #[cfg(feature = "serve")]
     Token(token::Args),
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true)]
+    Serve(absent::Args),
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true)]
+    Token(absent::Args),
     Schema(schema::Args),
     Seal(seal::Args),
     Stream(stream::Args),
@@ -127,6 +135,10 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::run(&args),
         #[cfg(feature = "serve")]
         Command::Token(args) => token::run(&args, out),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(args) => absent::run("serve", &args),
+        #[cfg(not(feature = "serve"))]
+        Command::Token(args) => absent::run("token", &args),
         Command::Schema(args) => Ok(schema::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
         Command::Stream(args) => stream::run(&args, out),

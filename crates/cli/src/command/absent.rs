@@ -1,0 +1,20 @@
+//! Commands of a feature that this program was built without.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// A command of the feature `serve`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    rest: Vec<String>,
+}
+
+/// # Errors
+/// Always: the failure names the feature.
+pub(crate) fn run(name: &str, _: &Args) -> Result<Exit, Failure> {
+    let said = format!("this program was built without the command `{name}`");
+    let help = "build it with the feature: `cargo install runstate-cli --features serve`, or in this repository \
+                `cargo run -p runstate-cli --features serve --`";
+    Err(Failure::new(said).with_help(help))
+}
