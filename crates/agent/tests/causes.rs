@@ -9,7 +9,7 @@ use runstate_agent::event::{CallOutcome, EventKind};
 
 use super::parts::{Bit, World};
 
-/// The state of a call whose question expired.
+/// The state of a call with an expired question.
 pub(crate) const EXPIRED: &str = "Cancelled";
 
 fn cause(state: &RunState) -> CancelCause {

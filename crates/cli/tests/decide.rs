@@ -39,7 +39,7 @@ fn executions(session: &Session) -> i64 {
     stores::executions(&stores::open(session, RUNS))
 }
 
-/// The state of a call whose question expired, as the scenario of an expiry has it.
+/// The state of a call with an expired question, as the scenario of an expiry has it.
 pub(crate) fn expired() -> String {
     let trace = std::fs::read_to_string(format!("{ROOT}/scenarios/expiry.trace")).unwrap();
     let left = |line: &str| {

@@ -122,7 +122,7 @@ fn runs_parked_by_every_version_resume_in_postgres() {
 }
 
 /// The graphs of the newest format are those of now, or a migration leads from them here. That it does so is held by the
-/// tests above, which resume what is parked.
+/// tests above, which resume the parked runs.
 #[test]
 fn no_change_since_strands_what_is_parked() {
     let newest = formats().pop().unwrap();

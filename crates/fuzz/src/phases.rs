@@ -1,4 +1,4 @@
-//! What the fuzzer sends: each transition, each illegal event, and random sequences.
+//! The events that the fuzzer sends: each transition, each illegal event, and random sequences.
 
 use std::collections::BTreeSet;
 

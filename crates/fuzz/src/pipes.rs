@@ -11,7 +11,7 @@ pub(crate) const LINE: usize = 1024 * 1024;
 /// The part of standard error that is kept, in bytes.
 const KEPT: usize = 64 * 1024;
 
-/// What a program wrote.
+/// The output of a program.
 #[derive(Debug)]
 pub(crate) enum Line {
     Text(String),

@@ -107,7 +107,7 @@ impl Drop for StreamPermit {
     }
 }
 
-/// A key whose request is in progress.
+/// The key of a request in progress.
 struct Progress {
     app: App,
     key: (String, String),

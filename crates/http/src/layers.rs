@@ -99,7 +99,7 @@ impl Permit {
     }
 }
 
-/// The answer to a request whose handler panicked. The text of the panic stays inside.
+/// The answer after a panic of the handler. The text of the panic stays inside.
 pub(crate) fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     Problem::new(Code::Internal, "the server failed").into_response()
 }

@@ -175,7 +175,7 @@ impl Members {
         self.refuse(name, format!("got {}, expected {expected}", kind(got)));
     }
 
-    /// Takes a text whose number of characters is in the range.
+    /// Takes a text with a number of characters in the range.
     pub(crate) fn text(&mut self, names: &[&'static str], chars: RangeInclusive<usize>) -> Option<String> {
         let expected = format!("a text of {} to {} characters", chars.start(), chars.end());
         match self.take(names)? {

@@ -112,7 +112,7 @@ impl Options {
         Options { access: Access::Local, origins: Vec::new(), drives: true, sim: None, report: None, limits }
     }
 
-    /// The options of a server whose users have tokens.
+    /// The options of a server with tokens.
     pub fn with_tokens(tokens: Tokens) -> Self {
         let access = Access::Tokens(tokens);
         Options {

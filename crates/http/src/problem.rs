@@ -160,7 +160,7 @@ pub struct ProblemBody {
     title: String,
     /// The status of the answer.
     status: u16,
-    /// The reason, and what to do.
+    /// The reason, and the remedy.
     detail: String,
     /// The path of the request.
     instance: String,

@@ -102,7 +102,7 @@ pub struct Config {
     pub max_attempts: NonZeroU32,
     /// The time limit of each port. Default: 30 s.
     pub port_limit: Duration,
-    /// The slippage of a swap whose plan has none, in hundredths of a percent. Default: 50.
+    /// The slippage of a swap without one in its plan, in hundredths of a percent. Default: 50.
     pub slippage_bps: u32,
     /// Whether an actor that created or resumed a run may not approve it. Default: false.
     pub distinct_actors: bool,

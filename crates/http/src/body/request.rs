@@ -114,7 +114,7 @@ pub(crate) struct ApproveBody {
     /// A note.
     #[schema(max_length = 2000)]
     pub(crate) notes: Option<String>,
-    /// The person for whom the caller decides. The actor of the decision stays the name of the token.
+    /// The represented person. The actor of the decision stays the name of the token.
     #[schema(
         min_length = 1,
         max_length = 200,
@@ -151,7 +151,7 @@ pub(crate) struct RejectBody {
     /// The reason.
     #[schema(max_length = 2000)]
     pub(crate) reason: Option<String>,
-    /// The person for whom the caller decides. The actor of the decision stays the name of the token.
+    /// The represented person. The actor of the decision stays the name of the token.
     #[schema(
         min_length = 1,
         max_length = 200,

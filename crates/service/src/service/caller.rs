@@ -19,7 +19,7 @@ const MAX_NAME: usize = 200;
 pub struct Caller {
     /// The actor: 1 to 200 characters. It stands in the steps of the run, and in its decisions.
     pub actor: String,
-    /// The person for whom the actor acts: at most 200 characters. The step has it; it permits nothing.
+    /// The person that the actor represents: at most 200 characters. The step has it; it permits nothing.
     pub on_behalf_of: Option<String>,
     /// The version that the run must have. Default: any.
     pub version: Option<u64>,

@@ -31,7 +31,7 @@ struct GraphFile {
     max_attempts: Option<NonZeroU32>,
     /// The time limit of each port, such as `30s`.
     port_limit: Option<String>,
-    /// The slippage of a swap whose plan has none, in hundredths of a percent.
+    /// The slippage of a swap without one in its plan, in hundredths of a percent.
     slippage_bps: Option<u32>,
     /// Whether an actor that created or resumed a run may not approve it.
     distinct_actors: bool,
