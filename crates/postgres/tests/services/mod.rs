@@ -1,19 +1,15 @@
 //! Service runs in the schema: their contract, the order of changes, and any texts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::service_run::ServiceRunStatus::{self, Running};
-use runstate::service_run::{AnyServiceRun, Block, ServiceRun, ServiceRunRecord, Start};
-use runstate::snapshot::Snapshot;
 use runstate_agent::async_trait;
 use runstate_postgres::PostgresStore;
 use runstate_runtime::clock::SetClock;
-use runstate_service::testing::ServiceBench;
+use runstate_service::testing::{ServiceBench, example_change};
 use runstate_service::{
-    Change, KeyedAnswer, ListQuery, RequestKey, RunStep, ServiceCursor, ServiceStore, ServiceStoreError,
-    Step, StepPhase, TimelineEntry, TimelineStatus,
+    Change, KeyedAnswer, ListQuery, RequestKey, ServiceCursor, ServiceStore, ServiceStoreError,
 };
 use serde_json::json;
 
@@ -32,7 +28,6 @@ impl ServiceBench for Place {
 }
 
 mod crashes;
-mod driver;
 mod rows;
 
 mod conformance {
@@ -49,46 +44,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(600);
 
 fn change(run: &str, status: ServiceRunStatus, intent: &str) -> Change {
-    let new = ServiceRun::new(ServiceRunRecord::new(run, intent));
-    let machine: AnyServiceRun = match status {
-        ServiceRunStatus::Created => new.into(),
-        Running => new.start(Start).into(),
-        ServiceRunStatus::Blocked => new.start(Start).block(Block::new("a rule")).into(),
-        other => unreachable!("no test needs a run in {other}"),
-    };
-    Change {
-        at_ms: 1_000,
-        status,
-        final_status: machine.final_status(),
-        current_step: Some(RunStep::RunCreated.into()),
-        intent: intent.to_owned(),
-        machine: Snapshot::of(&machine).unwrap(),
-        pass: None,
-        artifacts: BTreeMap::from([("plan".to_owned(), Some(json!({ "intent": intent })))]),
-        steps: vec![Step {
-            at_ms: 1_000,
-            pass: 0,
-            attempt: 0,
-            step: RunStep::RunCreated.into(),
-            phase: StepPhase::Done,
-            actor: Some("ada".to_owned()),
-            summary: intent.to_owned(),
-            data: json!({ "of": [run, 1.5, null] }),
-        }],
-        timeline: vec![TimelineEntry {
-            step: runstate::service_pass::ServicePassStatus::PlanTx,
-            status: TimelineStatus::Ok,
-            title: "planned".to_owned(),
-            summary: intent.to_owned(),
-            attempt: 1,
-            pass: 1,
-            at_ms: 1_000,
-        }],
-        trace: vec!["{}\0\u{1}".to_owned()],
-        requested_by: Some("ada".to_owned()),
-        answer: None,
-        hashes: Vec::new(),
-    }
+    // Characters that no text of PostgreSQL has.
+    Change { trace: vec!["{}\0\u{1}".to_owned()], ..example_change(run, status, intent) }
 }
 
 pub async fn create(store: &dyn ServiceStore, run: &str) {

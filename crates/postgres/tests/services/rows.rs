@@ -127,7 +127,7 @@ fn hostile_values(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// All operations on all runs, and what each run that is sound must still allow.
+/// All operations on all runs, and the operations that each sound run must still allow.
 async fn asked(store: &dyn ServiceStore, spoilt: &str) {
     drop(errors(store, "r1").await);
     let key = RequestKey { principal: "ada".to_owned(), key: "k".to_owned() };

@@ -19,11 +19,14 @@
 
 mod answers;
 mod changes;
+mod driven;
 mod leases;
 mod lists;
 mod rows;
 mod versions;
 mod world;
+
+pub use world::example_change;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -166,6 +169,8 @@ behaviours! { $
         second_change_under_a_key_is_refused,
         answer_ends_with_its_term,
         answer_survives_its_run;
+    driven:
+        driven_run_has_the_rows_of_the_store_in_memory;
     changes:
         changes_list_runs_after_the_cursor,
         changes_are_paged,

@@ -99,3 +99,50 @@ pub(super) async fn all_rows(store: &dyn ServiceStore, run: &str) -> Value {
         "trace": store.trace(run, 0, 999).await.unwrap(),
     })
 }
+
+/// A change for the tests of a store: it brings a run with that intent to that status, with one row of each kind.
+///
+/// # Panics
+/// For another status than CREATED, RUNNING and BLOCKED.
+pub fn example_change(run: &str, status: ServiceRunStatus, intent: &str) -> Change {
+    let new = ServiceRun::new(ServiceRunRecord::new(run, intent));
+    let machine: AnyServiceRun = match status {
+        ServiceRunStatus::Created => new.into(),
+        ServiceRunStatus::Running => new.start(Start).into(),
+        ServiceRunStatus::Blocked => new.start(Start).block(Block::new("a rule")).into(),
+        other => panic!("expected CREATED, RUNNING or BLOCKED, got {other}"),
+    };
+    Change {
+        at_ms: 1_000,
+        status,
+        final_status: machine.final_status(),
+        current_step: Some(RunStep::RunCreated.into()),
+        intent: intent.to_owned(),
+        machine: Snapshot::of(&machine).unwrap(),
+        pass: None,
+        artifacts: BTreeMap::from([("plan".to_owned(), Some(json!({ "intent": intent })))]),
+        steps: vec![Step {
+            at_ms: 1_000,
+            pass: 0,
+            attempt: 0,
+            step: RunStep::RunCreated.into(),
+            phase: StepPhase::Done,
+            actor: Some("ada".to_owned()),
+            summary: intent.to_owned(),
+            data: json!({ "of": [run, 1.5, null] }),
+        }],
+        timeline: vec![TimelineEntry {
+            step: runstate::service_pass::ServicePassStatus::PlanTx,
+            status: TimelineStatus::Ok,
+            title: "planned".to_owned(),
+            summary: intent.to_owned(),
+            attempt: 1,
+            pass: 1,
+            at_ms: 1_000,
+        }],
+        trace: vec!["{}".to_owned()],
+        requested_by: Some("ada".to_owned()),
+        answer: None,
+        hashes: Vec::new(),
+    }
+}

@@ -1,20 +1,14 @@
 //! Service runs in the file: their contract, other processes, and any texts.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::service_run::ServiceRunStatus::{self, Running};
-use runstate::service_run::{AnyServiceRun, Block, ServiceRun, ServiceRunRecord, Start};
-use runstate::snapshot::Snapshot;
+use runstate::service_run::ServiceRunStatus::Running;
 use runstate_agent::async_trait;
 use runstate_runtime::clock::SetClock;
-use runstate_service::testing::ServiceBench;
-use runstate_service::{
-    Change, ListQuery, RunStep, ServiceCursor, ServiceStore, ServiceStoreError, Step, StepPhase,
-    TimelineEntry, TimelineStatus,
-};
+use runstate_service::testing::{ServiceBench, example_change as change};
+use runstate_service::{ListQuery, ServiceCursor, ServiceStore, ServiceStoreError};
 use runstate_sqlite::{Options, SqliteStore};
 use serde_json::json;
 use tempfile::TempDir;
@@ -35,7 +29,6 @@ impl ServiceBench for Folder {
     }
 }
 
-mod driver;
 pub(crate) mod kills;
 mod rows;
 
@@ -48,49 +41,6 @@ mod conformance {
 const MINUTE: Duration = Duration::from_secs(60);
 /// Longer than any test.
 const LONG: Duration = Duration::from_secs(600);
-
-fn change(run: &str, status: ServiceRunStatus, intent: &str) -> Change {
-    let new = ServiceRun::new(ServiceRunRecord::new(run, intent));
-    let machine: AnyServiceRun = match status {
-        ServiceRunStatus::Created => new.into(),
-        Running => new.start(Start).into(),
-        ServiceRunStatus::Blocked => new.start(Start).block(Block::new("a rule")).into(),
-        other => unreachable!("no test needs a run in {other}"),
-    };
-    Change {
-        at_ms: 1_000,
-        status,
-        final_status: machine.final_status(),
-        current_step: Some(RunStep::RunCreated.into()),
-        intent: intent.to_owned(),
-        machine: Snapshot::of(&machine).unwrap(),
-        pass: None,
-        artifacts: BTreeMap::from([("plan".to_owned(), Some(json!({ "intent": intent })))]),
-        steps: vec![Step {
-            at_ms: 1_000,
-            pass: 0,
-            attempt: 0,
-            step: RunStep::RunCreated.into(),
-            phase: StepPhase::Done,
-            actor: Some("ada".to_owned()),
-            summary: intent.to_owned(),
-            data: json!({ "of": [run, 1.5, null] }),
-        }],
-        timeline: vec![TimelineEntry {
-            step: runstate::service_pass::ServicePassStatus::PlanTx,
-            status: TimelineStatus::Ok,
-            title: "planned".to_owned(),
-            summary: intent.to_owned(),
-            attempt: 1,
-            pass: 1,
-            at_ms: 1_000,
-        }],
-        trace: vec!["{}".to_owned()],
-        requested_by: Some("ada".to_owned()),
-        answer: None,
-        hashes: Vec::new(),
-    }
-}
 
 fn open_with(path: &Path, options: Options) -> Arc<dyn ServiceStore> {
     Arc::new(SqliteStore::open_with(path, options).unwrap())

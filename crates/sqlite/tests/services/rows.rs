@@ -141,7 +141,7 @@ async fn counts_of_another_program_hide_no_change() {
     }
 }
 
-/// All operations on all runs, and what each run that is sound must still allow.
+/// All operations on all runs, and the operations that each sound run must still allow.
 async fn asked(store: &dyn ServiceStore, spoilt: &str) {
     drop(errors(store, "r1").await);
     let changes = store.changes(ServiceCursor::default(), 9, Duration::ZERO).await;
