@@ -12,6 +12,7 @@ use runstate_service::{Caller, Service, ServiceError, ServiceStoreError};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, watch};
 
+use crate::agents::Agents;
 use crate::hub::Hub;
 use crate::options::{Access, Limits, Options};
 use crate::problem::{Code, Problem};
@@ -40,6 +41,7 @@ pub(crate) struct Inner {
     pub(crate) rates: Rates,
     pub(crate) drain: watch::Receiver<Drained>,
     pub(crate) openapi: String,
+    pub(crate) agents: Option<Agents>,
     streams: Mutex<BTreeMap<String, usize>>,
     in_progress: Mutex<BTreeSet<(String, String)>>,
 }
@@ -133,6 +135,7 @@ impl App {
             rates: Rates::new(&options.limits),
             streams: Mutex::default(),
             in_progress: Mutex::default(),
+            agents: options.agents.clone().map(Agents::new),
             service,
             options,
             clock,

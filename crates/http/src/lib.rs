@@ -42,6 +42,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod access;
+mod agents;
 mod app;
 mod body;
 mod health;

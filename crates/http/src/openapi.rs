@@ -6,6 +6,7 @@ use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::agents;
 use crate::app::App;
 use crate::body::{IncludeText, StatusText};
 use crate::health::{__path_healthz, __path_readyz, healthz, readyz};
@@ -60,6 +61,8 @@ pub(crate) fn endpoints() -> OpenApiRouter<App> {
         .routes(routes!(read::timeline))
         .routes(routes!(read::trace))
         .routes(routes!(read::trace_lines))
+        .routes(routes!(agents::read::approvals))
+        .routes(routes!(agents::read::tool_calls))
         .routes(routes!(events::events))
         .routes(routes!(list::openapi))
         .routes(routes!(healthz))

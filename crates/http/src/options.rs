@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate_service::sim::SimChain;
+use runstate_store::RunStore;
 
 use crate::tokens::Tokens;
 
@@ -88,6 +89,9 @@ pub struct Options {
     /// The chain in this process, for a server without a real one. It adds the endpoints `POST /sim/transactions`, which
     /// takes one of the transactions that were handed out, and `POST /sim/blocks`, which mines. Default: none.
     pub sim: Option<SimChain>,
+    /// The store of agent runs, which the server reads: `GET /v1/runs?kind=agent`, and a run with its trace, events,
+    /// approvals and tool calls. A run under a key needs a [`Keyed`](runstate_store::Keyed) store. Default: none.
+    pub agents: Option<Arc<dyn RunStore>>,
     /// The receiver of causes that no answer has, such as an error of the store. Default: none.
     pub report: Option<Report>,
     /// The limits.
@@ -109,17 +113,21 @@ impl Options {
     /// The options of a server on a loopback address, for the user of this machine. Its principals have no rate.
     pub fn local() -> Self {
         let limits = Limits { requests: (0, 0), decisions: 0, ..Limits::default() };
-        Options { access: Access::Local, origins: Vec::new(), drives: true, sim: None, report: None, limits }
+        Options { limits, ..Options::new(Access::Local) }
     }
 
     /// The options of a server with tokens.
     pub fn with_tokens(tokens: Tokens) -> Self {
-        let access = Access::Tokens(tokens);
+        Options::new(Access::Tokens(tokens))
+    }
+
+    fn new(access: Access) -> Self {
         Options {
             access,
             origins: Vec::new(),
             drives: true,
             sim: None,
+            agents: None,
             report: None,
             limits: Limits::default(),
         }

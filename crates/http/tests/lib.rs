@@ -2,6 +2,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "tests")]
 
 mod access;
+mod agents;
 mod bodies;
 mod document;
 mod fixture;

@@ -12,20 +12,20 @@ use tower::ServiceExt;
 use super::fixture::{Bench, T, block_on, request};
 
 /// A stream that is read event by event.
-struct Events {
+pub(crate) struct Events {
     body: Body,
     text: String,
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Event {
-    id: String,
-    name: String,
-    data: String,
+pub(crate) struct Event {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) data: String,
 }
 
 impl Events {
-    async fn open(bench: &Bench, run: &str, last: Option<&str>) -> Self {
+    pub(crate) async fn open(bench: &Bench, run: &str, last: Option<&str>) -> Self {
         let headers: Vec<(&str, &str)> = last.map(|last| ("last-event-id", last)).into_iter().collect();
         let answer =
             bench.router.clone().oneshot(request("GET", &format!("{run}/events"), &headers, "")).await;
@@ -36,7 +36,7 @@ impl Events {
     }
 
     /// The next event, or how the stream ends. Comments and the pause are left out.
-    async fn next(&mut self) -> Option<Result<Event, String>> {
+    pub(crate) async fn next(&mut self) -> Option<Result<Event, String>> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());
@@ -62,7 +62,7 @@ impl Events {
         }
     }
 
-    async fn rest(&mut self) -> Vec<Event> {
+    pub(crate) async fn rest(&mut self) -> Vec<Event> {
         let mut all = Vec::new();
         while let Some(event) = self.next().await {
             all.push(event.unwrap());

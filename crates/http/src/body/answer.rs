@@ -9,8 +9,10 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::agents::body::AgentRunBody;
+
 /// A time as RFC 3339, with milliseconds.
-fn time(at_ms: u64) -> String {
+pub(crate) fn time(at_ms: u64) -> String {
     let time = i64::try_from(at_ms).ok().and_then(|at_ms| Timestamp::from_millisecond(at_ms).ok());
     time.map_or_else(|| at_ms.to_string(), |time| format!("{time:.3}"))
 }
@@ -31,6 +33,7 @@ pub(crate) struct RunBody {
     /// The id.
     pub(crate) run_id: String,
     /// `service`.
+    #[schema(pattern = "^service$")]
     kind: &'static str,
     /// The status.
     #[schema(value_type = String)]
@@ -133,6 +136,7 @@ pub(crate) struct RunRow {
     /// The id.
     run_id: String,
     /// `service`.
+    #[schema(pattern = "^service$")]
     kind: &'static str,
     /// The status.
     #[schema(value_type = String)]
@@ -171,15 +175,52 @@ impl From<RunInfo> for RunRow {
     }
 }
 
+/// A service run or an agent run.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum AnyRunBody {
+    /// A service run.
+    #[expect(dead_code, reason = "the document has it")]
+    Service(RunBody),
+    /// An agent run.
+    #[expect(dead_code, reason = "the document has it")]
+    Agent(AgentRunBody),
+}
+
+/// A service run or an agent run in a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum AnyRunRow {
+    /// A service run.
+    Service(RunRow),
+    /// An agent run.
+    Agent(AgentRunBody),
+}
+
 /// A page of runs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ListBody {
     /// The runs.
-    pub(crate) runs: Vec<RunRow>,
+    runs: Vec<AnyRunRow>,
     /// The cursor of the next page. None for the last page.
-    pub(crate) next: Option<String>,
-    /// The number of runs on all pages, by status.
-    pub(crate) counts: BTreeMap<String, usize>,
+    next: Option<String>,
+    /// The number of service runs on all pages, by status. Empty for agent runs.
+    counts: BTreeMap<String, usize>,
+}
+
+impl ListBody {
+    pub(crate) fn of_services(
+        runs: Vec<RunInfo>,
+        next: Option<String>,
+        counts: BTreeMap<String, usize>,
+    ) -> Self {
+        ListBody { runs: runs.into_iter().map(|run| AnyRunRow::Service(run.into())).collect(), next, counts }
+    }
+
+    pub(crate) fn of_agents(runs: Vec<AgentRunBody>, next: Option<String>) -> Self {
+        let runs = runs.into_iter().map(AnyRunRow::Agent).collect();
+        ListBody { runs, next, counts: BTreeMap::new() }
+    }
 }
 
 /// A page of rows.

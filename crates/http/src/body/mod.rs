@@ -3,7 +3,9 @@
 mod answer;
 mod request;
 
-pub(crate) use answer::{HandoutBody, ListBody, PollBody, RowsBody, RunBody, entry, step, timed};
+pub(crate) use answer::{
+    AnyRunBody, HandoutBody, ListBody, PollBody, RowsBody, RunBody, entry, step, time, timed,
+};
 pub(crate) use request::{
     ApproveBody, CreateBody, IncludeText, NoBody, RejectBody, ResumeBody, StatusText, SubmittedBody,
 };

@@ -11,7 +11,7 @@ use crate::members::{FromMembers, Members};
 /// The statuses of a run, for the document.
 #[derive(Debug, ToSchema)]
 #[schema(
-    pattern = "^(CREATED|RUNNING|PAUSED|AWAITING_APPROVAL|APPROVED_READY|SUBMITTED|CONFIRMED|REVERTED|BLOCKED|FAILED|REJECTED)$"
+    pattern = "^(CREATED|RUNNING|PAUSED|AWAITING_APPROVAL|APPROVED_READY|SUBMITTED|CONFIRMED|REVERTED|BLOCKED|FAILED|REJECTED|Running|Waiting|Done)$"
 )]
 #[expect(dead_code, reason = "the document has it")]
 pub(crate) struct StatusText(String);

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::read::tag;
 use crate::access::{Call, OfApprover, OfOperator, Remover};
+use crate::agents::OfRun;
 use crate::app::{App, Drained};
 use crate::body::{
     ApproveBody, CreateBody, HandoutBody, NoBody, PollBody, RejectBody, ResumeBody, RunBody, SubmittedBody,
@@ -134,7 +135,14 @@ macro_rules! endpoint {
             State($app): State<App>,
             $run: $run_type,
             $call: Call<$needs, $body>,
-        ) -> Result<Response, Problem> $work
+        ) -> Result<Response, Problem> {
+            let (app, run) = ($app.clone(), $run.run());
+            let answer: Result<Response, Problem> = async move { $work }.await;
+            match answer {
+                Err(problem) => Err(app.explained(run.as_deref(), problem).await),
+                answer => answer,
+            }
+        }
     };
 }
 
@@ -326,6 +334,8 @@ pub(crate) async fn delete(
     id: Path<String>,
     remover: Remover,
 ) -> Result<StatusCode, Problem> {
-    app.service.delete(&id, remover.version).await?;
-    Ok(StatusCode::NO_CONTENT)
+    match app.service.delete(&id, remover.version).await {
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
+        Err(error) => Err(app.explained(Some(&id), error.into()).await),
+    }
 }

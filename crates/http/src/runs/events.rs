@@ -14,16 +14,17 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use crate::access::Reader;
+use crate::agents::{self, Found};
 use crate::app::{App, Drained, StreamPermit};
 use crate::body::timed;
 use crate::hub::{News, PAGE, Watch};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The pause before a client connects again.
-const RETRY: Duration = Duration::from_secs(1);
+pub(crate) const RETRY: Duration = Duration::from_secs(1);
 
 /// The pause between two comments that keep a stream open.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// An event of a stream, for the document.
 #[derive(Debug, ToSchema)]
@@ -33,15 +34,16 @@ pub(crate) struct StreamEvent {
     #[schema(pattern = "^[0-9]+@[0-9]+$")]
     id: String,
     /// The name.
-    #[schema(pattern = "^(status|step|timeline|artifact|end|other)$")]
+    #[schema(pattern = "^[a-z_]+$")]
     event: String,
     /// The event, as JSON.
     data: String,
 }
 
-/// Streams the events of a run: `status`, `step`, `timeline`, `artifact` and `end`.
+/// Streams the events of a run: `status`, `step`, `timeline`, `artifact` and `end`; of an agent run those of its driver.
 ///
-/// The stream begins behind the event of `Last-Event-ID`, and ends after `end`. A stream that ends before was broken:
+/// The stream begins behind the event of `Last-Event-ID`, and ends after `end`, or after `run_finished` of an agent run
+/// that is `Done`. A stream that ends before was broken:
 /// connect again with the last id.
 #[utoipa::path(
     get,
@@ -74,7 +76,12 @@ pub(crate) async fn events(
     let permit = app.stream(&reader.principal.name)?;
     // Subscribed before the first read: an event between the two is never missed.
     let watch = app.hub.watch(&id);
-    let run = app.service.get(&id).await?;
+    let run = match app.found(app.service.get(&id).await)? {
+        Found::Service(run) => run,
+        Found::Agent(agents) => {
+            return agents::events::events(&app, agents, &id, (after, at_ms), (reader.token, permit)).await;
+        }
+    };
     let is_known = after == 0
         || app
             .service
@@ -101,10 +108,14 @@ pub(crate) async fn events(
         token: reader.token,
         _permit: permit,
     };
-    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE).text("keep-alive");
     let retry = stream::iter([Ok::<_, Broken>(Event::default().retry(RETRY))]);
     let events = futures_util::StreamExt::chain(retry, follower.events());
-    Ok(Sse::new(events).keep_alive(keep_alive).into_response())
+    Ok(Sse::new(events).keep_alive(keep_alive()).into_response())
+}
+
+/// A comment that keeps a stream open.
+pub(crate) fn keep_alive() -> KeepAlive {
+    KeepAlive::new().interval(KEEP_ALIVE).text("keep-alive")
 }
 
 /// The number and the time of the last known event.
@@ -125,7 +136,7 @@ fn last_id(headers: &HeaderMap) -> Result<(u64, Option<u64>), Problem> {
 /// The error that breaks a stream.
 #[derive(Debug, thiserror::Error)]
 #[error("the stream is broken")]
-struct Broken;
+pub(crate) struct Broken;
 
 struct Follower {
     app: App,
@@ -216,7 +227,7 @@ impl Follower {
 }
 
 /// Ends when the server breaks its streams. Without a server a stream lives as long as its connection.
-async fn drained(drain: &mut watch::Receiver<Drained>) {
+pub(crate) async fn drained(drain: &mut watch::Receiver<Drained>) {
     if drain.wait_for(|drained| *drained == Drained::Streams).await.is_err() {
         std::future::pending().await
     }

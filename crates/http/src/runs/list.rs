@@ -13,15 +13,16 @@ use sha2::{Digest, Sha256};
 
 use super::query::{Parameters, refused};
 use crate::access::Reader;
+use crate::agents;
 use crate::app::App;
 use crate::body::{ListBody, StatusText};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// A cursor: the place, and the digest of its query.
 #[derive(Debug, Serialize, Deserialize)]
-struct Cursor {
-    query: String,
-    after: RunPosition,
+pub(crate) struct Cursor<T> {
+    pub(crate) query: String,
+    pub(crate) after: T,
 }
 
 const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since, until, sort, limit, cursor";
@@ -33,10 +34,11 @@ const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since,
     operation_id = "list_runs",
     tag = "runs",
     params(
-        ("kind" = Option<String>, Query, pattern = "^service$", description = "`service`, the only kind"),
-        ("status" = Option<Vec<StatusText>>, Query, description = "The statuses, also behind commas", style = Form, explode),
+        ("kind" = Option<String>, Query, pattern = "^(service|agent)$", description = "`service` or `agent`. Default: `service`"),
+        ("status" = Option<Vec<StatusText>>, Query, description = "The statuses, also behind commas; one of `Running`, `Waiting` and `Done` for agent runs", style = Form, explode),
         ("final_status" = Option<String>, Query, pattern = "^(READY|NEEDS_INPUT|BLOCKED|FAILED|NOOP)$", description = "The final status"),
         ("q" = Option<String>, Query, description = "A part of the intent or of the id, in any case"),
+        ("thread" = Option<String>, Query, description = "A thread of agent runs"),
         ("since" = Option<String>, Query, format = DateTime, description = "The earliest time of creation, RFC 3339"),
         ("until" = Option<String>, Query, format = DateTime, description = "The time of creation that is too late, RFC 3339"),
         ("sort" = Option<String>, Query, pattern = "^(newest|oldest|changed)$", description = "`newest`, `oldest` or `changed`"),
@@ -53,8 +55,18 @@ const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since,
 pub(crate) async fn list(
     State(app): State<App>,
     _reader: Reader,
-    parameters: Parameters,
+    mut parameters: Parameters,
 ) -> Result<Json<ListBody>, Problem> {
+    match parameters.one("kind")?.as_deref() {
+        None | Some("service") => {}
+        Some("agent") => {
+            let Some(agents) = &app.agents else {
+                return Err(refused("kind: got \"agent\", and this server has no agent runs"));
+            };
+            return agents::list::list(agents, parameters).await.map(Json);
+        }
+        Some(kind) => return Err(refused(format!("kind: got {kind:?}, expected \"service\" or \"agent\""))),
+    }
     let (query, digest) = read(parameters)?;
     let page = app.service.list(&query).await?;
     let next = page.next.map(|after| {
@@ -62,15 +74,11 @@ pub(crate) async fn list(
         BASE64URL_NOPAD.encode(json!(cursor).to_string().as_bytes())
     });
     let counts = page.counts.into_iter().map(|(status, count)| (status.to_string(), count)).collect();
-    Ok(Json(ListBody { runs: page.runs.into_iter().map(Into::into).collect(), next, counts }))
+    Ok(Json(ListBody::of_services(page.runs, next, counts)))
 }
 
 fn read(mut parameters: Parameters) -> Result<(ListQuery, String), Problem> {
     let mut query = ListQuery::first(0);
-    match parameters.one("kind")?.as_deref() {
-        None | Some("service") => {}
-        Some(kind) => return Err(refused(format!("kind: got {kind:?}, expected \"service\""))),
-    }
     for name in ["agent", "thread"] {
         if parameters.one(name)?.is_some() {
             return Err(refused(format!("{name}: service runs have none")));
@@ -97,24 +105,25 @@ fn read(mut parameters: Parameters) -> Result<(ListQuery, String), Problem> {
     let digest = digest(&json!([sort, statuses, final_status, text, since_ms, until_ms]));
     if let Some(cursor) = cursor {
         let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).ok();
-        let cursor: Option<Cursor> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let cursor: Option<Cursor<RunPosition>> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         match cursor.filter(|cursor| cursor.query == digest) {
             Some(cursor) => query.after = Some(cursor.after),
-            None => {
-                let detail = "the cursor is no `next` of this query; begin without a cursor";
-                return Err(Problem::new(Code::BadCursor, detail));
-            }
+            None => return Err(bad_cursor()),
         }
     }
     Ok((query, digest))
 }
 
-fn known<T: DeserializeOwned>(name: &str, text: &str, expected: &str) -> Result<T, Problem> {
+pub(crate) fn bad_cursor() -> Problem {
+    Problem::new(Code::BadCursor, "the cursor is no `next` of this query; begin without a cursor")
+}
+
+pub(crate) fn known<T: DeserializeOwned>(name: &str, text: &str, expected: &str) -> Result<T, Problem> {
     serde_json::from_value(Value::from(text))
         .map_err(|_| refused(format!("{name}: got {text:?}, expected one of {expected}")))
 }
 
-fn time(name: &str, text: Option<String>) -> Result<Option<u64>, Problem> {
+pub(crate) fn time(name: &str, text: Option<String>) -> Result<Option<u64>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let time = text.parse::<Timestamp>().ok().and_then(|time| u64::try_from(time.as_millisecond()).ok());
     match time {
@@ -124,7 +133,7 @@ fn time(name: &str, text: Option<String>) -> Result<Option<u64>, Problem> {
 }
 
 /// A digest that binds a cursor to its query. It is no secret.
-fn digest(query: &Value) -> String {
+pub(crate) fn digest(query: &Value) -> String {
     let hash = Sha256::digest(query.to_string().as_bytes());
     HEXLOWER.encode(&hash[..8])
 }

@@ -10,10 +10,12 @@ use futures_util::stream;
 use runstate_service::{Numbered, RunStep, Step, StepName};
 use serde_json::Value;
 
+use super::events::Broken;
 use super::query::Parameters;
 use crate::access::{Reader, has_version};
+use crate::agents::{self, Found};
 use crate::app::App;
-use crate::body::{self, IncludeText, RowsBody, RunBody};
+use crate::body::{self, AnyRunBody, IncludeText, RowsBody, RunBody};
 use crate::hub::PAGE;
 use crate::problem::{Code, Problem, ProblemBody};
 
@@ -55,7 +57,7 @@ macro_rules! all_rows {
         ("include" = Option<Vec<IncludeText>>, Query, style = Form, explode, description = "`artifacts`, `timeline`, `steps`, `decisions`, also behind commas"),
     ),
     responses(
-        (status = 200, body = RunBody, description = "The run, with its version as entity tag"),
+        (status = 200, body = AnyRunBody, description = "The run, with its version as entity tag"),
         (status = 304, description = "The version of `If-None-Match` is the newest"),
         (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-query`"),
         (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
@@ -80,7 +82,15 @@ pub(crate) async fn get(
         include[place] = true;
     }
     parameters.finish("include")?;
-    let run = app.service.get(&id).await?;
+    let run = match app.found(app.service.get(&id).await)? {
+        Found::Service(run) => run,
+        Found::Agent(_) if include.contains(&true) => {
+            return Err(super::query::refused(
+                "include: an agent run has no parts; read approvals and tool-calls",
+            ));
+        }
+        Found::Agent(agents) => return agents::read::get(agents, &id, &headers).await,
+    };
     let tag = tag(run.version);
     if has_version(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
@@ -103,7 +113,7 @@ pub(crate) async fn get(
 }
 
 /// The place and the size of a page of rows.
-fn page(mut parameters: Parameters) -> Result<(u64, usize), Problem> {
+pub(crate) fn page(mut parameters: Parameters) -> Result<(u64, usize), Problem> {
     let after = parameters.read("after", "the number of a row")?.unwrap_or(0);
     let limit = parameters.limit(1_000, 200)?;
     parameters.finish("after or limit")?;
@@ -111,7 +121,7 @@ fn page(mut parameters: Parameters) -> Result<(u64, usize), Problem> {
 }
 
 /// A page, read with one row more.
-fn rows_body(mut rows: Vec<Value>, limit: usize) -> Json<RowsBody> {
+pub(crate) fn rows_body(mut rows: Vec<Value>, limit: usize) -> Json<RowsBody> {
     let more = rows.len() > limit;
     rows.truncate(limit);
     let last = rows.last().and_then(|row| row["seq"].as_u64());
@@ -119,7 +129,7 @@ fn rows_body(mut rows: Vec<Value>, limit: usize) -> Json<RowsBody> {
 }
 
 macro_rules! rows {
-    ($name:ident, $id:literal, $path:literal, $of:ident, $shown:expr, $about:literal) => {
+    ($name:ident, $id:literal, $path:literal, $of:ident, $shown:expr, $about:literal, |$app:ident, $agents:ident, $run:ident, $page:ident| $of_agent:expr) => {
         #[doc = $about]
         #[utoipa::path(
             get,
@@ -145,24 +155,39 @@ macro_rules! rows {
             parameters: Parameters,
         ) -> Result<Json<RowsBody>, Problem> {
             let (after, limit) = page(parameters)?;
-            let rows = app.service.$of(&id, after, limit + 1).await?;
+            let rows = match app.found(app.service.$of(&id, after, limit + 1).await)? {
+                Found::Service(rows) => rows,
+                Found::Agent($agents) => {
+                    let ($app, $run, $page) = (&app, &id, (after, limit));
+                    return $of_agent;
+                }
+            };
             Ok(rows_body(rows.iter().map($shown).collect(), limit))
         }
     };
 }
 
-rows!(steps, "list_steps", "/v1/runs/{id}/steps", steps, body::step, "Lists the steps of a run.");
+rows!(
+    steps,
+    "list_steps",
+    "/v1/runs/{id}/steps",
+    steps,
+    body::step,
+    "Lists the steps of a service run.",
+    |app, agents, run, _page| Err(app.without(agents, run, "steps").await)
+);
 rows!(
     timeline,
     "list_timeline",
     "/v1/runs/{id}/timeline",
     timeline,
     body::entry,
-    "Lists the timeline of a run: its executed nodes."
+    "Lists the timeline of a service run: its executed nodes.",
+    |app, agents, run, _page| Err(app.without(agents, run, "timeline").await)
 );
 
 /// A trace line as JSON.
-fn line(line: &str) -> Value {
+pub(crate) fn line(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|_| line.into())
 }
 
@@ -172,7 +197,8 @@ rows!(
     "/v1/runs/{id}/trace",
     trace,
     |text: &String| line(text),
-    "Lists the trace of a run: the recorded transitions of the run and of its passes."
+    "Lists the trace of a run: the recorded transitions of a service run and of its passes, or of an agent run and of its calls.",
+    |_app, agents, run, page| agents::read::trace(agents, run, page).await
 );
 
 /// Returns an artifact of a run.
@@ -197,7 +223,10 @@ pub(crate) async fn artifact(
     _reader: Reader,
 ) -> Result<Json<Value>, Problem> {
     let Path((id, name)) = path;
-    let mut artifacts = app.service.get(&id).await?.artifacts.to_map();
+    let mut artifacts = match app.found(app.service.get(&id).await)? {
+        Found::Service(run) => run.artifacts.to_map(),
+        Found::Agent(agents) => return Err(app.without(agents, &id, "artifacts").await),
+    };
     match artifacts.remove(&name) {
         Some(artifact) => Ok(Json(artifact)),
         None => {
@@ -227,22 +256,32 @@ pub(crate) async fn trace_lines(
     _reader: Reader,
 ) -> Result<Response, Problem> {
     // The first page tells whether the run exists; the others follow as the client reads.
-    let first = app.service.trace(&id, 0, PAGE).await?;
-    let pages = stream::unfold(Some((first, 0_u64)), move |page| {
-        let (service, id) = (app.service.clone(), id.0.clone());
+    let first = trace_page(&app, &id, 0).await?;
+    let pages = stream::unfold(Some(first), move |page| {
+        let (app, id) = (app.clone(), id.0.clone());
         async move {
-            let (lines, before) = page?;
+            let (lines, after) = page?;
             let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-            let after = before + lines.len() as u64;
             let next = match lines.len() {
-                PAGE => service.trace(&id, after, PAGE).await.map(|lines| Some((lines, after))),
+                PAGE => trace_page(&app, &id, after).await.map(Some),
                 _ => Ok(None),
             };
             match next {
                 Ok(next) => Some((Ok(text), next)),
-                Err(error) => Some((Err(error), None)),
+                Err(_) => Some((Err(Broken), None)),
             }
         }
     });
     Ok(([(CONTENT_TYPE, "application/jsonl")], Body::from_stream(pages)).into_response())
+}
+
+/// A page of lines of the trace, and the number of its last event.
+async fn trace_page(app: &App, id: &str, after: u64) -> Result<(Vec<String>, u64), Problem> {
+    match app.found(app.service.trace(id, after, PAGE).await)? {
+        Found::Service(lines) => {
+            let last = after + lines.len() as u64;
+            Ok((lines, last))
+        }
+        Found::Agent(agents) => agents::read::lines(agents, id, after, PAGE).await,
+    }
 }
