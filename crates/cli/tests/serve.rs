@@ -309,6 +309,25 @@ fn tokens_are_made_listed_and_revoked() {
 }
 
 #[test]
+fn agent_runs_of_the_store_are_read() {
+    stores().iter().for_each(|store| {
+        let folder = tempfile::tempdir().unwrap();
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tidy-folder.yaml");
+        let run = output(folder.path(), &["run", "--state-dir", "state", "--store", store, example]);
+        assert!(run.status.code().is_some_and(|code| code != 2), "{run:?}");
+        let server = Server::start(folder.path(), &["--store", store]);
+        let (status, list) = server.get("/v1/runs?kind=agent");
+        assert_eq!((status, &list["runs"][0]["run_id"]), (200, &json!("tidy-folder-1")), "{list} {run:?}");
+        assert_eq!(list["runs"][0]["status"], "Done");
+        let (_, calls) = server.get("/v1/runs/tidy-folder-1/tool-calls");
+        let tools: Vec<&Value> = calls["rows"].as_array().unwrap().iter().map(|call| &call["tool"]).collect();
+        assert!(tools.contains(&&json!("delete_file")), "{calls}");
+        let (status, services) = server.get("/v1/runs");
+        assert_eq!((status, &services["runs"]), (200, &json!([])));
+    });
+}
+
+#[test]
 fn server_of_a_new_user_makes_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let listen = free().to_string();

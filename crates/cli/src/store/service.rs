@@ -3,21 +3,27 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use runstate::snapshot::Keyring;
 use runstate_service::ServiceStore;
 use runstate_sqlite::SqliteStore;
-use runstate_store::StoreError;
+use runstate_store::{Keyed, RunStore, StoreError};
 
 use super::StoreArgs;
 use super::ask::failure;
 use super::open::make_folder_of;
 use super::url::StoreUrl;
 use crate::failure::Failure;
+use crate::keys;
 
 /// The place of service runs.
 #[derive(Debug)]
 pub(crate) struct ServicePlace {
     url: StoreUrl,
+    keys: Option<Keyring>,
 }
+
+/// A store of service runs, and its agent runs.
+pub(crate) type ServiceStores = (Arc<dyn ServiceStore>, Arc<dyn RunStore>);
 
 impl StoreArgs {
     /// The place of service runs: the store of all runs.
@@ -32,7 +38,7 @@ impl StoreArgs {
                 Failure::new(got).with_help("service runs have no store in folders; write sqlite:PATH")
             );
         }
-        Ok(ServicePlace { url })
+        Ok(ServicePlace { url, keys: keys::read(self.key_file())? })
     }
 }
 
@@ -54,16 +60,26 @@ impl ServicePlace {
     ///
     /// # Errors
     /// Errors of the store.
-    pub(crate) async fn open(&self) -> Result<Arc<dyn ServiceStore>, Failure> {
-        open(&self.url).await.map_err(|error| failure(&self.url, &error))
+    pub(crate) async fn open(self) -> Result<ServiceStores, Failure> {
+        let (services, runs) = open(&self.url).await.map_err(|error| failure(&self.url, &error))?;
+        match self.keys {
+            Some(keys) => Ok((services, Arc::new(Keyed::new(runs, keys)))),
+            None => Ok((services, runs)),
+        }
     }
 }
 
-async fn open(url: &StoreUrl) -> Result<Arc<dyn ServiceStore>, StoreError> {
+/// One store as both.
+fn both<S: ServiceStore + RunStore + 'static>(store: S) -> ServiceStores {
+    let store = Arc::new(store);
+    (store.clone(), store)
+}
+
+async fn open(url: &StoreUrl) -> Result<ServiceStores, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
             make_folder_of(path)?;
-            Ok(Arc::new(SqliteStore::open(path)?))
+            Ok(both(SqliteStore::open(path)?))
         }
         StoreUrl::Postgres(address) => postgres(address.url()).await,
         StoreUrl::File(_) => {
@@ -73,15 +89,15 @@ async fn open(url: &StoreUrl) -> Result<Arc<dyn ServiceStore>, StoreError> {
 }
 
 #[cfg(feature = "postgres")]
-async fn postgres(url: &str) -> Result<Arc<dyn ServiceStore>, StoreError> {
+async fn postgres(url: &str) -> Result<ServiceStores, StoreError> {
     use runstate_postgres::{PostgresOptions, PostgresStore};
 
     let options: PostgresOptions =
         url.parse().map_err(|error| StoreError::unusable(error, "correct the URL of the store"))?;
-    Ok(Arc::new(PostgresStore::connect(options).await?))
+    Ok(both(PostgresStore::connect(options).await?))
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn postgres(_: &str) -> Result<Arc<dyn ServiceStore>, StoreError> {
+async fn postgres(_: &str) -> Result<ServiceStores, StoreError> {
     Err(super::open::without_postgres())
 }

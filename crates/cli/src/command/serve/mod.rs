@@ -26,7 +26,7 @@ use crate::store::{ServicePlace, StoreArgs};
 /// Serve service runs over HTTP
 ///
 /// A request in words becomes transactions, an approver approves exactly these, and a wallet sends them. The endpoints are
-/// those of docs/http.md; the server describes them at /openapi.json.
+/// those of docs/http.md; the server describes them at /openapi.json. The agent runs of the store can be read too.
 ///
 /// Without --tokens the server listens on a loopback address only, and each request is of the user `local` with all roles.
 ///
@@ -122,14 +122,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     options.sim = Some(graph.chain);
     let made = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
+    let url = place.url();
     runtime.block_on(async {
         let listener = TcpListener::bind(args.listen).await.map_err(|error| {
             Failure::new(format!("cannot listen on {}: {error}", args.listen))
                 .with_help("end the program that has the address, or name another one with --listen")
         })?;
-        let (store, clock) = (place.open().await?, Arc::new(unix_clock()));
-        let service = Service::new(store, graph.ports, graph.config, clock, &machine::holder());
-        listen(args, listener, service, options, &place.url()).await
+        let (services, runs) = place.open().await?;
+        options.agents = Some(runs);
+        let clock = Arc::new(unix_clock());
+        let service = Service::new(services, graph.ports, graph.config, clock, &machine::holder());
+        listen(args, listener, service, options, &url).await
     })
 }
 
