@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use runstate::approval::Risk;
-use runstate_runtime::clock::Clock;
-use runstate_runtime::files::RealDisk;
-use runstate_governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
 use runstate_benches::replay::{Operation, Recording, replay};
+use runstate_governed::*;
+use runstate_runtime::clock::Clock;
+use runstate_runtime::files::RealDisk;
 
 const T: u64 = 1_769_860_800_000;
 

@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use futures_util::stream;
-use runstate_agent::answer::{FinishReason, ModelEvent};
-use runstate_agent::{
-    Agent, Approval, CancellationToken, ExecutionMode, Incoming, InferenceRequest, Input, RunHandles,
-    MemoryCommitter, Model, ModelStream, PendingCall, Reply, RunState, Tool, ToolContext, ToolSpec, WhenSuspended, inbox,
-    run_loop,
-};
 use runstate::decision::DecisionAction;
 use runstate::tool_result::ToolResult;
+use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::{
+    Agent, Approval, CancellationToken, ExecutionMode, Incoming, InferenceRequest, Input, MemoryCommitter,
+    Model, ModelStream, PendingCall, Reply, RunHandles, RunState, Tool, ToolContext, ToolSpec, WhenSuspended,
+    inbox, run_loop,
+};
 use runstate_benches::agent_by_hand as by_hand;
 use runstate_benches::allocations::{Counting, allocations, live};
 use serde_json::Value;
@@ -174,12 +174,16 @@ async fn steps() {
 async fn suspended(agent: &Agent) -> u32 {
     let (_handle, mut decisions) = inbox();
     let mut state = RunState::new("r1");
-    run_loop(agent, &mut state, Input::message("go"), RunHandles::new().inbox(&mut decisions)).await.expect("a run");
+    run_loop(agent, &mut state, Input::message("go"), RunHandles::new().inbox(&mut decisions))
+        .await
+        .expect("a run");
     let mut cycles = 0;
     while let Some(call) = state.pending().first().map(|pending| pending.call.to_owned()) {
         cycles += 1;
         decisions.put(Incoming::new(format!("d{cycles}"), call, DecisionAction::Resume));
-        run_loop(agent, &mut state, Input::Resume, RunHandles::new().inbox(&mut decisions)).await.expect("a run");
+        run_loop(agent, &mut state, Input::Resume, RunHandles::new().inbox(&mut decisions))
+            .await
+            .expect("a run");
     }
     cycles
 }
@@ -273,7 +277,8 @@ async fn decided(calls: u32, mode: ExecutionMode, when_suspended: WhenSuspended)
                 let id = &asked.suspension.id;
                 Incoming::new(format!("d/{id}"), &*asked.call, DecisionAction::Resume).on(id)
             };
-            let mut replies = handle.decide_all(waiting.iter().map(decision).collect()).await.into_iter().flatten();
+            let mut replies =
+                handle.decide_all(waiting.iter().map(decision).collect()).await.into_iter().flatten();
             if !replies.all(|reply| reply == Reply::Accepted) || waiting.is_empty() {
                 return *began;
             }
@@ -295,7 +300,9 @@ async fn decided(calls: u32, mode: ExecutionMode, when_suspended: WhenSuspended)
 }
 
 async fn deciding() {
-    println!("\n| one round of calls that wait | mode | 1,000 calls | 10,000 calls | ratio |\n|---|---|---|---|---|");
+    println!(
+        "\n| one round of calls that wait | mode | 1,000 calls | 10,000 calls | ratio |\n|---|---|---|---|---|"
+    );
     for when in [WhenSuspended::Park, WhenSuspended::WaitInPlace] {
         for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
             let (few, many) = (decided(1_000, mode, when).await, decided(10_000, mode, when).await);
@@ -316,8 +323,7 @@ async fn counted(what: &str, n: u32) {
         "none" => ours(&agent(script, ExecutionMode::Sequential), false).await,
         "memory" => ours(&agent(script, ExecutionMode::Sequential), true).await,
         "asking" => {
-            let asking =
-                Agent::builder(script).tool(asks()).build().expect("a good configuration");
+            let asking = Agent::builder(script).tool(asks()).build().expect("a good configuration");
             suspended(&asking).await
         }
         "deciding" => {

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use runstate::decision::Suspension;
+use runstate::tool_result::ToolResult;
+use runstate::trace::Recorder;
 use runstate_agent::answer::{FinishReason, ModelEvent};
 use runstate_agent::stop::{StopConditionSpec, StopConditions};
 use runstate_agent::{
-    Agent, GateCall, InferenceRequest, Input, RunHandles, Model, ModelStream, Phase, PhaseContext, Phases, Plugin,
-    PluginError, RunState, Tool, ToolContext, ToolSpec, Verdict, run_loop,
+    Agent, GateCall, InferenceRequest, Input, Model, ModelStream, Phase, PhaseContext, Phases, Plugin,
+    PluginError, RunHandles, RunState, Tool, ToolContext, ToolSpec, Verdict, run_loop,
 };
 use runstate_runtime::clock::unix_clock;
-use runstate::decision::Suspension;
 use runstate_store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
 use runstate_store_conformance::RecordingStore;
-use runstate::tool_result::ToolResult;
-use runstate::trace::Recorder;
 use serde_json::{Value, json};
 
 /// One call in each of so many steps.

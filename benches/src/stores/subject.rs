@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runstate_store::{FileStore, RunStore};
 use runstate_sqlite::SqliteStore;
+use runstate_store::{FileStore, RunStore};
 
 /// Which store is measured.
 #[derive(Debug, Clone, Copy)]
