@@ -113,7 +113,7 @@ macro_rules! endpoint {
             params(
                 $(
                     ($param = String, Path, description = "The id"),
-                    ("If-Match" = Option<String>, Header, pattern = "^([*]|\"v[0-9]+\")$", description = "The entity tag that the run must have"),
+                    ("If-Match" = Option<String>, Header, min_length = 1, pattern = "^([*]|\"v[0-9]+\")$", description = "The entity tag that the run must have"),
                 )?
                 ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "A repeated request with the same key has the same answer, for 24 hours"),
             ),
@@ -318,10 +318,11 @@ endpoint! {
     tag = "operations",
     params(
         ("id" = String, Path, description = "The id"),
-        ("If-Match" = Option<String>, Header, pattern = "^([*]|\"v[0-9]+\")$", description = "The entity tag that the run must have"),
+        ("If-Match" = Option<String>, Header, min_length = 1, pattern = "^([*]|\"v[0-9]+\")$", description = "The entity tag that the run must have"),
     ),
     responses(
         (status = 204, description = "The run is removed"),
+        (status = 400, body = ProblemBody, content_type = "application/problem+json", description = "`bad-header`"),
         (status = 401, body = ProblemBody, content_type = "application/problem+json", description = "`unauthenticated`"),
         (status = 403, body = ProblemBody, content_type = "application/problem+json", description = "`forbidden`, `cross-site`"),
         (status = 404, body = ProblemBody, content_type = "application/problem+json", description = "`not-found`"),

@@ -49,6 +49,11 @@ expected-statuses = ["2xx", "304", "401", "403", "404", "409", "412", "422", "42
 include-operation-id = "list_runs"
 [operations.checks.positive_data_acceptance]
 expected-statuses = ["2xx", "400", "429"]
+# A number of an event that the run lacks.
+[[operations]]
+include-operation-id = "watch_run"
+[operations.checks.positive_data_acceptance]
+expected-statuses = ["2xx", "204", "400", "404", "429"]
 F
 # Below the rate of a principal.
 python/bin/schemathesis --no-color --config-file schemathesis.toml run "$url/openapi.json" --url "$url" \
