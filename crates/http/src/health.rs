@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use runstate_service::{ServiceError, ServiceStoreError};
 
 use crate::app::{App, Drained};
+use crate::options::Access;
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The time that a store may take for the smallest read.
@@ -25,7 +26,7 @@ pub(crate) async fn healthz() -> StatusCode {
     StatusCode::OK
 }
 
-/// The server takes requests: it does not drain, and its store answers within a second.
+/// The server takes requests: it does not drain, its tokens can be read, and its store answers within a second.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -40,6 +41,11 @@ pub(crate) async fn healthz() -> StatusCode {
 pub(crate) async fn readyz(State(app): State<App>) -> Result<StatusCode, Problem> {
     if *app.drain.borrow() > Drained::No {
         return Err(Problem::new(Code::Busy, "the server ends").retry_after(1));
+    }
+    if let Access::Tokens(tokens) = &app.options.access {
+        tokens.list().map_err(|error| {
+            Problem::new(Code::Unavailable, "the tokens cannot be read").retry_after(1).caused_by(error)
+        })?;
     }
     // No run has this id: the read is the smallest one.
     match tokio::time::timeout(STORE_TIME, app.service.get("/readyz")).await {

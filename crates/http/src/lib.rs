@@ -55,12 +55,16 @@ mod problem;
 mod runs;
 mod server;
 mod sim;
+#[cfg(feature = "tls")]
+mod tls;
 mod tokens;
 
 pub use openapi::openapi;
 pub use options::{Access, Limits, Options, Report};
 pub use problem::{Code, MemberError, Problem, ProblemBody, RunState};
 pub use server::{Connections, Drain, Server, serve, server};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
 pub use tokens::{Principal, Role, TokenEntry, Tokens, TokensError};
 
 /// The examples of the README, compiled and run as doc tests.

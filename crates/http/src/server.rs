@@ -8,20 +8,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::middleware::from_fn_with_state;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use runstate_runtime::clock::Clock;
 use runstate_service::Service;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 
 use crate::app::{App, Drained};
 use crate::hub::Hub;
 use crate::options::Options;
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
 use crate::{layers, openapi, sim};
 
 /// The limits of connections.
@@ -30,23 +35,33 @@ use crate::{layers, openapi, sim};
 /// let limits = runstate_http::Connections::default();
 /// assert_eq!((limits.concurrency, limits.head), (4_096, 24 * 1024));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Connections {
     /// The number of connections. Further ones wait. Default: 4,096.
     pub concurrency: usize,
-    /// The time for the head of a request. Default: 10 s.
+    /// The time for the head of a request, and for the handshake of TLS. Default: 10 s.
     pub head_time: Duration,
     /// The largest head of a request, in bytes: the address and the headers. Default: 24 KiB.
     pub head: usize,
     /// The time for the requests in progress at the stop. Default: 30 s.
     pub grace: Duration,
+    /// The certificate, for connections with TLS. Default: none, for a loopback address or behind a proxy.
+    #[cfg(feature = "tls")]
+    pub tls: Option<Tls>,
 }
 
 impl Default for Connections {
     fn default() -> Self {
         let (head_time, grace) = (Duration::from_secs(10), Duration::from_secs(30));
-        Connections { concurrency: 4_096, head_time, head: 24 * 1024, grace }
+        Connections {
+            concurrency: 4_096,
+            head_time,
+            head: 24 * 1024,
+            grace,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
     }
 }
 
@@ -113,7 +128,9 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
         Some(cors) => router.layer(cors),
         None => router,
     };
-    let router = router.layer(from_fn_with_state(app, layers::finish));
+    // Outermost: a layer of the program around the router sees no secret either.
+    let secret = SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE, layers::IDEMPOTENCY_KEY]);
+    let router = router.layer(from_fn_with_state(app, layers::finish)).layer(secret);
     Server { router, drain: Drain(Arc::new(sender)), hub }
 }
 
@@ -157,23 +174,10 @@ pub async fn serve(
         };
         // A small answer must not wait for the next one.
         drop(stream.set_nodelay(true));
-        let service = TowerToHyperService::new(router.clone());
-        let (mut ended, Connections { head_time, head, .. }) = (ended.clone(), limits.clone());
+        let connection = Connection { router: router.clone(), limits: limits.clone(), ended: ended.clone() };
         connections.spawn(async move {
             let _permit = permit;
-            let mut http = http1::Builder::new();
-            // A client that closes its side of the connection after a request has made the request.
-            http.half_close(true);
-            http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(head).max_headers(100);
-            let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-            tokio::select! {
-                // The peer knows about an error of its connection.
-                result = connection.as_mut() => drop(result),
-                () = async { drop(ended.wait_for(|ends| *ends).await) } => {
-                    connection.as_mut().graceful_shutdown();
-                    drop(connection.await);
-                }
-            }
+            connection.secure(stream).await;
         });
     }
     drop(listener);
@@ -181,4 +185,45 @@ pub async fn serve(
     let rest = async { while connections.join_next().await.is_some() {} };
     drop(tokio::time::timeout(limits.grace, rest).await);
     Ok(())
+}
+
+/// A connection that is accepted.
+struct Connection {
+    router: Router,
+    limits: Connections,
+    ended: watch::Receiver<bool>,
+}
+
+impl Connection {
+    /// Serves a connection, behind the handshake of TLS if the server has a certificate. A failed handshake ends the
+    /// connection, and its peer knows why.
+    async fn secure(self, stream: TcpStream) {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.limits.tls {
+            let handshake = tokio::time::timeout(self.limits.head_time, tls.acceptor().accept(stream));
+            if let Ok(Ok(stream)) = handshake.await {
+                self.serve(stream).await;
+            }
+            return;
+        }
+        self.serve(stream).await;
+    }
+
+    async fn serve(mut self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let Connections { head_time, head, .. } = self.limits;
+        let mut http = http1::Builder::new();
+        // A client that closes its side of the connection after a request has made the request.
+        http.half_close(true);
+        http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(head).max_headers(100);
+        let service = TowerToHyperService::new(self.router);
+        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+        tokio::select! {
+            // The peer knows about an error of its connection.
+            result = connection.as_mut() => drop(result),
+            () = async { drop(self.ended.wait_for(|ends| *ends).await) } => {
+                connection.as_mut().graceful_shutdown();
+                drop(connection.await);
+            }
+        }
+    }
 }

@@ -150,6 +150,7 @@ fn damaged_tokens_file_admits_nothing() {
         let text = std::fs::read_to_string(&guarded.path).unwrap();
         std::fs::write(&guarded.path, &text[..text.len() / 2]).unwrap();
         assert_eq!(guarded.send(&token, "GET", "/v1/runs", "").await.problem(), (503, "unavailable".into()));
+        assert_eq!(guarded.bench.get("/readyz").await.problem(), (503, "unavailable".into()));
         assert!(Tokens::open(&guarded.path).unwrap_err().to_string().contains("expected a list of tokens"));
     });
 }

@@ -21,8 +21,13 @@ struct Listening {
 
 impl Listening {
     async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    async fn with(limit: impl FnOnce(&mut Connections)) -> Self {
         let mut limits = Connections::default();
         limits.head_time = Duration::from_millis(300);
+        limit(&mut limits);
         let bench = Bench::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -138,5 +143,55 @@ fn oversized_heads_and_noise_are_refused() {
             .await
             .unwrap();
         assert!(read_all(&mut stream).await.starts_with("HTTP/1.1 200"));
+    });
+}
+
+/// The certificate of `localhost`, as files; and a client that trusts it.
+fn certificate(folder: &std::path::Path) -> (runstate_http::Tls, tokio_rustls::TlsConnector) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    std::fs::write(&cert, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let client = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let client = client.unwrap().with_root_certificates(roots).with_no_client_auth();
+    let tls = runstate_http::Tls::from_pem_files(&cert, &key).unwrap();
+    (tls, tokio_rustls::TlsConnector::from(std::sync::Arc::new(client)))
+}
+
+#[test]
+fn connection_with_tls_serves_and_drains() {
+    block_on_machine(async {
+        let folder = tempfile::tempdir().unwrap();
+        let (tls, client) = certificate(folder.path());
+        let mut listening = Listening::with(|limits| limits.tls = Some(tls)).await;
+        let stream = client.connect("localhost".try_into().unwrap(), listening.connect().await).await;
+        let mut stream = stream.unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        let (mut text, mut buffer) = (String::new(), [0_u8; 1024]);
+        while !text.contains("\r\n\r\n") {
+            let count = stream.read(&mut buffer).await.unwrap();
+            text.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+        }
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        assert!(listening.stop().await < Duration::from_secs(10), "an idle connection ends");
+    });
+}
+
+#[test]
+fn peer_without_a_handshake_is_closed_after_its_time() {
+    block_on_machine(async {
+        let folder = tempfile::tempdir().unwrap();
+        let (tls, _) = certificate(folder.path());
+        let listening = Listening::with(|limits| limits.tls = Some(tls)).await;
+        let mut silent = listening.connect().await;
+        let closed = tokio::time::timeout(Duration::from_secs(20), read_all(&mut silent)).await;
+        assert_eq!(closed.unwrap(), "");
+        let mut plain = listening.connect().await;
+        plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        let answer = tokio::time::timeout(Duration::from_secs(20), read_all(&mut plain)).await.unwrap();
+        assert!(!answer.contains("HTTP/1.1 200"), "{answer}");
     });
 }
