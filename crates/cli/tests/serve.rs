@@ -341,6 +341,10 @@ fn server_of_a_new_user_makes_its_folder() {
     assert!(line.starts_with(&format!("http://{listen} serves the service runs of sqlite:")), "{line}");
 }
 
+/// The refusal of two files that do not exist.
+const TLS: &str =
+    if cfg!(feature = "serve-tls") { "cert.pem: I/O error" } else { "--features serve-tls" };
+
 #[test]
 fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
@@ -352,14 +356,14 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
     std::fs::write(folder.path().join("attempts.yaml"), "max_attempts: 1000000\n").unwrap();
     std::fs::write(folder.path().join("noise.yaml"), b"\xff\xfe\x00noise").unwrap();
     std::fs::write(folder.path().join("tokens.json"), "{}").unwrap();
-    let rows: [(&[&str], &str); 14] = [
+    let rows: [(&[&str], &str); 16] = [
         (
             &["--listen", "0.0.0.0:0"],
             "`runstate token new` makes a file for --tokens; or listen on 127.0.0.1",
         ),
         (&["--behind-proxy"], "each request of the proxy would be of the user `local`"),
         (&["--distinct-actors"], "the user `local` alone could approve nothing"),
-        (&["--listen", "0.0.0.0:0", "--tokens", "good.json"], "put a proxy with TLS before the server"),
+        (&["--listen", "0.0.0.0:0", "--tokens", "good.json"], "give --tls-cert and --tls-key"),
         (&["--store", "file:runs"], "service runs have no store in folders; write sqlite:PATH"),
         (&["--graph", "typo.yaml"], "target"),
         (
@@ -376,6 +380,8 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
         (&["--listen", &taken], "end the program that has the address, or name another one with --listen"),
         (&["--tokens", "tokens.json"], "chmod 600"),
         (&["--allow-origin", "https://a.example/path"], "expected a scheme with a host"),
+        (&["--tls-cert", "cert.pem"], "--tls-key <FILE>"),
+        (&["--tls-cert", "cert.pem", "--tls-key", "key.pem"], TLS),
     ];
     for (args, expected) in rows {
         let mut all = vec!["serve"];

@@ -30,6 +30,8 @@ use crate::store::{ServicePlace, StoreArgs};
 ///
 /// Without --tokens the server listens on a loopback address only, and each request is of the user `local` with all roles.
 ///
+/// With --tls-cert and --tls-key, of a program with the feature `serve-tls`, it speaks HTTPS.
+///
 /// SIGTERM and Ctrl-C drain the server. It is not ready at once, and accepts connections until --drain-delay is over. Then
 /// it breaks its event streams, ends its requests within 30 s, and gives its runs back. A second signal ends it immediately.
 #[derive(Debug, clap::Args)]
@@ -58,6 +60,12 @@ pub(crate) struct Args {
     /// The tokens of `runstate token`
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
+    /// The certificate of the server with its issuers, as PEM. It is read at the start
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of the certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Accept an address that is no loopback address: a proxy before it has TLS
     #[arg(long)]
     behind_proxy: bool,
@@ -67,6 +75,13 @@ pub(crate) struct Args {
     /// A web page that may use the server, such as https://app.example.org. May be repeated
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     allow_origin: Vec<String>,
+    /// The requests of a principal in a second; twice as many may come at once. 0: any number. Default: 20 with --tokens,
+    /// otherwise 0
+    #[arg(long, value_name = "REQUESTS")]
+    rate: Option<u32>,
+    /// The decisions of a principal in a second. 0: any number. Default: 5 with --tokens, otherwise 0
+    #[arg(long, value_name = "DECISIONS")]
+    decision_rate: Option<u32>,
     /// Drive no run: another instance does
     #[arg(long)]
     no_worker: bool,
@@ -97,6 +112,7 @@ fn origin(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     check_address(args)?;
+    let connections = connections(args)?;
     let tokens = args.tokens.as_deref().map(open_tokens).transpose()?;
     let place = args.place.service_place()?;
     let journal = match &args.chain {
@@ -118,6 +134,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     options.origins.clone_from(&args.allow_origin);
     options.drives = !args.no_worker;
+    if let Some(rate) = args.rate {
+        options.limits.requests = (rate, rate.saturating_mul(2));
+    }
+    options.limits.decisions = args.decision_rate.unwrap_or(options.limits.decisions);
     options.report = Some(Arc::new(|cause| complain(&printable(cause))));
     options.sim = Some(graph.chain);
     let made = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -132,7 +152,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         options.agents = Some(runs);
         let clock = Arc::new(unix_clock());
         let service = Service::new(services, graph.ports, graph.config, clock, &machine::holder());
-        listen(args, listener, service, options, &url).await
+        listen(args, listener, service, (options, connections), &url).await
     })
 }
 
@@ -140,7 +160,7 @@ async fn listen(
     args: &Args,
     listener: TcpListener,
     service: Service,
-    options: Options,
+    (options, connections): (Options, Connections),
     url: &str,
 ) -> Result<Exit, Failure> {
     let mut signals =
@@ -160,7 +180,8 @@ async fn listen(
         })
     });
     let address = listener.local_addr().unwrap_or(args.listen);
-    complain(&format!("http://{address} serves the service runs of {url}"));
+    let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
+    complain(&format!("{scheme}://{address} serves the service runs of {url}"));
     let (drain, delay) = (server.drain.clone(), args.drain_delay);
     let draining = async move {
         signals.next().await;
@@ -175,7 +196,7 @@ async fn listen(
         tokio::time::sleep(delay).await;
         drain.break_streams();
     };
-    let served = serve(listener, server.router, draining, Connections::default()).await;
+    let served = serve(listener, server.router, draining, connections).await;
     stop.cancel();
     if let Some(worker) = worker {
         // A panic of the worker was told already.
@@ -205,11 +226,30 @@ fn check_address(args: &Args) -> Result<(), Failure> {
         let help = "`runstate token new` makes a file for --tokens; or listen on 127.0.0.1";
         return Err(Failure::new(format!("{got}, without --tokens")).with_help(help));
     }
-    if !args.behind_proxy {
-        let help = "put a proxy with TLS before the server and give --behind-proxy: tokens would cross the network in plain text";
-        return Err(Failure::new(format!("{got}, without --behind-proxy")).with_help(help));
+    if !args.behind_proxy && args.tls_cert.is_none() {
+        let help = "tokens would cross the network in plain text: give --tls-cert and --tls-key, or put a proxy with TLS before the server and give --behind-proxy";
+        return Err(Failure::new(format!("{got}, without --tls-cert and --behind-proxy")).with_help(help));
     }
     Ok(())
+}
+
+#[cfg(feature = "serve-tls")]
+fn connections(args: &Args) -> Result<Connections, Failure> {
+    let mut connections = Connections::default();
+    if let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) {
+        let tls = runstate_http::Tls::from_pem_files(cert, key);
+        connections.tls = Some(tls.map_err(|error| Failure::new(format!("--tls-cert, --tls-key: {error}")))?);
+    }
+    Ok(connections)
+}
+
+#[cfg(not(feature = "serve-tls"))]
+fn connections(args: &Args) -> Result<Connections, Failure> {
+    if args.tls_cert.is_some() {
+        let help = "build it with the feature: `cargo install runstate-cli --features serve-tls`";
+        return Err(Failure::new("--tls-cert: this program was built without TLS").with_help(help));
+    }
+    Ok(Connections::default())
 }
 
 fn open_tokens(path: &Path) -> Result<Tokens, Failure> {
