@@ -342,8 +342,7 @@ fn server_of_a_new_user_makes_its_folder() {
 }
 
 /// The refusal of two files that do not exist.
-const TLS: &str =
-    if cfg!(feature = "serve-tls") { "cert.pem: I/O error" } else { "--features serve-tls" };
+const TLS: &str = if cfg!(feature = "serve-tls") { "cert.pem: I/O error" } else { "--features serve-tls" };
 
 #[test]
 fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {

@@ -52,6 +52,7 @@ mod members;
 mod openapi;
 mod options;
 mod problem;
+mod redact;
 mod runs;
 mod server;
 mod sim;
@@ -60,7 +61,7 @@ mod tls;
 mod tokens;
 
 pub use openapi::openapi;
-pub use options::{Access, Limits, Options, Report};
+pub use options::{Access, Leaving, Limits, Options, Redact, Report};
 pub use problem::{Code, MemberError, Problem, ProblemBody, RunState};
 pub use server::{Connections, Drain, Server, serve, server};
 #[cfg(feature = "tls")]

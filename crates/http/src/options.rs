@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use runstate_service::sim::SimChain;
 use runstate_store::RunStore;
+use serde_json::Value;
 
 use crate::tokens::Tokens;
 
@@ -76,6 +77,35 @@ impl Default for Limits {
 /// The receiver of causes that no answer has, such as an error of the store.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// The place at which a value leaves the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leaving<'a> {
+    /// The endpoint, such as `/v1/runs/{id}`.
+    pub endpoint: &'a str,
+    /// The name of the event, in an event stream.
+    pub event: Option<&'a str>,
+}
+
+/// The redaction of what leaves the server: bodies of answers, events and trace lines, each as JSON. The transactions of
+/// `execute` leave unchanged, since a wallet signs them; problem documents have no value of a run but its id. A redactor
+/// that panics withholds the answer.
+///
+/// ```
+/// use std::sync::Arc;
+/// use runstate_http::{Leaving, Options, Redact};
+/// use serde_json::{Value, json};
+///
+/// let redact: Redact = Arc::new(|leaving: Leaving<'_>, body: &mut Value| {
+///     if leaving.endpoint == "/v1/runs/{id}" && body.get("intent").is_some() {
+///         body["intent"] = json!("[withheld]");
+///     }
+/// });
+/// let mut options = Options::local();
+/// options.redact = Some(redact);
+/// ```
+pub type Redact = Arc<dyn Fn(Leaving<'_>, &mut Value) + Send + Sync>;
+
 /// The options of a [`server`](crate::server()).
 #[non_exhaustive]
 pub struct Options {
@@ -94,6 +124,8 @@ pub struct Options {
     pub agents: Option<Arc<dyn RunStore>>,
     /// The receiver of causes that no answer has, such as an error of the store. Default: none.
     pub report: Option<Report>,
+    /// The redaction of what leaves the server. Default: none.
+    pub redact: Option<Redact>,
     /// The limits.
     pub limits: Limits,
 }
@@ -129,6 +161,7 @@ impl Options {
             sim: None,
             agents: None,
             report: None,
+            redact: None,
             limits: Limits::default(),
         }
     }

@@ -27,7 +27,7 @@ use crate::hub::Hub;
 use crate::options::Options;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
-use crate::{layers, openapi, sim};
+use crate::{layers, openapi, redact, sim};
 
 /// The limits of connections.
 ///
@@ -121,6 +121,7 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
     let router = if app.options.sim.is_some() { router.merge(sim::endpoints()) } else { router };
     let router = router
         .fallback(layers::no_endpoint)
+        .layer(from_fn_with_state(app.clone(), redact::bodies))
         .layer(CatchPanicLayer::custom(layers::panicked))
         .layer(from_fn_with_state(app.clone(), layers::admit))
         .with_state(app.clone());

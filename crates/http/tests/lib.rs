@@ -8,5 +8,6 @@ mod document;
 mod fixture;
 mod flow;
 mod matrix;
+mod redact;
 mod sockets;
 mod streams;

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::Agents;
 use crate::app::{App, Drained, StreamPermit};
 use crate::problem::{Code, Problem};
-use crate::runs::events::{Broken, KEEP_ALIVE, RETRY, drained, keep_alive};
+use crate::runs::events::{Broken, ENDPOINT, KEEP_ALIVE, RETRY, drained, keep_alive};
 
 struct Follower {
     app: App,
@@ -65,7 +65,7 @@ impl Follower {
             let mut follower = follower?;
             match follower.next().await {
                 Ok(Some(row)) => {
-                    let (event, is_end) = event(&row);
+                    let (event, is_end) = event(&follower.app, &row);
                     follower.is_over = is_end;
                     Some((Ok(event), Some(follower)))
                 }
@@ -118,7 +118,7 @@ impl Typed {
 
 /// An event as its readers see it, and whether it is the last one. Its name is the type, and its id has the number of the
 /// last event in the row with the time.
-fn event(row: &EventRow) -> (Event, bool) {
+fn event(app: &App, row: &EventRow) -> (Event, bool) {
     let (name, at_ms, is_end) = match Typed::of(row) {
         Some(Typed { kind, at_ms, status }) => {
             let is_end = kind == "run_finished" && status == Some(RunStatus::Done);
@@ -126,5 +126,6 @@ fn event(row: &EventRow) -> (Event, bool) {
         }
         None => ("other".to_owned(), 0, false),
     };
-    (Event::default().id(format!("{}@{at_ms}", row.last)).event(name).data(&row.json), is_end)
+    let data = app.redacted(ENDPOINT, Some(&name), row.json.clone());
+    (Event::default().id(format!("{}@{at_ms}", row.last)).event(name).data(data), is_end)
 }

@@ -163,7 +163,7 @@ impl Follower {
             match follower.next().await {
                 Ok(row) => {
                     follower.is_over = matches!(row.row.event, ServiceEvent::End { .. });
-                    Some((Ok(event(&row)), Some(follower)))
+                    Some((Ok(event(&follower.app, &row)), Some(follower)))
                 }
                 Err(broken) => Some((Err(broken), None)),
             }
@@ -233,8 +233,11 @@ pub(crate) async fn drained(drain: &mut watch::Receiver<Drained>) {
     }
 }
 
+/// The endpoint of event streams.
+pub(crate) const ENDPOINT: &str = "/v1/runs/{id}/events";
+
 /// An event as its readers see it: the id is the number with the time.
-fn event(row: &Numbered<EventRow>) -> Event {
+fn event(app: &App, row: &Numbered<EventRow>) -> Event {
     let id = format!("{}@{}", row.seq, row.row.at_ms);
     let (name, data) = match &row.row.event {
         ServiceEvent::Status { status, final_status } => {
@@ -246,5 +249,6 @@ fn event(row: &Numbered<EventRow>) -> Event {
         ServiceEvent::End { status } => ("end", json!({ "status": status })),
         _ => ("other", Value::Null),
     };
-    Event::default().id(id).event(name).data(data.to_string())
+    let data = app.redacted(ENDPOINT, Some(name), data.to_string());
+    Event::default().id(id).event(name).data(data)
 }

@@ -261,10 +261,12 @@ pub(crate) async fn trace_lines(
         let (app, id) = (app.clone(), id.0.clone());
         async move {
             let (lines, after) = page?;
-            let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-            let next = match lines.len() {
-                PAGE => trace_page(&app, &id, after).await.map(Some),
-                _ => Ok(None),
+            let is_last = lines.len() < PAGE;
+            let redacted = |line| app.redacted("/v1/runs/{id}/trace.jsonl", None, line) + "\n";
+            let text: String = lines.into_iter().map(redacted).collect();
+            let next = match is_last {
+                false => trace_page(&app, &id, after).await.map(Some),
+                true => Ok(None),
             };
             match next {
                 Ok(next) => Some((Ok(text), next)),
