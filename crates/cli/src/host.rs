@@ -1,4 +1,4 @@
-//! The executor of scenario runs for a worker.
+//! The executor of runs for a worker.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use runstate_agent::event::{AgentEvent, EventKind, EventSink};
 use runstate_runtime::clock::UnixClock;
 use runstate_store::{Ended, Executor, ExecutorError, JobSpec, Loaded, StoreError};
 
+use crate::agents::AgentFiles;
 use crate::failure::Failure;
 use crate::migrations;
 use crate::output::{complain, printable, say};
@@ -16,13 +17,15 @@ use crate::runs::Marks;
 use crate::spec::Spec;
 use crate::store::quoted;
 
-/// Drives runs of scenarios, in real time.
-#[derive(Debug)]
-pub(crate) struct ScenarioExecutor {
+/// Drives runs of scenarios and of agents, in real time.
+pub(crate) struct RunExecutor {
     clock: UnixClock,
     state_dir: Option<PathBuf>,
     marks: Arc<Marks>,
     left: Mutex<Left>,
+    agents: AgentFiles,
+    /// The receiver of the events of agents, and whether it shows text as it arrives. None: one line for each run.
+    told: Option<(Arc<dyn EventSink>, bool)>,
 }
 
 /// Runs that were ready and not driven.
@@ -32,10 +35,23 @@ struct Left {
     is_damaged: bool,
 }
 
-impl ScenarioExecutor {
+impl RunExecutor {
     /// An executor with that clock, that folder of all runs, and their commit numbers.
     pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>, marks: Arc<Marks>) -> Self {
-        ScenarioExecutor { clock, state_dir, marks, left: Mutex::default() }
+        RunExecutor { clock, state_dir, marks, left: Mutex::default(), agents: AgentFiles::None, told: None }
+    }
+
+    /// Sets the agent files that may be executed. Default: none.
+    pub(crate) fn with_agents(mut self, agents: AgentFiles) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Sets the receiver of events of agents, and whether it shows text as it arrives.
+    #[cfg(feature = "agents")]
+    pub(crate) fn telling(mut self, told: Arc<dyn EventSink>, streams: bool) -> Self {
+        self.told = Some((told, streams));
+        self
     }
 
     /// Is there a run that could not be driven or read?
@@ -58,18 +74,28 @@ impl ScenarioExecutor {
                  since then execute again"
             ))
         })?;
-        let scenario = spec.scenario()?;
-        let tools = spec.tools(&scenario, self.state_dir.as_deref(), &run.info.id)?;
-        let agent = runstate_scenario::agent(&scenario, &tools, self.clock)
-            .map_err(|error| Failure::new(error.to_string()))?;
-        Ok(JobSpec::new(agent, scenario.message)
-            .events(Arc::new(Told { run: run.info.id.clone() }))
+        let told = || Arc::new(Told { run: run.info.id.clone() }) as Arc<dyn EventSink>;
+        let (agent, message, events) = match &spec {
+            Spec::Agent { name, agent, message, .. } => {
+                let (events, streams) = self.told.clone().unwrap_or_else(|| (told(), false));
+                (self.agents.find(name, agent)?.agent(streams)?, message.clone(), events)
+            }
+            Spec::Scenario { .. } => {
+                let scenario = spec.scenario()?;
+                let tools = spec.tools(&scenario, self.state_dir.as_deref(), &run.info.id)?;
+                let agent = runstate_scenario::agent(&scenario, &tools, self.clock)
+                    .map_err(|error| Failure::new(error.to_string()))?;
+                (agent, scenario.message, told())
+            }
+        };
+        Ok(JobSpec::new(agent, message)
+            .events(events)
             .migrated_by(migrations::OF_RUNS.into(), migrations::OF_CALLS.into()))
     }
 }
 
 #[async_trait]
-impl Executor for ScenarioExecutor {
+impl Executor for RunExecutor {
     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
         self.job(run).map_err(|failure| ExecutorError::new(failure.message()))
     }
@@ -87,6 +113,9 @@ impl Executor for ScenarioExecutor {
             self.left().runs.remove(run);
         }
         self.marks.forget(run);
+        if self.told.is_some() {
+            return;
+        }
         say(&printable(&format!("{run:<20} {}", in_short(ended))));
     }
 

@@ -4,6 +4,11 @@
 //! [`Failure`](failure::Failure) with the place in the file; the result is an [`Exit`].
 
 mod actor;
+#[cfg(feature = "agents")]
+mod agents;
+#[cfg(not(feature = "agents"))]
+#[path = "agents/absent.rs"]
+mod agents;
 mod builtin;
 mod clock;
 mod command;

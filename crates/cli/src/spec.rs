@@ -32,6 +32,22 @@ pub(crate) enum Spec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<String>,
     },
+    /// An agent.
+    Agent {
+        /// Its name, which the ids of its runs begin with.
+        name: String,
+        /// The text of its file when the run was created. A process executes it only if it has a file of that text: the
+        /// store never decides what is executed.
+        agent: String,
+        /// The proof that the folder in the place of this run is its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<Token>,
+        /// The first message of the run.
+        message: String,
+        /// The id of that message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<String>,
+    },
 }
 
 impl Spec {
@@ -65,9 +81,16 @@ impl Spec {
     /// Its scenario.
     ///
     /// # Errors
-    /// The text is no valid scenario any more, with its place.
+    /// The text is no valid scenario any more, with its place; or the run is of an agent.
     pub(crate) fn scenario(&self) -> Result<Scenario, Failure> {
-        let Spec::Scenario { scenario, message, .. } = self;
+        let (scenario, message) = match self {
+            Spec::Scenario { scenario, message, .. } => (scenario, message),
+            Spec::Agent { name, .. } => {
+                return Err(Failure::new(format!("the run is of the agent {name:?}, and of no scenario")).with_help(
+                    "drive it with `runstate worker --agents DIR`, or with `runstate chat FILE --thread RUN`",
+                ));
+            }
+        };
         let mut read = Scenario::parse(scenario).map_err(|refused| {
             Failure::new(format!("the run's scenario cannot be read: {refused}"))
                 .with_help("drive it with the version of this program that created it")
@@ -80,26 +103,56 @@ impl Spec {
 
     /// The specification of the next run on the thread: the same scenario with another message, in the folder of that token.
     pub(crate) fn followed(&self, message: &UserMessage, token: &Token) -> Spec {
-        let Spec::Scenario { scenario, .. } = self;
-        let (message, message_id) = (Some(message.text.clone()), Some(message.id.clone()));
-        Spec::Scenario { scenario: scenario.clone(), token: Some(token.clone()), message, message_id }
+        let (text, message_id, token) = (message.text.clone(), Some(message.id.clone()), Some(token.clone()));
+        match self {
+            Spec::Scenario { scenario, .. } => {
+                Spec::Scenario { scenario: scenario.clone(), token, message: Some(text), message_id }
+            }
+            Spec::Agent { name, agent, .. } => {
+                Spec::Agent { name: name.clone(), agent: agent.clone(), token, message: text, message_id }
+            }
+        }
     }
 
     /// The id of the first message of the run; `None` for the first run of a thread.
     pub(crate) fn message_id(&self) -> Option<&str> {
-        let Spec::Scenario { message_id, .. } = self;
-        message_id.as_deref()
+        match self {
+            Spec::Scenario { message_id, .. } | Spec::Agent { message_id, .. } => message_id.as_deref(),
+        }
     }
 
-    /// Does the run work in a folder?
+    /// The name that the ids of its runs begin with.
+    ///
+    /// # Errors
+    /// As [`scenario`](Self::scenario), for a run of a scenario.
+    pub(crate) fn name(&self) -> Result<String, Failure> {
+        match self {
+            Spec::Scenario { .. } => Ok(self.scenario()?.name),
+            Spec::Agent { name, .. } => Ok(name.clone()),
+        }
+    }
+
+    /// Does the run work in a copy of a folder? An agent works in the folders of its file.
+    ///
+    /// # Errors
+    /// As [`scenario`](Self::scenario), for a run of a scenario.
+    pub(crate) fn copies_a_folder(&self) -> Result<bool, Failure> {
+        match self {
+            Spec::Scenario { .. } => Ok(has_files(&self.scenario()?)),
+            Spec::Agent { .. } => Ok(false),
+        }
+    }
+
+    /// Do runs of the scenario work in a folder?
     pub(crate) fn has_folder(scenario: &Scenario) -> bool {
         has_files(scenario)
     }
 
     /// The token that the run shares with its folder. A run without one works in no folder.
     pub(crate) fn token(&self) -> Option<&Token> {
-        let Spec::Scenario { token, .. } = self;
-        token.as_ref()
+        match self {
+            Spec::Scenario { token, .. } | Spec::Agent { token, .. } => token.as_ref(),
+        }
     }
 
     /// The tools on the folder of the run of that id. A run without file tools can be driven on any machine.

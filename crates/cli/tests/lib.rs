@@ -1,8 +1,9 @@
 //! The real binary, run as a person or a script runs it; a module per command.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-#[cfg(not(feature = "serve"))]
 mod absent;
+#[cfg(feature = "agents")]
+mod agents;
 mod check;
 mod crash;
 mod decide;

@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// A command of the feature `serve`
+/// A command of a feature
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
@@ -12,9 +12,11 @@ pub(crate) struct Args {
 
 /// # Errors
 /// Always: the failure names the feature.
-pub(crate) fn run(name: &str, _: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(name: &str, feature: &str, _: &Args) -> Result<Exit, Failure> {
     let said = format!("this program was built without the command `{name}`");
-    let help = "build it with the feature: `cargo install runstate-cli --features serve`, or in this repository \
-                `cargo run -p runstate-cli --features serve --`";
+    let help = format!(
+        "build it with the feature: `cargo install runstate-cli --features {feature}`, or in this repository \
+         `cargo run -p runstate-cli --features {feature} --`"
+    );
     Err(Failure::new(said).with_help(help))
 }

@@ -1,9 +1,11 @@
 //! The commands: each file has its arguments and its action.
 
-#[cfg(not(feature = "serve"))]
+#[cfg(not(all(feature = "agents", feature = "serve")))]
 mod absent;
 mod approvals;
 mod cancel;
+#[cfg(feature = "agents")]
+mod chat;
 mod check;
 mod decide;
 mod decision;
@@ -37,6 +39,9 @@ mod token;
 mod watch;
 mod worker;
 
+#[cfg(feature = "agents")]
+pub(crate) use time::time;
+
 use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
@@ -68,6 +73,11 @@ Exit codes:
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    #[cfg(feature = "agents")]
+    Chat(chat::Args),
+    #[cfg(not(feature = "agents"))]
+    #[command(hide = true)]
+    Chat(absent::Args),
     Send(send::Args),
     Worker(worker::Args),
     Runs(runs::Args),
@@ -111,6 +121,10 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
+        #[cfg(feature = "agents")]
+        Command::Chat(args) => chat::run(&args, out),
+        #[cfg(not(feature = "agents"))]
+        Command::Chat(args) => absent::run("chat", "agents", &args),
         Command::Send(args) => send::run(&args, out),
         Command::Worker(args) => worker::run(&args),
         Command::Runs(args) => runs::run(&args, out),
@@ -136,9 +150,9 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         #[cfg(feature = "serve")]
         Command::Token(args) => token::run(&args, out),
         #[cfg(not(feature = "serve"))]
-        Command::Serve(args) => absent::run("serve", &args),
+        Command::Serve(args) => absent::run("serve", "serve", &args),
         #[cfg(not(feature = "serve"))]
-        Command::Token(args) => absent::run("token", &args),
+        Command::Token(args) => absent::run("token", "serve", &args),
         Command::Schema(args) => Ok(schema::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
         Command::Stream(args) => stream::run(&args, out),

@@ -1,4 +1,4 @@
-//! `runstate run SCENARIO`
+//! `runstate run FILE`
 
 use std::time::Duration;
 
@@ -7,23 +7,28 @@ use serde_json::json;
 
 use super::time::time;
 use crate::actor::actor;
+use crate::agents;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
 use crate::run::{self, Driven, report};
 use crate::scenario;
-use crate::store::StoreArgs;
+use crate::store::{Opened, StoreArgs};
 
-/// Run a scenario: a scripted model, file tools on a copy of a folder, decisions of people
+/// Run a scenario, or an agent with a message
 ///
-/// The tools work on a fresh copy of the scenario's folder. The store has the run and its trace, durable at every
+/// A scenario has a scripted model, file tools on a copy of a folder, and decisions of people. The tools work on a fresh copy of the scenario's folder. The store has the run and its trace, durable at every
 /// checkpoint: `runstate resume` or a `runstate worker` continues a run that waits or was killed. At the end, the trace is
 /// checked against the diagrams of the lifecycles.
+///
+/// An agent file (feature `agents`) has a real model and real tools. Its answer is on standard output, its progress on standard
+/// error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   runstate run examples/tidy-folder.yaml
   runstate run --detach examples/tidy-folder.yaml --store sqlite:runs.db
+  runstate run examples/agent.yaml 'Which notes are old?' --ask
 
 Exit codes:
   0  the run ended naturally; with --detach, the run is created
@@ -33,8 +38,11 @@ Exit codes:
   3  the run waits for a decision
   4  the run has a message, which a worker gives to it")]
 pub(crate) struct Args {
-    /// The scenario, a YAML file
+    /// The scenario or the agent, a YAML file
+    #[arg(value_name = "FILE")]
     scenario: String,
+    /// The message for an agent
+    message: Option<String>,
     /// Create the run and leave it to a worker. With --json, the object has run and store
     #[arg(long, conflicts_with_all = ["approve", "deny", "ask", "real_time"])]
     detach: bool,
@@ -99,21 +107,60 @@ impl How {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    if scenario::is_agent_file(&args.scenario) {
+        return of_agent(args, out);
+    }
+    if args.message.is_some() {
+        let why = format!("{}: expected an agent file beside a message, got a scenario", args.scenario);
+        return Err(Failure::new(why).with_help("`message` of a scenario is its message"));
+    }
     let file = scenario::read(&args.scenario)?;
     file.warn_of_unknown_tools(false);
     // The check precedes the creation of a folder, so that a mistyped call leaves no folder.
     let answers = run::answers(&file.scenario, &args.approve, &args.deny, &args.how.actor())?;
     let created = run::create(&args.how.place, &file, !args.detach)?;
     if args.detach {
-        detached(&created, &args.how, out);
+        detached(&created.id, &created.opened, &args.how, out);
         return Ok(Exit::Good);
     }
     let How { lease, real_time, .. } = args.how;
     args.how.drive(run::take(created.opened, &created.id, lease, real_time)?, answers, out)
 }
 
-fn detached(created: &run::Created, how: &How, out: &mut Output) {
-    let (id, store) = (&created.id, created.opened.url());
+#[cfg(not(feature = "agents"))]
+fn of_agent(args: &Args, _: &mut Output) -> Result<Exit, Failure> {
+    Err(agents::absent(&args.scenario))
+}
+
+#[cfg(feature = "agents")]
+fn of_agent(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let file = agents::read(&args.scenario)?;
+    let Some(message) = args.message.as_deref().filter(|message| !message.trim().is_empty()) else {
+        let why = format!("{}: an agent needs a message", args.scenario);
+        return Err(Failure::new(why).with_help(format!("runstate run {} 'MESSAGE'", args.scenario)));
+    };
+    if !args.approve.is_empty() || !args.deny.is_empty() {
+        let why = "--approve and --deny: the calls of an agent are unknown before it runs";
+        return Err(Failure::new(why).with_help("give --ask, or decide with `runstate approve`"));
+    }
+    // Mistakes of the file show before a run is created.
+    file.agent(false)?;
+    let place = &args.how.place;
+    let opened = place.open(crate::store::Missing::Make)?;
+    let id = run::create_agent_run(place, &opened, &file, message, !args.detach)?;
+    if args.detach {
+        detached(&id, &opened, &args.how, out);
+        return Ok(Exit::Good);
+    }
+    let (lease, asks) = (args.how.lease, args.how.ask);
+    let driver =
+        agents::Driver { opened: &opened, file, actor: args.how.actor(), lease, asks, streams: false };
+    let ending = driver.drive(&id, &mut None)?;
+    driver.report(&id, &ending, (place, args.how.json), out)
+}
+
+fn detached(id: &str, opened: &Opened, how: &How, out: &mut Output) {
+    let store = opened.url();
     if how.json {
         out.json(&json!({"run": id, "store": store}));
         return;

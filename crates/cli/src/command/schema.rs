@@ -8,7 +8,7 @@ use crate::output::Output;
 /// Print a JSON Schema
 ///
 /// With the schema of scenarios, an editor completes and checks a scenario. The other schemas describe files of this program:
-/// a line of a trace, a graph (`diagram --format json`), a report (`check --format json`). `runstate stream --schema` prints
+/// a line of a trace, a graph (`diagram --format json`), a report (`check --format json`), an agent file (`chat`). `runstate stream --schema` prints
 /// the schema of stream scenarios.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -34,6 +34,8 @@ enum Of {
     Graph,
     /// A report of check
     Check,
+    /// An agent file
+    Agent,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
         Of::Trace => include_str!("../../schemas/trace.schema.json"),
         Of::Graph => include_str!("../../schemas/graph.schema.json"),
         Of::Check => include_str!("../../schemas/check.schema.json"),
+        Of::Agent => include_str!("../../schemas/agent.schema.json"),
     });
     Exit::Good
 }

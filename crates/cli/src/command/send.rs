@@ -99,6 +99,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 impl Args {
+    #[cfg(feature = "agents")]
+    fn of(place: StoreArgs, thread: &str, message: &str) -> Self {
+        let (thread, message) = (thread.to_owned(), message.to_owned());
+        Args { thread, message, id: None, supersede: false, json: false, place }
+    }
+
     fn text(&self) -> Result<String, Failure> {
         let text = match &*self.message {
             "-" => input::read_text("-", MOST_BYTES)?,
@@ -261,6 +267,30 @@ impl Args {
             }
         }
     }
+}
+
+/// The last run of a thread, which any run on it names.
+///
+/// # Errors
+/// The thread does not exist.
+#[cfg(feature = "agents")]
+pub(super) fn last_of_thread(place: &StoreArgs, opened: &Opened, named: &str) -> Result<String, Failure> {
+    let args = Args::of(place.clone(), named, "");
+    let thread = args.thread(opened)?;
+    Ok(opened.ask(opened.store.last_of_thread(&thread))?.unwrap_or(thread))
+}
+
+/// Sends a message with a random id to a thread.
+///
+/// # Errors
+/// The thread does not exist, or the store refuses.
+#[cfg(feature = "agents")]
+pub(super) fn begin(place: &StoreArgs, opened: &Opened, named: &str, message: &str) -> Result<Sent, Failure> {
+    let args = Args::of(place.clone(), named, message);
+    let thread = args.thread(opened)?;
+    let id = format!("{thread}/{}", String::from(Token::fresh()?));
+    args.check(opened, &thread)?;
+    args.send(opened, &thread, &UserMessage::new(id, message, unix_ms()))
 }
 
 /// Why a message was not sent.

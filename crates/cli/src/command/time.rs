@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// Any other text.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let refuse = || format!("expected a time such as 500ms, 30s, 5m, 12h or 7d, got {text:?}");
     let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(refuse)?;
     let number: u64 = text[..end].parse().map_err(|_| refuse())?;

@@ -1,6 +1,6 @@
 //! `runstate worker`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +11,10 @@ use runstate_store::Worker;
 use tokio::task::JoinHandle;
 
 use super::time::time;
+use crate::agents::AgentFiles;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::host::ScenarioExecutor;
+use crate::host::RunExecutor;
 use crate::machine;
 use crate::output::complain;
 use crate::signals::Signals;
@@ -26,7 +27,8 @@ use crate::store::{Missing, StoreArgs, end_leases};
 /// a run at a time. Other workers take over the runs of a killed worker when its leases end; on Linux, workers of the same
 /// machine take them over immediately.
 ///
-/// Time is real. The model and the tools are those of the run's scenario. The scenario's `decisions`, `outside` and
+/// Time is real. The model and the tools are those of the run's scenario, or of its agent file. A run of an agent is driven
+/// only if a file in the folder of --agents has the text of its agent file. The scenario's `decisions`, `outside` and
 /// `when_suspended` have no effect: decisions come from `runstate approve`, `deny` and `cancel`, and waiting runs are parked.
 ///
 /// SIGTERM and Ctrl-C drain the worker: it claims no further run, and releases each run at the next commit at which no tool
@@ -45,6 +47,9 @@ pub(crate) struct Args {
     /// Drive the runs that are ready now, and end. A run that cannot be driven is tried once
     #[arg(long)]
     once: bool,
+    /// The folder of the agent files that this worker may execute. A run of another agent file waits
+    #[arg(long, value_name = "DIR")]
+    agents: Option<PathBuf>,
     /// The maximum number of runs that are driven at a time. Default: 16
     #[arg(long, value_name = "RUNS", default_value_t = 16, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
@@ -66,8 +71,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let opened = if args.once { args.place.open(Missing::Make)? } else { args.place.open_waiting()? };
     let clock = unix_clock();
-    let host =
-        ScenarioExecutor::new(clock, opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));
+    let agents = args.agents.clone().map_or(AgentFiles::None, AgentFiles::Folder);
+    let host = RunExecutor::new(clock, opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()))
+        .with_agents(agents);
     let drain = CancellationToken::new();
     opened.handle().spawn(hear_signals(drain.clone()));
     let worker = Worker::new(Arc::clone(&opened.store), machine::holder())

@@ -15,9 +15,9 @@ use crate::failure::Failure;
 
 /// The lines of standard input. A thread reads each on request, so that a question can be abandoned before its line arrives.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     wanted: mpsc::Sender<()>,
-    read: UnboundedReceiver<io::Result<String>>,
+    read: UnboundedReceiver<io::Result<Option<String>>>,
     /// Whether the thread reads a line, or has read one that no question took.
     is_wanted: bool,
 }
@@ -25,7 +25,7 @@ pub(super) struct Lines {
 impl Lines {
     /// # Errors
     /// The thread cannot be made.
-    pub(super) fn of_stdin() -> Result<Self, Failure> {
+    pub(crate) fn of_stdin() -> Result<Self, Failure> {
         let (wanted, wants) = mpsc::channel();
         let (reads, read) = unbounded_channel();
         let reader = move || {
@@ -48,24 +48,43 @@ impl Lines {
 
     /// The next line, without its end; an empty one at the end of the input. If dropped while waiting, it loses no line.
     async fn next(&mut self) -> Result<String, Failure> {
+        Ok(self.line().await?.unwrap_or_default())
+    }
+
+    /// The next line, without its end; none at the end of the input.
+    async fn line(&mut self) -> Result<Option<String>, Failure> {
         if !self.is_wanted {
             self.is_wanted = self.wanted.send(()).is_ok();
         }
         let line = self.read.recv().await;
         self.is_wanted = false;
-        line.unwrap_or_else(|| Ok(String::new())).map_err(|error| refused(&error))
+        line.unwrap_or(Ok(None)).map_err(|error| refused(&error))
+    }
+
+    /// The next line as a message; none at the end of the input.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    #[cfg(feature = "agents")]
+    pub(crate) fn next_message(
+        &mut self,
+        handle: &tokio::runtime::Handle,
+    ) -> Result<Option<String>, Failure> {
+        handle.block_on(self.line())
     }
 }
 
-fn line() -> io::Result<String> {
+/// A line of standard input. None at its end.
+fn line() -> io::Result<Option<String>> {
     const MOST: u64 = 1 << 20;
     let (mut line, mut stdin) = (String::new(), stdin().lock());
     // A longer line is read to its end, and is no answer.
-    if stdin.by_ref().take(MOST).read_line(&mut line)? as u64 == MOST && !line.ends_with('\n') {
+    let count = stdin.by_ref().take(MOST).read_line(&mut line)? as u64;
+    if count == MOST && !line.ends_with('\n') {
         stdin.skip_until(b'\n')?;
-        return Ok("?".to_owned());
+        return Ok(Some("?".to_owned()));
     }
-    Ok(line.trim().to_owned())
+    Ok((count > 0).then(|| line.trim().to_owned()))
 }
 
 fn refused(error: &io::Error) -> Failure {
@@ -76,7 +95,7 @@ fn refused(error: &io::Error) -> Failure {
 ///
 /// # Errors
 /// The terminal cannot be read.
-pub(super) async fn asked(
+pub(crate) async fn asked(
     state: &RunState,
     actor: &str,
     progress: &Progress,
@@ -106,8 +125,13 @@ async fn answer(
         Incoming::new(format!("{}/decision", suspension.id), pending.call, DecisionAction::Resume)
             .on(&suspension.id)
             .by(actor);
+    let wants_text = suspension.response_schema.as_ref().is_some_and(|schema| schema["type"] == "string");
     loop {
-        progress.prompts(if wants_answer { ANSWER } else { APPROVE });
+        progress.prompts(match wants_answer {
+            true if wants_text => TEXT,
+            true => ANSWER,
+            false => APPROVE,
+        });
         let line = lines.next().await?;
         progress.is_answered();
         let (word, reason) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
@@ -118,6 +142,9 @@ async fn answer(
             }
             "y" | "yes" if !wants_answer => {}
             "n" | "no" => incoming.action = DecisionAction::Cancel,
+            _ if wants_text && !line.starts_with('"') => {
+                return Ok(Some(incoming.with_result(Value::String(line))));
+            }
             _ if wants_answer => match runstate::json::from_str::<Value>(&line) {
                 Ok(result) if !result.is_null() => return Ok(Some(incoming.with_result(result))),
                 Ok(_) => continue,
@@ -135,5 +162,6 @@ async fn answer(
 
 const APPROVE: &str =
     "[y] approve, [n] deny, either with a reason after it; [enter] leave the call waiting: ";
+const TEXT: &str = "the answer, or [n] deny, with a reason after it; [enter] leave the call waiting: ";
 const ANSWER: &str =
     "the answer as JSON, or [n] deny, with a reason after it; [enter] leave the call waiting: ";

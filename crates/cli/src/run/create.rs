@@ -8,7 +8,7 @@ use runstate_store::{NewRun, Parts, StoreError, UserMessage};
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::keys;
-use crate::runs::{self, RunFolder, Template};
+use crate::runs::{self, RunFolder, Template, Token};
 use crate::scenario::FromFile;
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside};
@@ -36,12 +36,68 @@ pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -
     if let Some(template) = &template {
         keys::keep_out_of(&template.path(), place.key_file())?;
     }
-    let mut folder = RunFolder::claim(&state_dir, &file.scenario.name, 1)?;
+    let scenario = &file.scenario;
+    let spec = |token: Token| Spec::Scenario {
+        scenario: file.source.text.clone(),
+        token: Some(token),
+        message: None,
+        message_id: None,
+    };
+    let new = Plan {
+        name: &scenario.name,
+        title: scenario.about.as_deref().unwrap_or(&scenario.message).to_owned(),
+        template: template.as_ref(),
+        spec: &spec,
+        is_driven_here,
+    };
+    let folder = RunFolder::claim(&state_dir, new.name, 1)?;
     let opened = place.open(Missing::Make)?;
-    while !is_put(&opened, &mut folder, file, template.as_ref(), is_driven_here)? {
-        folder = next(&opened, &state_dir, &file.scenario.name, folder.number())?;
+    let id = new.put(&opened, &state_dir, folder)?;
+    Ok(Created { opened, id })
+}
+
+/// Creates a run of an agent file. Returns its id.
+///
+/// # Errors
+/// As [`create`].
+#[cfg(feature = "agents")]
+pub(crate) fn create_agent_run(
+    place: &StoreArgs,
+    opened: &Opened,
+    file: &crate::agents::FromFile,
+    message: &str,
+    is_driven_here: bool,
+) -> Result<String, Failure> {
+    let state_dir = place.state_dir()?;
+    let spec = |token: Token| Spec::Agent {
+        name: file.name().to_owned(),
+        agent: file.text().to_owned(),
+        token: Some(token),
+        message: message.to_owned(),
+        message_id: None,
+    };
+    let title = title(file.title(message));
+    let new = Plan { name: file.name(), title, template: None, spec: &spec, is_driven_here };
+    new.put(opened, &state_dir, RunFolder::claim(&state_dir, new.name, 1)?)
+}
+
+/// A run to be created.
+struct Plan<'a> {
+    name: &'a str,
+    title: String,
+    template: Option<&'a Template>,
+    spec: &'a dyn Fn(Token) -> Spec,
+    is_driven_here: bool,
+}
+
+impl Plan<'_> {
+    /// Creates the run in that folder, or in the next one that is free. Returns its id.
+    fn put(&self, opened: &Opened, state_dir: &Path, mut folder: RunFolder) -> Result<String, Failure> {
+        while !is_put(opened, &mut folder, self)? {
+            folder = next(opened, state_dir, self.name, folder.number())?;
+        }
+        Ok(folder.id().to_owned())
     }
-    Ok(Created { opened, id: folder.id().to_owned() })
 }
 
 /// Claims a folder with a number that is free in the store, after the number `taken`.
@@ -84,28 +140,15 @@ fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) 
 
 /// Fills the folder and creates its run in the store. Returns false if the number is taken: other machines may share a
 /// store.
-fn is_put(
-    opened: &Opened,
-    folder: &mut RunFolder,
-    file: &FromFile,
-    template: Option<&Template>,
-    is_driven_here: bool,
-) -> Result<bool, Failure> {
+fn is_put(opened: &Opened, folder: &mut RunFolder, plan: &Plan<'_>) -> Result<bool, Failure> {
     // Avoids a useless copy.
     if is_taken(opened, folder.id())? {
         return Ok(false);
     }
-    folder.fill(template)?;
-    let scenario = &file.scenario;
-    let spec = Spec::Scenario {
-        scenario: file.source.text.clone(),
-        token: Some(folder.token().clone()),
-        message: None,
-        message_id: None,
-    };
-    let title = scenario.about.as_deref().unwrap_or(&scenario.message);
-    let mut run = NewRun::new(folder.id(), spec.to_json()?, unix_ms()).titled(title);
-    if is_driven_here {
+    folder.fill(plan.template)?;
+    let spec = (plan.spec)(folder.token().clone());
+    let mut run = NewRun::new(folder.id(), spec.to_json()?, unix_ms()).titled(&*plan.title);
+    if plan.is_driven_here {
         run = run.not_before(OURS);
     }
     match put(opened, &run) {
@@ -145,13 +188,12 @@ pub(crate) fn follow(
 ) -> Result<(RunFolder, NewRun), Failure> {
     let last = &before.info.id;
     let spec = Spec::read(&before.spec, last)?;
-    let scenario = spec.scenario()?;
-    let name = &scenario.name;
+    let name = spec.name()?;
     let folder = match taken {
-        Some(taken) => next(opened, state_dir, name, taken)?,
-        None => RunFolder::claim(state_dir, name, 1)?,
+        Some(taken) => next(opened, state_dir, &name, taken)?,
+        None => RunFolder::claim(state_dir, &name, 1)?,
     };
-    if Spec::has_folder(&scenario) {
+    if spec.copies_a_folder()? {
         runs::open(state_dir, last, spec.token())?;
         folder.fill(Some(&Template::of_run(state_dir, last)))?;
     } else {
@@ -241,16 +283,24 @@ mod tests {
         let path = place.path().join("pay.yaml");
         std::fs::write(&path, "name: pay\nmessage: go\nmodel: [{text: done}]\n").unwrap();
         let file = scenario::read(path.to_str().unwrap()).unwrap();
+        let spec = |token: Token| Spec::Scenario {
+            scenario: file.source.text.clone(),
+            token: Some(token),
+            message: None,
+            message_id: None,
+        };
+        let (title, is_driven_here) = (String::new(), false);
+        let plan = Plan { name: "pay", title, template: None, spec: &spec, is_driven_here };
         let opened = Opened::over(Arc::new(Shared::default()));
 
         let mut first = RunFolder::claim(place.path(), "pay", 1).unwrap();
-        assert!(!is_put(&opened, &mut first, &file, None, false).unwrap());
+        assert!(!is_put(&opened, &mut first, &plan).unwrap());
         let one = first.path().to_owned();
         drop(first);
         assert!(!one.exists(), "its folder is of no run");
 
         let mut second = RunFolder::claim(place.path(), "pay", 2).unwrap();
-        assert!(is_put(&opened, &mut second, &file, None, false).unwrap());
+        assert!(is_put(&opened, &mut second, &plan).unwrap());
         assert_eq!(second.id(), "pay-2");
         let there = opened.handle().block_on(opened.store.load("pay-2")).unwrap();
         assert_eq!(Spec::of(&there).unwrap().token(), Some(second.token()));

@@ -13,7 +13,13 @@ mod progress;
 mod report;
 
 pub(crate) use answers::answers;
+#[cfg(feature = "agents")]
+pub(crate) use ask::{Lines, asked};
 pub(crate) use begin::{Undriven, accept_restored, load, take};
-pub(crate) use create::{Created, create, follow};
+#[cfg(feature = "agents")]
+pub(crate) use create::create_agent_run;
+pub(crate) use create::{create, follow};
 pub(crate) use driven::{Driven, Ending, How};
+#[cfg(feature = "agents")]
+pub(crate) use progress::Progress;
 pub(crate) use report::report;

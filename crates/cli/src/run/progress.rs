@@ -105,7 +105,7 @@ impl Progress {
         self.says(who, &format!("{decided} {}{why}{became}", incoming.call));
     }
 
-    fn line(&self, call: &str, state: &str, what: &str) {
+    pub(crate) fn line(&self, call: &str, state: &str, what: &str) {
         let (call, state, what) = (format!("{:<14}", printable(call)), format!("{state:<9}"), fit(what));
         let colour = match state.trim_end() {
             "Succeeded" => GREEN,

@@ -70,6 +70,20 @@ pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
     Ok(FromFile { scenario, source, base })
 }
 
+/// Returns whether a file is meant as an agent file: its model is a mapping, and not a list of answers.
+pub(crate) fn is_agent_file(path: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Sniffed {
+        model: serde_json::Value,
+    }
+    // Standard input can be read once. The reader of a scenario reports an unreadable file.
+    if path == "-" {
+        return false;
+    }
+    let Ok(source) = input::read_text(path, LIMIT) else { return false };
+    from_yaml::<Sniffed>(&source, START).is_ok_and(|sniffed| sniffed.model.is_object())
+}
+
 /// Reads a YAML text as any type.
 ///
 /// # Errors

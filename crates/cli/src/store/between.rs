@@ -12,7 +12,7 @@ use runstate_store::{
 };
 
 use super::Opened;
-use crate::host::ScenarioExecutor;
+use crate::host::RunExecutor;
 use crate::runs::Marks;
 use crate::spec::Spec;
 
@@ -63,7 +63,7 @@ async fn work(store: &Arc<MemoryStore>) {
     let worker = Worker::new(Arc::clone(store) as Arc<dyn RunStore>, "a worker").clock(unix_clock());
     worker
         .run_ready_until(
-            &ScenarioExecutor::new(unix_clock(), None, Arc::new(Marks::of(None))),
+            &RunExecutor::new(unix_clock(), None, Arc::new(Marks::of(None))),
             CancellationToken::new(),
         )
         .await

@@ -1,0 +1,48 @@
+//! Agent files, in a program without them.
+
+use std::path::PathBuf;
+
+use runstate_agent::Agent;
+
+use crate::failure::Failure;
+
+/// The agent files that this process may execute.
+#[derive(Debug)]
+pub(crate) enum AgentFiles {
+    /// None.
+    None,
+    /// The files of a folder.
+    Folder(PathBuf),
+}
+
+/// An agent file. A program without the feature has none.
+#[derive(Debug)]
+pub(crate) enum FromFile {}
+
+impl AgentFiles {
+    /// # Errors
+    /// Always: the failure names the feature.
+    pub(crate) fn find(&self, name: &str, _: &str) -> Result<FromFile, Failure> {
+        let folder = match self {
+            AgentFiles::None => String::new(),
+            AgentFiles::Folder(folder) => format!(" of {}", folder.display()),
+        };
+        Err(absent(&format!("the agent {name:?}{folder}")))
+    }
+}
+
+impl FromFile {
+    /// # Errors
+    /// None: there is no file.
+    pub(crate) fn agent(&self, _: bool) -> Result<Agent, Failure> {
+        match *self {}
+    }
+}
+
+/// The failure of a program without the feature.
+pub(crate) fn absent(what: &str) -> Failure {
+    Failure::new(format!("{what}: this program was built without agents")).with_help(
+        "build it with the feature: `cargo install runstate-cli --features agents`, or in this repository \
+         `cargo run -p runstate-cli --features agents --`",
+    )
+}

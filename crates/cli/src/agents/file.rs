@@ -1,0 +1,242 @@
+//! The form of an agent file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::input;
+use crate::scenario;
+
+/// The maximum size of an agent file, in bytes.
+const LIMIT: u64 = 1 << 20;
+
+const START: &str =
+    "start from examples/agent.yaml; `runstate schema agent` prints the fields of an agent file";
+
+/// An agent: a model, a system prompt, tools, and limits.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "An agent file of runstate")]
+pub(crate) struct AgentFile {
+    /// The name: 1 to 64 lower-case letters, digits and hyphens. The runs of the agent are NAME-1, NAME-2.
+    pub(super) name: String,
+    /// A sentence about the agent, for lists.
+    #[serde(default)]
+    pub(super) about: Option<String>,
+    /// The model.
+    pub(super) model: ModelFile,
+    /// Models that answer instead, in this order, after the retries of the one before.
+    #[serde(default)]
+    pub(super) fallbacks: Vec<ModelFile>,
+    /// The system prompt.
+    #[serde(default)]
+    pub(super) system: Option<String>,
+    /// The tools.
+    #[serde(default)]
+    pub(super) tools: ToolsFile,
+    /// The tools whose calls need an approval. Default: `write_file`, `delete_file` and all commands.
+    #[serde(default)]
+    pub(super) approve: Option<Vec<String>>,
+    /// The limits of a run.
+    #[serde(default)]
+    pub(super) limits: LimitsFile,
+    /// Prices, by the name of the model, for a limit of money.
+    #[serde(default)]
+    pub(super) prices: BTreeMap<String, PriceFile>,
+}
+
+/// A model of an OpenAI-compatible server.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelFile {
+    /// The address above `chat/completions`, such as https://api.openai.com/v1.
+    pub(super) base_url: String,
+    /// The name of the model.
+    pub(super) name: String,
+    /// The environment variable with the key.
+    #[serde(default)]
+    pub(super) key_env: Option<String>,
+    /// The file with the key, by its path from the agent file.
+    #[serde(default)]
+    pub(super) key_file: Option<PathBuf>,
+    /// Fields of each request, such as `temperature`.
+    #[serde(default)]
+    pub(super) parameters: BTreeMap<String, Value>,
+    /// The longest silence of the server, such as `60s`. Default: 2m.
+    #[serde(default)]
+    pub(super) silence: Option<String>,
+    /// A key in the file, which is refused.
+    #[serde(default)]
+    #[schemars(skip)]
+    key: Option<Value>,
+}
+
+/// The tools of an agent.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ToolsFile {
+    /// `list_files`, `read_file`, `write_file` and `delete_file` below a folder.
+    pub(super) files: Option<FilesFile>,
+    /// Commands.
+    pub(super) commands: Vec<CommandFile>,
+    /// `ask_person`: a question to a person, whose answer is its result.
+    pub(super) ask_person: bool,
+}
+
+/// The folder of the file tools.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FilesFile {
+    /// The folder, by its path from the agent file. The tools follow no link out of it.
+    pub(super) folder: PathBuf,
+    /// Whether the agent reads only. Default: false.
+    #[serde(default)]
+    pub(super) read_only: bool,
+    /// The largest file, in bytes. Default: 1 MiB.
+    #[serde(default)]
+    pub(super) max_bytes: Option<u64>,
+}
+
+/// A command as a tool. No shell reads its arguments.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommandFile {
+    /// The name of the tool: 1 to 64 letters, digits, `_` and `-`.
+    pub(super) name: String,
+    /// The description, for the model.
+    pub(super) description: String,
+    /// The program and its arguments. `{name}` is an argument of the call.
+    pub(super) command: Vec<String>,
+    /// The JSON Schemas of the arguments of the call, by name. Default: a text for each `{name}`.
+    #[serde(default)]
+    pub(super) arguments: BTreeMap<String, Value>,
+    /// The working folder, by its path from the agent file. Default: the folder of the agent file.
+    #[serde(default)]
+    pub(super) folder: Option<PathBuf>,
+    /// The time limit, such as `30s`. After it all processes of the command end. Default: 1m.
+    #[serde(default)]
+    pub(super) timeout: Option<String>,
+    /// The largest output, in bytes, of standard output and of standard error each. The rest is omitted. Default: 64 KiB.
+    #[serde(default)]
+    pub(super) max_output: Option<usize>,
+    /// Whether an interrupted call may execute again without a decision. Default: false.
+    #[serde(default)]
+    pub(super) repeatable: bool,
+}
+
+/// The limits of a run, over all its steps.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LimitsFile {
+    /// The most steps. Default: 50.
+    #[schemars(range(min = 1))]
+    pub(super) steps: Option<u32>,
+    /// The most tokens, read and written.
+    #[schemars(range(min = 1))]
+    pub(super) tokens: Option<u64>,
+    /// The longest time, with waits, such as `2h`.
+    pub(super) time: Option<String>,
+    /// The most money, in millionths of the unit of `prices`. A run stops at the limit; one answer may exceed it.
+    #[schemars(range(min = 1))]
+    pub(super) money: Option<u64>,
+    /// The retries of one answer, over all models. Default: 6.
+    pub(super) retries: Option<u32>,
+}
+
+/// The price of a model, in millionths of a unit for 1,000 tokens.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PriceFile {
+    /// For tokens that the model reads.
+    pub(super) input: u64,
+    /// For tokens that the model writes.
+    pub(super) output: u64,
+}
+
+/// An agent file with its text and its place.
+#[derive(Debug, Clone)]
+pub(crate) struct FromFile {
+    pub(super) file: AgentFile,
+    text: String,
+    /// The path, for messages.
+    pub(super) path: String,
+    /// The base folder of its paths.
+    pub(super) base: PathBuf,
+}
+
+impl FromFile {
+    pub(crate) fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    /// The text as read. A run keeps a copy.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The first line of a new run, for lists.
+    pub(crate) fn title<'a>(&'a self, message: &'a str) -> &'a str {
+        self.file.about.as_deref().unwrap_or(message)
+    }
+}
+
+/// Reads and checks an agent file.
+///
+/// # Errors
+/// The file cannot be read, or is no agent file: with line, column and an excerpt.
+pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
+    let source = input::read_text(path, LIMIT)?;
+    let file: AgentFile = scenario::from_yaml(&source, START)?;
+    let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
+    let read = FromFile { file, text: source.text, path: source.name, base };
+    check(&read.file).map_err(|why| Failure::new(format!("{}: {why}", read.path)).with_help(START))?;
+    // Keys, folders and addresses are read when the run is driven; a mistake in the others shows at once.
+    Ok(read)
+}
+
+fn check(file: &AgentFile) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let name = &file.name;
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('-') {
+        return Err(format!("name: got {name:?}, expected 1 to 64 lower-case letters, digits and hyphens"));
+    }
+    for model in [&file.model].into_iter().chain(&file.fallbacks) {
+        let name = &model.name;
+        if model.key.is_some() {
+            return Err(format!(
+                "the model {name:?} has a key, which each run would store; write key_env: VARIABLE or key_file: PATH"
+            ));
+        }
+        if model.key_env.is_some() && model.key_file.is_some() {
+            return Err(format!("the model {name:?} has key_env and key_file, expected one of them"));
+        }
+        if file.limits.money.is_some() && !file.prices.contains_key(name) {
+            return Err(format!(
+                "limits.money: prices has no entry for the model {name:?}, so its cost is unknown"
+            ));
+        }
+    }
+    let commands = &file.tools.commands;
+    for (index, command) in commands.iter().enumerate() {
+        let name = &command.name;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+            return Err(format!(
+                "a command has the name {name:?}, expected 1 to 64 letters, digits, `_` and `-`"
+            ));
+        }
+        if commands[..index].iter().any(|other| other.name == *name) {
+            return Err(format!("two commands have the name {name:?}"));
+        }
+        if command.command.first().is_none_or(|program| program.is_empty() || program.contains('{')) {
+            return Err(format!(
+                "the command {name:?} names no program; expected a list such as [wc, -l, \"{{path}}\"]"
+            ));
+        }
+    }
+    Ok(())
+}

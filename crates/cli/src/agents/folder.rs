@@ -1,0 +1,65 @@
+//! The agent files that this process may execute.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::file::{FromFile, read};
+use crate::failure::Failure;
+
+/// The agent files that this process may execute. The store of a run never decides what is executed: a run has the text of
+/// its agent file, and is driven if a file here has that text.
+#[derive(Debug)]
+pub(crate) enum AgentFiles {
+    /// None.
+    None,
+    /// One file.
+    One(Box<FromFile>),
+    /// The files of a folder.
+    Folder(PathBuf),
+}
+
+impl AgentFiles {
+    /// The file with that text, for an agent of that name.
+    ///
+    /// # Errors
+    /// No file has the text, or the folder cannot be read.
+    pub(crate) fn find(&self, name: &str, text: &str) -> Result<FromFile, Failure> {
+        match self {
+            AgentFiles::None => Err(Failure::new(format!("the run is of the agent {name:?}"))
+                .with_help("drive it with `runstate worker --agents DIR`, where DIR has the agent file")),
+            AgentFiles::One(file) if file.text() == text => Ok((**file).clone()),
+            AgentFiles::One(file) => {
+                Err(Failure::new(format!("{} is not the agent file of the run", file.path))
+                    .with_help("`runstate show RUN --format json` has the text of the run's agent file"))
+            }
+            AgentFiles::Folder(folder) => {
+                let entries = fs::read_dir(folder)
+                    .map_err(|error| Failure::io("read the folder of agent files", folder, &error))?;
+                let mut differs = None;
+                for entry in entries {
+                    let path = entry
+                        .map_err(|error| Failure::io("read the folder of agent files", folder, &error))?
+                        .path();
+                    let is_yaml =
+                        path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+                    let Some(shown) = path.to_str().filter(|_| is_yaml) else { continue };
+                    // Another file of the folder may be unreadable, and that of the run usable.
+                    let Ok(file) = read(shown) else { continue };
+                    if file.text() == text {
+                        return Ok(file);
+                    }
+                    if file.name() == name {
+                        differs = Some(file.path);
+                    }
+                }
+                let folder = folder.display();
+                Err(Failure::new(match differs {
+                    Some(file) => format!(
+                        "{file} is not the agent file of the run: its text has changed since the run began"
+                    ),
+                    None => format!("no file of {folder} is the agent file {name:?} of the run"),
+                }))
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Agent files: an agent with a real model and real tools.
+
+mod budget;
+mod command;
+mod drive;
+mod file;
+mod folder;
+mod live;
+mod model;
+mod question;
+
+use std::sync::Arc;
+
+use runstate_agent::stop::{StopConditionSpec, StopConditions};
+use runstate_agent::{Agent, Approval, Approvals, Tool};
+use runstate_schema::JsonSchemas;
+
+pub(crate) use drive::{Driver, Ending};
+pub(crate) use file::{FromFile, read};
+pub(crate) use folder::AgentFiles;
+
+use crate::command::time;
+use crate::failure::Failure;
+use crate::meant::did_you_mean;
+use crate::tools::{self, Tools};
+
+/// The most steps of a run, unless the file has another number.
+const STEPS: u32 = 50;
+
+/// The largest file of the file tools, in bytes, unless the file has another number.
+const MAX_BYTES: u64 = 1 << 20;
+
+impl FromFile {
+    /// The agent. With `live` the text of its model arrives as the server sends it.
+    ///
+    /// # Errors
+    /// A key, a folder or an address is missing or cannot be used, or a name is unknown.
+    pub(crate) fn agent(&self, live: bool) -> Result<Agent, Failure> {
+        let file = &self.file;
+        let tools = self.tools()?;
+        let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
+        let mut stop = vec![StopConditionSpec::MaxRounds { rounds: file.limits.steps.unwrap_or(STEPS) }];
+        stop.extend(file.limits.tokens.map(|max_total| StopConditionSpec::TokenBudget { max_total }));
+        if let Some(text) = &file.limits.time {
+            let limit = time(text).map_err(|error| wrong(format!("limits.time: {error}")))?;
+            stop.push(StopConditionSpec::Timeout { seconds: limit.as_secs().max(1) });
+        }
+        let stop = StopConditions::new(stop).map_err(|error| wrong(format!("limits: {error}")))?;
+        let mut approvals = Approvals::new();
+        for name in self.approved(&tools).map_err(wrong)? {
+            approvals = approvals.tool(name, Approval::always());
+        }
+        let mut agent = Agent::builder(model::model(self, live)?)
+            .stop(stop)
+            .schemas(JsonSchemas::new())
+            .clock(runstate_runtime::clock::unix_clock())
+            .plugin(approvals)
+            .tools(tools);
+        if let Some(money) = budget::Money::of(file) {
+            agent = agent.plugin(money);
+        }
+        if let Some(system) = &file.system {
+            agent = agent.system(system.as_str());
+        }
+        for (name, value) in &file.model.parameters {
+            agent = agent.parameter(name, value.clone());
+        }
+        agent.build().map_err(|error| wrong(error.to_string()))
+    }
+
+    fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        let tools = &self.file.tools;
+        let mut all: Vec<Arc<dyn Tool>> = Vec::new();
+        if let Some(files) = &tools.files {
+            let folder = self.base.join(&files.folder);
+            let opened = Tools::open(&folder, files.max_bytes.unwrap_or(MAX_BYTES));
+            let opened = opened.map_err(|error| Failure::io("open the folder", &folder, &error))?;
+            let is_offered = |tool: &Arc<dyn Tool>| {
+                !files.read_only || [tools::LIST_FILES, tools::READ_FILE].contains(&tool.spec().name())
+            };
+            all.extend(opened.each().into_iter().filter(is_offered));
+        }
+        for file in &tools.commands {
+            all.push(Arc::new(command::CommandTool::new(self, file)?));
+        }
+        if tools.ask_person {
+            all.push(Arc::new(question::AskPerson::new()));
+        }
+        Ok(all)
+    }
+
+    /// The tools whose calls need an approval.
+    fn approved(&self, tools: &[Arc<dyn Tool>]) -> Result<Vec<String>, String> {
+        let names = || tools.iter().map(|tool| tool.spec().name());
+        let changes = |name: &&str| {
+            [tools::WRITE_FILE, tools::DELETE_FILE].contains(name)
+                || self.file.tools.commands.iter().any(|command| command.name == **name)
+        };
+        let Some(given) = &self.file.approve else {
+            return Ok(names().filter(changes).map(str::to_owned).collect());
+        };
+        for name in given {
+            if !names().any(|known| known == name) {
+                let near = did_you_mean(name, names());
+                return Err(format!("approve: the agent has no tool {name:?}{near}"));
+            }
+        }
+        Ok(given.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::schema_for;
+
+    use super::file::AgentFile;
+
+    /// The schema of agent files. With `RUNSTATE_WRITE_SCHEMA=1` this test writes it.
+    #[test]
+    fn schema_is_that_of_the_types() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/agent.schema.json");
+        let schema = serde_json::to_string_pretty(&schema_for!(AgentFile)).unwrap() + "\n";
+        if std::env::var_os("RUNSTATE_WRITE_SCHEMA").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert_eq!(written, schema, "run this test with RUNSTATE_WRITE_SCHEMA=1 and read the diff");
+    }
+}

@@ -1,0 +1,365 @@
+//! Agent files, against a model server on the loopback address.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::program::Program;
+
+/// A server of chat completions. Each request gets the next answer.
+struct ModelServer {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+/// An answer of the model.
+#[derive(Clone)]
+enum Answer {
+    Text(&'static str),
+    /// Calls: id, tool, arguments.
+    Calls(Vec<(&'static str, &'static str, Value)>),
+    /// A status without a stream.
+    Status(u16),
+    /// The connection ends in the midst of the text.
+    Cut(&'static str),
+}
+
+impl Answer {
+    fn body(&self) -> (u16, String, bool) {
+        let chunk = |delta: Value, finish: Option<&str>| {
+            let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+            format!(
+                "data: {}\n\n",
+                json!({ "id": "c", "object": "chat.completion.chunk", "choices": [choice] })
+            )
+        };
+        let usage = json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 } });
+        let end = format!("data: {usage}\n\ndata: [DONE]\n\n");
+        match self {
+            Answer::Text(text) => {
+                (200, chunk(json!({ "content": text }), None) + &chunk(json!({}), Some("stop")) + &end, true)
+            }
+            Answer::Calls(calls) => {
+                let calls: Vec<Value> = (0..)
+                    .zip(calls)
+                    .map(|(index, (id, tool, arguments))| {
+                        let function = json!({ "name": tool, "arguments": arguments.to_string() });
+                        json!({ "index": index, "id": id, "type": "function", "function": function })
+                    })
+                    .collect();
+                let delta = json!({ "tool_calls": calls });
+                (200, chunk(delta, None) + &chunk(json!({}), Some("tool_calls")) + &end, true)
+            }
+            Answer::Status(status) => (*status, json!({ "error": { "message": "no" } }).to_string(), true),
+            Answer::Cut(text) => (200, chunk(json!({ "content": text }), None), false),
+        }
+    }
+}
+
+impl ModelServer {
+    fn new(answers: &[Answer]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
+        let (taken, answers) = (Arc::clone(&requests), answers.to_vec());
+        thread::spawn(move || {
+            for answer in answers {
+                let (stream, _) = listener.accept().unwrap();
+                taken.lock().unwrap().push(Self::answer(stream, &answer));
+            }
+        });
+        ModelServer { address, requests }
+    }
+
+    fn answer(stream: TcpStream, answer: &Answer) -> (String, Value) {
+        let mut reader = BufReader::new(stream);
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+            head.push_str(&line);
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let (status, text, is_whole) = answer.body();
+        let kind = if status == 200 { "text/event-stream" } else { "application/json" };
+        let claimed = if is_whole { text.len() } else { text.len() + 1_000 };
+        let stream = reader.get_mut();
+        write!(stream, "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {claimed}\r\nconnection: close\r\n\r\n{text}").unwrap();
+        (head, serde_json::from_slice(&body).unwrap())
+    }
+
+    /// Writes an agent file with the model and these further lines.
+    fn agent(&self, folder: &Path, name: &str, more: &str) {
+        let model = format!("{{base_url: \"http://{}/v1\", name: m, key_env: TEST_KEY}}", self.address);
+        std::fs::write(folder.join(name), format!("name: helper\nmodel: {model}\n{more}")).unwrap();
+    }
+
+    fn requests(&self) -> Vec<(String, Value)> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+const SECRET: &str = "sk-7c1d0a";
+
+fn runstate(folder: &Path, args: &[&str]) -> Program {
+    let mut command = Program::new(env!("CARGO_BIN_EXE_runstate"));
+    command.args(args).args(["--store", "sqlite:runs.db", "--state-dir", "state"]).current_dir(folder);
+    command.env_remove("RUNSTATE_STORE").env("TEST_KEY", SECRET).env("NO_COLOR", "1");
+    command
+}
+
+/// Runs a command: its exit code, standard output and standard error.
+fn output(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    said(folder, args, "")
+}
+
+fn said(folder: &Path, args: &[&str], input: &str) -> (Option<i32>, String, String) {
+    let mut command = runstate(folder, args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The command may end before it reads its input.
+    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+const FILES: &str = "tools: {files: {folder: notes}}\n";
+
+fn notes() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("notes")).unwrap();
+    std::fs::write(folder.path().join("notes/old.txt"), "buy milk\n").unwrap();
+    folder
+}
+
+fn delete() -> Answer {
+    Answer::Calls(vec![("d1", "delete_file", json!({ "path": "old.txt" }))])
+}
+
+#[test]
+fn agent_reads_with_its_tools_and_answers() {
+    let folder = notes();
+    let server = ModelServer::new(&[
+        Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]),
+        Answer::Text("It says: buy milk."),
+    ]);
+    server.agent(folder.path(), "a.yaml", &format!("system: Be brief.\n{FILES}"));
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "What is in the note?"]);
+    assert_eq!((code, &*out), (Some(0), "It says: buy milk.\n"), "{err}");
+    assert!(err.contains("r1             Succeeded read_file"), "{err}");
+    assert!(err.contains("trace    conforms"), "{err}");
+
+    let requests = server.requests();
+    assert!(requests.iter().all(|(head, _)| head.contains(&format!("authorization: Bearer {SECRET}"))));
+    let tools: Vec<&Value> =
+        requests[0].1["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(tools, ["list_files", "read_file", "write_file", "delete_file"]);
+    assert_eq!(requests[0].1["messages"][0], json!({ "role": "system", "content": "Be brief." }));
+    let messages = requests[1].1["messages"].as_array().unwrap();
+    assert!(messages.last().unwrap()["content"].as_str().unwrap().contains("buy milk"), "{messages:?}");
+
+    // The key is in no file of the store.
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes()), "{path:?}");
+        }
+    }
+    let (_, shown, _) = output(folder.path(), &["show", "helper-1"]);
+    assert!(shown.contains("read_file"), "{shown}");
+}
+
+#[test]
+fn change_waits_for_an_approval_from_another_process() {
+    let folder = notes();
+    let server = ModelServer::new(&[delete(), Answer::Text("It is gone.")]);
+    std::fs::create_dir(folder.path().join("agents")).unwrap();
+    server.agent(&folder.path().join("agents"), "a.yaml", "tools: {files: {folder: ../notes}}\n");
+    let (code, out, err) = output(folder.path(), &["run", "agents/a.yaml", "Delete the old note."]);
+    assert_eq!((code, &*out), (Some(3), "helper-1 waits for a decision\n"), "{err}");
+    assert!(folder.path().join("notes/old.txt").exists());
+
+    // A worker without the agent file leaves the run alone, and says why.
+    let approved = output(folder.path(), &["approve", "d1", "--run", "helper-1", "--actor", "ada"]);
+    assert_eq!(approved.0, Some(0), "{approved:?}");
+    let (code, out, _) = output(folder.path(), &["worker", "--once"]);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("the run is of the agent \"helper\""), "{out}");
+    let (code, out, _) =
+        output(folder.path(), &["worker", "--once", "--agents", "notes", "--retry-delay", "1ms"]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(folder.path().join("notes/old.txt").exists());
+
+    let (code, out, err) = output(folder.path(), &["resume", "helper-1"]);
+    assert_eq!(code, Some(2), "{out}");
+    assert!(err.contains("runstate worker --agents DIR"), "{err}");
+    let (code, out, err) = said(folder.path(), &["chat", "agents/a.yaml", "--thread", "helper-1"], "");
+    assert_eq!((code, &*out), (Some(0), "It is gone.\n"), "{err}");
+    assert!(!folder.path().join("notes/old.txt").exists());
+}
+
+#[test]
+fn worker_executes_only_the_text_that_the_run_began_with() {
+    let folder = notes();
+    let server = ModelServer::new(&[Answer::Text("done")]);
+    std::fs::create_dir(folder.path().join("agents")).unwrap();
+    server.agent(&folder.path().join("agents"), "a.yaml", "");
+    let (code, _, err) = output(folder.path(), &["run", "--detach", "agents/a.yaml", "go"]);
+    assert_eq!(code, Some(0), "{err}");
+    let path = folder.path().join("agents/a.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}# another text\n")).unwrap();
+    let worker = ["worker", "--once", "--agents", "agents", "--retry-delay", "1ms"];
+    let (code, out, _) = output(folder.path(), &worker);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("its text has changed since the run began"), "{out}");
+    let (_, runs, _) = output(folder.path(), &["runs"]);
+    assert!(runs.contains("its text has changed since the run began"), "{runs}");
+    std::fs::write(&path, text).unwrap();
+    // The run is retried after its delay.
+    let driven = (0..200).find_map(|_| {
+        thread::sleep(Duration::from_millis(50));
+        let (code, out, err) = output(folder.path(), &worker);
+        assert_eq!(code, Some(0), "{out} {err}");
+        Some(out).filter(|out| !out.is_empty())
+    });
+    assert!(driven.as_deref().unwrap_or_default().contains("over: natural_end"), "{driven:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn chat_asks_and_keeps_one_thread() {
+    let folder = notes();
+    let server = ModelServer::new(&[delete(), Answer::Text("It stays."), Answer::Text("You said: hello.")]);
+    server.agent(folder.path(), "a.yaml", FILES);
+    let input = "Delete the note.\nn I need it\nWhat did I say first?\n";
+    let (code, out, err) = said(folder.path(), &["chat", "a.yaml", "--actor", "ada"], input);
+    assert_eq!((code, &*out), (Some(0), "It stays.\nYou said: hello.\n"), "{err}");
+    assert!(err.contains("ada            denies d1: I need it"), "{err}");
+    assert!(err.contains("continue with: runstate chat a.yaml --thread helper-1"), "{err}");
+    assert!(folder.path().join("notes/old.txt").exists());
+    let last = &server.requests()[2].1["messages"];
+    let texts: Vec<&Value> = last.as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!(
+        (texts[0], texts.last().unwrap()),
+        (&json!("Delete the note."), &&json!("What did I say first?"))
+    );
+    let (_, runs, _) = output(folder.path(), &["runs"]);
+    assert!(runs.contains("helper-2"), "{runs}");
+}
+
+#[test]
+fn broken_answer_is_retried_and_a_fallback_answers() {
+    let folder = notes();
+    let second = ModelServer::new(&[Answer::Text("from the second")]);
+    let first = ModelServer::new(&[Answer::Cut("from"), Answer::Status(401)]);
+    let fallback = format!("fallbacks: [{{base_url: \"http://{}/v1\", name: other}}]\n", second.address);
+    first.agent(folder.path(), "a.yaml", &fallback);
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+    assert_eq!((code, first.requests().len()), (Some(1), 2), "{out} {err}");
+
+    // A refused key is no reason for another model; a server that fails is.
+    let first = ModelServer::new(&[Answer::Status(500), Answer::Status(500)]);
+    let fallback = format!("limits: {{retries: 1}}\n{fallback}");
+    first.agent(folder.path(), "a.yaml", &fallback);
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+    assert_eq!((code, &*out), (Some(0), "from the second\n"), "{err}");
+}
+
+#[test]
+fn run_stops_at_its_money() {
+    let folder = notes();
+    let read = Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]);
+    let server = ModelServer::new(&[read]);
+    // 100 tokens read at 1 and 10 written at 10, for a thousand each.
+    let more = format!("{FILES}prices: {{m: {{input: 1000, output: 10000}}}}\nlimits: {{money: 200}}\n");
+    server.agent(folder.path(), "a.yaml", &more);
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go", "--json"]);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &said["reason"]), (Some(1), &json!("stopped:money_budget:200 of 200")), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn command_is_a_tool_and_asks_by_default() {
+    let folder = notes();
+    let count = Answer::Calls(vec![("w1", "count", json!({ "path": "notes/old.txt" }))]);
+    let server = ModelServer::new(&[count, Answer::Text("Two words.")]);
+    let command = "tools:\n  commands:\n    - {name: count, description: Counts words., command: [wc, -w, \"{path}\"]}\n";
+    server.agent(folder.path(), "a.yaml", command);
+    let (code, out, err) = said(folder.path(), &["run", "a.yaml", "Count.", "--ask"], "y\n");
+    assert_eq!((code, &*out), (Some(0), "Two words.\n"), "{err}");
+    let result = server.requests()[1].1["messages"][2]["content"].to_string();
+    assert!(result.contains("2 notes/old.txt"), "{result}");
+}
+
+#[test]
+fn question_to_a_person_has_the_answer_as_its_result() {
+    let folder = notes();
+    let ask = Answer::Calls(vec![("q1", "ask_person", json!({ "question": "Which colour?" }))]);
+    let server = ModelServer::new(&[ask, Answer::Text("Blue it is.")]);
+    server.agent(folder.path(), "a.yaml", "tools: {ask_person: true}\n");
+    let (code, out, err) = said(folder.path(), &["run", "a.yaml", "Paint.", "--ask"], "blue\n");
+    assert_eq!((code, &*out), (Some(0), "Blue it is.\n"), "{err}");
+    assert!(err.contains("Which colour?"), "{err}");
+    assert!(server.requests()[1].1["messages"][2]["content"].to_string().contains("blue"));
+}
+
+#[test]
+fn mistakes_of_an_agent_file_are_told_with_their_place() {
+    let folder = notes();
+    let model = "model: {base_url: \"http://127.0.0.1:9/v1\", name: m}\n";
+    let rows: [(&str, &str); 11] = [
+        (
+            "name: a\nmodel: {base_url: \"http://x/v1\", name: m, key: sk-1}\n",
+            "write key_env: VARIABLE or key_file: PATH",
+        ),
+        (&format!("name: a\n{model}systen: hi\n"), "did you mean `system`"),
+        (&format!("name: A b\n{model}"), "expected 1 to 64 lower-case letters"),
+        (&format!("name: a\n{model}approve: [delete]\n"), "the agent has no tool \"delete\""),
+        (&format!("name: a\n{model}limits: {{time: soon}}\n"), "expected a time such as"),
+        (&format!("name: a\n{model}limits: {{money: 5}}\n"), "prices has no entry for the model \"m\""),
+        (&format!("name: a\n{model}tools: {{files: {{folder: none}}}}\n"), "cannot open the folder"),
+        (
+            &format!(
+                "name: a\n{model}tools: {{commands: [{{name: c, description: d, command: [\"{{x\"]}}]}}\n"
+            ),
+            "names no program",
+        ),
+        (
+            &format!(
+                "name: a\n{model}tools: {{commands: [{{name: c, description: d, command: [ls, \"{{x\"]}}]}}\n"
+            ),
+            "has a single brace",
+        ),
+        ("name: a\nmodel: {base_url: \"ftp://x\", name: m}\n", "neither http nor https"),
+        ("name: a\nmodel: {base_url: \"http://x/v1\", name: m, key_env: NO_SUCH_KEY}\n", "NO_SUCH_KEY"),
+    ];
+    for (text, expected) in rows {
+        std::fs::write(folder.path().join("a.yaml"), text).unwrap();
+        let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+        assert_eq!((code, &*out), (Some(2), ""), "{text}: {err}");
+        assert!(err.contains(expected) && err.contains("a.yaml") | err.contains("none"), "{text}: {err}");
+        assert!(!err.contains("sk-1"), "{err}");
+    }
+    let (code, _, err) = output(folder.path(), &["run", "a.yaml"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("an agent needs a message"), "{err}");
+    let (_, runs, _) = output(folder.path(), &["runs"]);
+    assert!(!runs.contains("a-1"), "a mistake leaves no run: {runs}");
+}
