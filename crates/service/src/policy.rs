@@ -61,7 +61,7 @@ pub fn evaluate_policy(rules: &PolicyRules, input: &PolicyInput<'_>) -> PolicyRe
         ("protocol_allowlist", "Each protocol is allowed", protocols(rules, input)),
         ("approval_amounts", "Allowances are no larger than needed", approvals(input)),
         ("slippage_bounds", "The slippage is within its bounds", slippage(rules, input)),
-        ("minimum_out", "Each swap has a least result", minimum_out(input)),
+        ("minimum_out", "Each swap has a least result", minimum_out(rules, input)),
         ("simulation", "The simulation succeeded", simulation(rules, input)),
     ];
     let check = |(id, title, (status, reason, metadata)): (&str, &str, Found)| Check {
@@ -249,9 +249,9 @@ pub(crate) fn least_out(quoted: Units, slippage_bps: u32) -> Units {
     Units(quoted.0.checked_mul(kept).map_or(quoted.0 / 10_000 * kept, |product| product / 10_000))
 }
 
-fn minimum_out(input: &PolicyInput<'_>) -> Found {
-    let mut swaps = 0;
-    for candidate in input.candidates() {
+fn minimum_out(rules: &PolicyRules, input: &PolicyInput<'_>) -> Found {
+    let (mut swaps, mut unseen) = (0, 0);
+    for (place, candidate) in input.candidates().iter().enumerate() {
         let TxCall::Swap { min_out, quoted_out, slippage_bps, .. } = candidate.call else { continue };
         let least = least_out(quoted_out, slippage_bps);
         if min_out == Units(0) || min_out < least {
@@ -259,8 +259,29 @@ fn minimum_out(input: &PolicyInput<'_>) -> Found {
             return (CheckStatus::Fail, reason, vec![("min_out", json!(min_out)), ("least", json!(least))]);
         }
         swaps += 1;
+        let result = input.simulation.and_then(|simulation| simulation.results.get(place));
+        let Some(out) = result.and_then(|result| result.out) else {
+            unseen += 1;
+            continue;
+        };
+        // The price moves between the quote and the simulation, so the bound is that of all swaps and not of this one.
+        let least = least_out(out, rules.max_slippage_bps);
+        if min_out < least {
+            let reason = format!(
+                "a swap accepts {min_out}; it gives {out} in the simulation, so expected at least {least}"
+            );
+            let metadata = [("min_out", min_out), ("simulated_out", out), ("least", least)];
+            return (CheckStatus::Fail, reason, metadata.map(|(name, units)| (name, json!(units))).into());
+        }
     }
-    if swaps == 0 { pass("no swap") } else { pass(format!("{swaps} swaps have a least result")) }
+    match (swaps, unseen) {
+        (0, _) => pass("no swap"),
+        (_, 0) => pass(format!("{swaps} swaps have a least result")),
+        _ => {
+            let reason = format!("no simulation has the result of {unseen} swaps: the quote may be wrong");
+            (CheckStatus::Warn, reason, Vec::new())
+        }
+    }
 }
 
 fn simulation(rules: &PolicyRules, input: &PolicyInput<'_>) -> Found {
@@ -269,6 +290,12 @@ fn simulation(rules: &PolicyRules, input: &PolicyInput<'_>) -> Found {
     };
     if simulation.status == SimulationStatus::Failed {
         return (CheckStatus::Fail, simulation.summary.clone(), Vec::new());
+    }
+    let assumed: Vec<_> =
+        (0..simulation.results.len()).filter(|place| simulation.results[*place].assumed).collect();
+    if !assumed.is_empty() {
+        let reason = "the simulator could not apply the effects of the earlier transactions".to_owned();
+        return (CheckStatus::Warn, reason, vec![("transactions", json!(assumed))]);
     }
     if !simulation.assumed_allowances.is_empty() && !rules.accept_assumed_allowances {
         let reason = "a transaction uses an allowance that an earlier one grants".to_owned();

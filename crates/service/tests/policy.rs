@@ -97,7 +97,7 @@ fn clean() -> Case {
         simulation: Simulation {
             status: SimulationStatus::Ok,
             mode: SimulationMode::Sequential,
-            results: vec![TxResult::ok(), TxResult::ok()],
+            results: vec![TxResult::ok(), TxResult::ok().with_out(Some(Units(1_001)))],
             assumed_allowances: Vec::new(),
             summary: "2 transactions succeed".into(),
         },
@@ -320,6 +320,17 @@ fn swap_needs_a_least_result() {
 }
 
 #[test]
+fn least_result_is_compared_with_the_simulation() {
+    let gives = |out: Option<u128>| move |case: &mut Case| case.simulation.results[1].out = out.map(Units);
+    // 995 is 3 % below 1,025; each price up to it is one that the market may move to.
+    assert_eq!(found(gives(Some(1_025))), []);
+    assert_eq!(found(gives(Some(1_027))), [("minimum_out", CheckStatus::Fail)], "the quote was a lie");
+    assert_eq!(found(gives(None)), [("minimum_out", CheckStatus::Warn)], "a person must know it");
+    let lost = |case: &mut Case| case.simulation.results.clear();
+    assert_eq!(found(lost), [("minimum_out", CheckStatus::Warn)]);
+}
+
+#[test]
 fn simulation_fails_or_warns() {
     let failed = |case: &mut Case| case.simulation.status = SimulationStatus::Failed;
     assert_eq!(found(failed), [("simulation", CheckStatus::Fail)]);
@@ -330,6 +341,11 @@ fn simulation_fails_or_warns() {
         case.rules.accept_assumed_allowances = true;
     };
     assert_eq!(found(accepted), []);
+    let unseen = |case: &mut Case| {
+        case.rules.accept_assumed_allowances = true;
+        case.simulation.results[1].assumed = true;
+    };
+    assert_eq!(found(unseen), [("simulation", CheckStatus::Warn)], "another assumption than an allowance");
 }
 
 #[test]

@@ -140,17 +140,36 @@ pub struct TxResult {
     /// The hash, if the simulator has sent the transaction. The policy blocks such a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_hash: Option<String>,
+    /// The amount that the wallet gets by an exchange. The policy compares it with the least result, so that it need not
+    /// believe the compiler's quote. None: the simulator does not know it, and the policy warns for an exchange.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<Units>,
+    /// Whether the success is assumed: the transaction needs an effect of an earlier one, which the simulator could not
+    /// apply. The policy warns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assumed: bool,
 }
 
 impl TxResult {
     /// Makes the result of a transaction that succeeded.
     pub fn ok() -> Self {
-        TxResult { ok: true, error: None, tx_hash: None }
+        TxResult { ok: true, error: None, tx_hash: None, out: None, assumed: false }
+    }
+
+    /// Makes the result of a transaction whose success is assumed.
+    pub fn assumed() -> Self {
+        TxResult { assumed: true, ..TxResult::ok() }
+    }
+
+    /// Sets the amount that the wallet gets by an exchange.
+    #[must_use]
+    pub fn with_out(self, out: Option<Units>) -> Self {
+        TxResult { out, ..self }
     }
 
     /// Makes the result of a transaction that reverted.
     pub fn reverted(error: impl Into<String>) -> Self {
-        TxResult { ok: false, error: Some(error.into()), tx_hash: None }
+        TxResult { ok: false, error: Some(error.into()), ..TxResult::ok() }
     }
 }
 

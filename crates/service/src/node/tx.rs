@@ -71,7 +71,8 @@ impl Graph {
         let snapshot = work.artifacts.wallet_snapshot.as_ref().unwrap_or(&nothing);
         let simulation = summarize(requests, results, assumed(candidates, snapshot));
         let ok = simulation.status == SimulationStatus::Ok;
-        let status = match (ok, simulation.assumed_allowances.is_empty()) {
+        let is_assumed = simulation.results.iter().any(|result| result.assumed);
+        let status = match (ok, simulation.assumed_allowances.is_empty() && !is_assumed) {
             (true, true) => TimelineStatus::Ok,
             (true, false) => TimelineStatus::Warn,
             (false, _) => TimelineStatus::Blocked,
@@ -94,7 +95,12 @@ fn summarize(requests: &[TxRequest], results: Vec<TxResult>, assumed_allowances:
             let (got, expected) = (results.len(), requests.len());
             (SimulationStatus::Failed, format!("{got} results for {expected} transactions"))
         }
-        None => (SimulationStatus::Ok, format!("{} transactions succeed", results.len())),
+        None => {
+            let assumed = results.iter().filter(|result| result.assumed).count();
+            let said = format!("{} transactions succeed", results.len());
+            let said = if assumed == 0 { said } else { format!("{said}, {assumed} of them by assumption") };
+            (SimulationStatus::Ok, said)
+        }
     };
     Simulation { status, mode, results, assumed_allowances, summary }
 }

@@ -122,28 +122,30 @@ impl Ledger {
         if out == 0 { Err("the pool gives nothing for that amount".to_owned()) } else { Ok(Units(out)) }
     }
 
-    /// Applies a transaction, or leaves the ledger as it is.
-    pub(super) fn execute(&mut self, tx: &TxRequest) -> Result<(), String> {
+    /// Applies a transaction, or leaves the ledger as it is. Returns the amount that the sender gets by an exchange.
+    pub(super) fn execute(&mut self, tx: &TxRequest) -> Result<Option<Units>, String> {
         let mut next = self.clone();
-        next.apply(tx)?;
+        let out = next.apply(tx)?;
         *self = next;
-        Ok(())
+        Ok(out)
     }
 
-    fn apply(&mut self, tx: &TxRequest) -> Result<(), String> {
+    fn apply(&mut self, tx: &TxRequest) -> Result<Option<Units>, String> {
         move_amount(&mut self.native, key(&tx.from), key(&tx.to), tx.value.0)?;
         if tx.data == "0x" {
-            return Ok(());
+            return Ok(None);
         }
         let from = tx.from.as_str();
         match SimCall::read(&tx.data).ok_or("the call data cannot be read")? {
-            SimCall::Transfer { recipient, amount } => self.transfer(&tx.to, from, &recipient, amount.0),
+            SimCall::Transfer { recipient, amount } => {
+                self.transfer(&tx.to, from, &recipient, amount.0).map(|()| None)
+            }
             SimCall::Approve { spender, amount } => {
                 self.allowances.insert((key(&tx.to), key(from), key(&spender)), amount.0);
-                Ok(())
+                Ok(None)
             }
             SimCall::Swap { token_in, token_out, amount_in, min_out } if key(&tx.to) == self.router => {
-                self.swap(from, &token_in, &token_out, amount_in, min_out)
+                self.swap(from, &token_in, &token_out, amount_in, min_out).map(Some)
             }
             SimCall::Swap { .. } => Err(format!("{} has no pool", tx.to)),
         }
@@ -160,7 +162,7 @@ impl Ledger {
         token_out: &str,
         amount_in: Units,
         min_out: Units,
-    ) -> Result<(), String> {
+    ) -> Result<Units, String> {
         let out = self.quote(token_in, token_out, amount_in)?;
         if out < min_out {
             return Err(format!("the pool gives {out}, expected at least {min_out}"));
@@ -177,7 +179,7 @@ impl Ledger {
                 *reserve -= out.0;
             }
         }
-        Ok(())
+        Ok(out)
     }
 }
 

@@ -311,7 +311,7 @@ impl Simulator for SimChain {
     async fn simulate(&self, chain: &Chain, txs: &[TxRequest]) -> Result<Vec<TxResult>, PortError> {
         let mut ledger = self.reached(chain.id)?.ledger.clone();
         let result = |tx| match ledger.execute(tx) {
-            Ok(()) => TxResult::ok(),
+            Ok(out) => TxResult::ok().with_out(out),
             Err(reason) => TxResult::reverted(reason),
         };
         Ok(txs.iter().map(result).collect())
