@@ -14,7 +14,7 @@ use crate::artifact::{
     Action, Candidate, Decision, DecodedCall, PolicyResult, RepairContext, Simulation, TxPlan, TxRequest,
     TxResult, Units, WalletSnapshot,
 };
-use crate::config::Chain;
+use crate::config::{Chain, is_address};
 
 /// The error of a port. Its text is stored with the run, and each viewer of the run reads it: it has no secret and no path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +120,12 @@ pub trait Compiler: Send + Sync {
     /// # Errors
     /// Any error fails the run.
     async fn compile(&self, input: &CompileInput<'_>) -> Result<Vec<Candidate>, PortError>;
+
+    /// Returns whether a text is an address for a wallet or a recipient. A run with another text asks for an address.
+    /// Default: [`is_address`], for the addresses of any chain.
+    fn is_address(&self, text: &str) -> bool {
+        is_address(text)
+    }
 }
 
 /// The reader of call data. It is another program than the compiler, so that the policy need not believe the compiler.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::artifact::{Action, MissingSlot, Question, Units};
-use crate::config::{Chain, is_address};
+use crate::config::Chain;
 
 /// The name of a slot of the action at that position. The first action has plain names.
 fn named(slot: &str, position: usize) -> String {
@@ -43,12 +43,16 @@ pub(crate) fn fill(
 }
 
 /// The slots of the actions without a usable value.
-pub(crate) fn missing(actions: &[Action], chain: &Chain) -> Vec<MissingSlot> {
+pub(crate) fn missing(
+    actions: &[Action],
+    chain: &Chain,
+    is_address: impl Fn(&str) -> bool,
+) -> Vec<MissingSlot> {
     let mut missing = Vec::new();
     for (position, action) in actions.iter().enumerate() {
         for (slot, value) in action.slots() {
             let (usable, options) = match slot {
-                "recipient" => (value.is_some_and(is_address), Vec::new()),
+                "recipient" => (value.is_some_and(&is_address), Vec::new()),
                 "asset" => (value.is_some_and(|symbol| chain.decimals(symbol).is_some()), chain.symbols()),
                 "token_in" | "token_out" => {
                     let known = value.is_some_and(|symbol| chain.token(symbol).is_some());
@@ -113,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::Token;
+    use crate::config::{Token, is_address};
 
     fn chain() -> Chain {
         let token = |address: &str, decimals| Token { address: address.into(), decimals };
@@ -142,13 +146,13 @@ mod tests {
     fn unusable_values_are_missing_with_the_known_ones() {
         let none = Action::Swap { amount_in: None, token_in: None, token_out: None, slippage_bps: None };
         let slots = |actions: &[Action]| -> Vec<String> {
-            missing(actions, &chain()).into_iter().map(|missing| missing.slot).collect()
+            missing(actions, &chain(), is_address).into_iter().map(|missing| missing.slot).collect()
         };
         assert_eq!(slots(&[none]), ["amount_in", "token_in", "token_out"]);
         assert_eq!(slots(&[send("1", "usdc")]), [""; 0]);
         assert_eq!(slots(&[send("1", "eth"), send("0", "DOGE")]), ["amount_2", "asset_2"]);
         assert_eq!(slots(&[send("1.1234567", "USDC")]), ["amount"], "more digits than the token has");
-        let doge = &missing(&[send("1", "DOGE")], &chain())[0];
+        let doge = &missing(&[send("1", "DOGE")], &chain(), is_address)[0];
         assert_eq!((doge.got.as_deref(), &doge.options[..]), (Some("DOGE"), &chain().symbols()[..]));
     }
 

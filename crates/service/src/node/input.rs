@@ -7,7 +7,6 @@ use runstate::service_pass::{
 
 use super::{Graph, fatal, sure};
 use crate::artifact::{MissingSlot, NeedsInput};
-use crate::config::is_address;
 use crate::limit::within;
 use crate::rows::TimelineStatus;
 use crate::slots::text_of;
@@ -37,7 +36,7 @@ impl Graph {
             lacks("intent", None, Vec::new());
         }
         let record = work.run.record();
-        if !record.wallet().is_some_and(is_address) {
+        if !record.wallet().is_some_and(|wallet| self.ports.compiler.is_address(wallet)) {
             lacks("wallet_address", record.wallet().map(str::to_owned), Vec::new());
         }
         if record.chain_id().and_then(|id| self.config.chain(id)).is_none() {

@@ -143,12 +143,13 @@ impl Graph {
     ) -> Result<Planned, PortError> {
         let (chain, _) = self.chain_and_wallet(&work.run)?;
         let Draft { mut answer, planned_by, fallback } = draft;
-        let unplanned = slots::missing(&answer.actions, chain);
+        let is_address = |text: &str| self.ports.compiler.is_address(text);
+        let unplanned = slots::missing(&answer.actions, chain, is_address);
         slots::fill(&mut answer.actions, &work.artifacts.user_inputs, |slot| match planned_by {
             PlannedBy::Phrases => true,
             PlannedBy::Planner | PlannedBy::Fallback => unplanned.iter().any(|missing| missing.slot == slot),
         });
-        let missing = slots::missing(&answer.actions, chain);
+        let missing = slots::missing(&answer.actions, chain, is_address);
         let names: Vec<String> = missing.iter().map(|missing| missing.slot.clone()).collect();
         let short = match &work.artifacts.wallet_snapshot {
             Some(snapshot) if missing.is_empty() => too_little(&answer, chain, snapshot),
