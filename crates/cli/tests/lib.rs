@@ -11,6 +11,8 @@ mod diagram;
 mod diff;
 mod durable;
 mod every_store;
+#[cfg(feature = "serve")]
+mod evm;
 mod folders;
 mod formats;
 mod fuzz;

@@ -1,5 +1,6 @@
 //! The configuration of the graph.
 
+use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +10,8 @@ use runstate_service::sim::SimChain;
 use runstate_service::{Config, PolicyRules, Ports, is_address};
 use serde::Deserialize;
 
+#[cfg(feature = "evm")]
+use super::rpc;
 use super::time;
 use crate::failure::Failure;
 
@@ -16,14 +19,18 @@ use crate::failure::Failure;
 pub(super) struct Graph {
     pub(super) ports: Ports,
     pub(super) config: Config,
-    pub(super) chain: SimChain,
+    /// The built-in chain, for a graph on it.
+    pub(super) sim: Option<SimChain>,
+    /// The chain behind a node, for a graph on one.
+    #[cfg(feature = "evm")]
+    pub(super) evm: Option<runstate_evm::EvmChain>,
 }
 
 /// The file of `--graph`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct GraphFile {
-    /// The chain: `sim`, the built-in one.
+    /// The chain: `sim`, the built-in one, or `rpc` with its node.
     chain: Chain,
     /// The allowlists and limits. Default: the tokens and the pool of the chain.
     policy: Option<PolicyRules>,
@@ -39,24 +46,41 @@ struct GraphFile {
     script: Option<PathBuf>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Chain {
     #[default]
     Sim,
+    #[cfg(feature = "evm")]
+    Rpc(Box<rpc::RpcFile>),
+    #[cfg(not(feature = "evm"))]
+    Rpc(serde::de::IgnoredAny),
 }
 
 impl Graph {
-    pub(super) fn open(file: Option<&Path>, journal: &Path) -> Result<Self, Failure> {
+    /// Opens a graph. `journal` makes the journal of the built-in chain.
+    pub(super) fn open(
+        file: Option<&Path>,
+        journal: impl FnOnce() -> Result<PathBuf, Failure>,
+    ) -> Result<Self, Failure> {
         let read = match file {
             Some(path) => read(path)?,
             None => GraphFile::default(),
         };
-        let Chain::Sim = read.chain;
-        let chain = SimChain::journaled(journal)
-            .map_err(|error| Failure::new(format!("the journal of the chain cannot be used: {error}")))?;
-        let mut config = chain.config();
-        let Config { policy, max_attempts, port_limit, slippage_bps, distinct_actors, .. } = &mut config;
+        let mut graph = match read.chain {
+            Chain::Sim => Graph::on_sim(&journal()?)?,
+            #[cfg(feature = "evm")]
+            Chain::Rpc(chain) => Graph::on_evm(rpc::open(*chain, file)?),
+            #[cfg(not(feature = "evm"))]
+            Chain::Rpc(_) => {
+                let got = "--graph: this program was built without chains over JSON-RPC (`chain: rpc`)";
+                let help = "build it with the feature: `cargo install runstate-cli --features evm`, or in this \
+                            repository `cargo run -p runstate-cli --features evm --`";
+                return Err(Failure::new(got).with_help(help));
+            }
+        };
+        let config = &mut graph.config;
+        let Config { policy, max_attempts, port_limit, slippage_bps, distinct_actors, .. } = config;
         if let Some(given) = read.policy {
             *policy = given;
         }
@@ -66,12 +90,32 @@ impl Graph {
         }
         *slippage_bps = read.slippage_bps.unwrap_or(*slippage_bps);
         *distinct_actors = read.distinct_actors;
-        check(&config)?;
-        let mut ports = chain.ports();
-        if let (Some(script), Some(file)) = (&read.script, file) {
-            ports = scripted(&file.with_file_name("").join(script), ports)?;
+        check(config)?;
+        #[cfg(feature = "evm")]
+        if graph.evm.is_some() {
+            rpc::check_targets(&graph.config.policy)?;
         }
-        Ok(Graph { ports, config, chain })
+        if let (Some(script), Some(file)) = (&read.script, file) {
+            graph.ports = scripted(&file.with_file_name("").join(script), graph.ports)?;
+        }
+        Ok(graph)
+    }
+
+    fn on_sim(journal: &Path) -> Result<Self, Failure> {
+        let chain = SimChain::journaled(journal)
+            .map_err(|error| Failure::new(format!("the journal of the chain cannot be used: {error}")))?;
+        Ok(Graph {
+            ports: chain.ports(),
+            config: chain.config(),
+            sim: Some(chain),
+            #[cfg(feature = "evm")]
+            evm: None,
+        })
+    }
+
+    #[cfg(feature = "evm")]
+    fn on_evm(chain: runstate_evm::EvmChain) -> Self {
+        Graph { ports: chain.ports(), config: chain.config(), sim: None, evm: Some(chain) }
     }
 }
 
@@ -105,7 +149,12 @@ fn check(config: &Config) -> Result<(), Failure> {
 }
 
 fn limit(text: &str) -> Result<Duration, Failure> {
-    time(text).map_err(|error| Failure::new(format!("--graph: port_limit: {error}")))
+    time(text).map_err(|error| refused("port_limit", error))
+}
+
+/// The refusal of a value of the graph.
+pub(super) fn refused(place: &str, reason: impl Display) -> Failure {
+    Failure::new(format!("--graph: {place}: {reason}"))
 }
 
 /// The failure of a file. The reader of YAML begins its text with `error:` already.
@@ -113,7 +162,7 @@ fn of_file(path: &Path, text: &str) -> Failure {
     Failure::rendered(format!("{}: {}", path.display(), text.strip_prefix("error: ").unwrap_or(text)))
 }
 
-fn text_of(path: &Path) -> Result<String, Failure> {
+pub(super) fn text_of(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))
 }
 
@@ -122,7 +171,16 @@ fn read(path: &Path) -> Result<GraphFile, Failure> {
     if text.trim().is_empty() {
         return Ok(GraphFile::default());
     }
-    serde_saphyr::from_str(&text).map_err(|error| of_file(path, &error.to_string()))
+    // Without an excerpt, which may have the URL of a node and its key.
+    let options = serde_saphyr::options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(&text, options)
+        .map_err(|error| of_file(path, &without_urls(&error.to_string())))
+}
+
+/// A text without the words that are a URL, such as one at the place of another value.
+fn without_urls(text: &str) -> String {
+    let word = |word: &str| if word.contains("://") { "(a URL)".to_owned() } else { word.to_owned() };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn scripted(path: &Path, ports: Ports) -> Result<Ports, Failure> {

@@ -1,6 +1,8 @@
 //! `runstate serve`
 
 mod graph;
+#[cfg(feature = "evm")]
+mod rpc;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -39,6 +41,7 @@ use crate::store::{ServicePlace, StoreArgs};
 Examples:
   runstate serve
   runstate serve --graph examples/transfer.yaml --store sqlite:runs.db
+  runstate serve --graph examples/transfer-evm.yaml
   runstate serve --tokens tokens.json --behind-proxy --listen 0.0.0.0:7700
 
 Exit codes:
@@ -49,8 +52,8 @@ pub(crate) struct Args {
     /// The address. Default: 127.0.0.1:7700
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", hide_default_value = true, value_parser = address)]
     listen: SocketAddr,
-    /// The configuration of the graph: chain, allowlists, limits and scripted ports. Default: the built-in chain, with its
-    /// tokens and its pool allowed
+    /// The configuration of the graph: chain, allowlists, limits and scripted ports. The chain may be a real one, with the
+    /// feature `evm`. Default: the built-in chain, with its tokens and its pool allowed
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
     /// The journal of the built-in chain. Default: the file of the store with `.chain` at its end; for a database the file
@@ -115,14 +118,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let connections = connections(args)?;
     let tokens = args.tokens.as_deref().map(open_tokens).transpose()?;
     let place = args.place.service_place()?;
-    let journal = match &args.chain {
-        Some(journal) => journal.clone(),
-        None => journal_beside(&place, &args.place)?,
-    };
-    if let Some(folder) = journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        crate::runs::make_folders(folder).map_err(|error| Failure::io("make the folder", folder, &error))?;
+    let mut graph = Graph::open(args.graph.as_deref(), || journal(args, &place))?;
+    if let (Some(_), None) = (&args.chain, &graph.sim) {
+        let got = "--chain: the graph has a chain behind a node, which has no journal";
+        return Err(Failure::new(got).with_help("leave --chain out"));
     }
-    let mut graph = Graph::open(args.graph.as_deref(), &journal)?;
     graph.config.distinct_actors |= args.distinct_actors;
     if graph.config.distinct_actors && args.tokens.is_none() {
         let got = "--graph: distinct_actors without --tokens: the user `local` alone could approve nothing";
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     options.limits.decisions = args.decision_rate.unwrap_or(options.limits.decisions);
     options.report = Some(Arc::new(|cause| complain(&printable(cause))));
-    options.sim = Some(graph.chain);
+    options.sim = graph.sim;
     let made = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
     let url = place.url();
@@ -148,6 +148,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             Failure::new(format!("cannot listen on {}: {error}", args.listen))
                 .with_help("end the program that has the address, or name another one with --listen")
         })?;
+        #[cfg(feature = "evm")]
+        if let Some(chain) = &graph.evm {
+            rpc::check(chain).await?;
+        }
         let (services, runs) = place.open().await?;
         options.agents = Some(runs);
         let clock = Arc::new(unix_clock());
@@ -262,6 +266,18 @@ fn open_tokens(path: &Path) -> Result<Tokens, Failure> {
         ));
     }
     Ok(tokens)
+}
+
+/// The journal of the built-in chain, in a folder that is there.
+fn journal(args: &Args, place: &ServicePlace) -> Result<PathBuf, Failure> {
+    let journal = match &args.chain {
+        Some(journal) => journal.clone(),
+        None => journal_beside(place, &args.place)?,
+    };
+    if let Some(folder) = journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        crate::runs::make_folders(folder).map_err(|error| Failure::io("make the folder", folder, &error))?;
+    }
+    Ok(journal)
 }
 
 /// The journal of the built-in chain, for a store without another one.
