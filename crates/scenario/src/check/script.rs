@@ -105,12 +105,16 @@ pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
 fn asks_once(scenario: &Scenario) -> Result<(), Fault> {
     let mut asked: Vec<&str> = scenario.approve.iter().map(String::as_str).collect();
     for (at, plugin) in scenario.plugins.iter().enumerate() {
-        let Plugin::Ask { tool, .. } = plugin else { continue };
+        let (kind, tool) = match plugin {
+            Plugin::Ask { tool, .. } => ("ask", tool),
+            Plugin::Approval { tool, .. } => ("approval", tool),
+            _ => continue,
+        };
         if asked.contains(&tool.as_str()) {
             let message = format!(
-                "the tool {tool:?} is asked about already: one question is enough, with `times` for several people"
+                "the tool {tool:?} is asked about already: one question is enough, with `times` or `people` for several people"
             );
-            return Err(fault!(message, "plugins", at, "ask", "tool"));
+            return Err(fault!(message, "plugins", at, kind, "tool"));
         }
         asked.push(tool);
     }
@@ -142,6 +146,10 @@ pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
             Plugin::Ask { times: 0, .. } => {
                 return Err(fault!("expected times of at least 1, got 0", "plugins", at, "ask", "times"));
             }
+            Plugin::Approval { people: 0, .. } => {
+                let message = "expected people of at least 1, got 0";
+                return Err(fault!(message, "plugins", at, "approval", "people"));
+            }
             Plugin::Ask { times, ticket, .. } if *times > 1 && !ticket.replays() => {
                 let message = "several people approve the execution: expected the resume_mode replay_tool_call, with which no answer \
                                takes the place of the arguments or of the result";
@@ -158,6 +166,7 @@ pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
         };
         match plugin {
             Plugin::Ask { tool, .. } => named("ask", tool)?,
+            Plugin::Approval { tool, .. } => named("approval", tool)?,
             Plugin::Block { tool, .. } => named("block", tool)?,
             Plugin::BlockRun { tool, .. } => named("block_run", tool)?,
             Plugin::SetResult { tool, .. } => named("set_result", tool)?,

@@ -25,6 +25,15 @@ pub enum Plugin {
         #[serde(default)]
         ticket: Ticket,
     },
+    /// Needs approvals before the tool executes, as `ToolSpec::needs_approval` of an agent does. Each is of another person.
+    Approval {
+        /// The tool.
+        tool: String,
+        /// The number of approvers.
+        #[serde(default = "once")]
+        #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
+        people: u32,
+    },
     /// Fails the calls of the tool; the loop continues.
     Block {
         /// The tool.

@@ -9,7 +9,8 @@ use runstate::termination::{FinalReason, TerminationReason};
 use runstate::turn::Turn;
 use runstate_agent::answer::Usage;
 use runstate_agent::{
-    ExecutedCall, GateCall, InferenceRequest, Phase, PhaseContext, Plugin, PluginError, Verdict, async_trait,
+    Approval, Approvals, ExecutedCall, GateCall, InferenceRequest, Phase, PhaseContext, Plugin, PluginError,
+    Verdict, async_trait,
 };
 use tokio::time::sleep;
 
@@ -23,8 +24,11 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
         let does = file::Plugin::Ask { tool: tool.clone(), times: 1, ticket: Ticket::default() };
         Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true }) as Arc<dyn Plugin>
     });
-    let plugins = scenario.plugins.iter().map(|does| {
-        Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }) as Arc<dyn Plugin>
+    let plugins = scenario.plugins.iter().map(|does| match does {
+        file::Plugin::Approval { tool, people } => {
+            Arc::new(Approvals::new().tool(tool, Approval::always().by(*people))) as Arc<dyn Plugin>
+        }
+        does => Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }),
     });
     approvals.chain(plugins).collect()
 }
@@ -39,6 +43,7 @@ struct Scripted {
 fn name(does: &file::Plugin) -> String {
     match does {
         file::Plugin::Ask { tool, .. } => format!("ask {tool}"),
+        file::Plugin::Approval { tool, .. } => format!("approval {tool}"),
         file::Plugin::Block { tool, .. } => format!("block {tool}"),
         file::Plugin::BlockRun { tool, .. } => format!("block_run {tool}"),
         file::Plugin::SetResult { tool, .. } => format!("set_result {tool}"),
