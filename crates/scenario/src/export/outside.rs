@@ -271,8 +271,12 @@ impl Reader<'_> {
         let is_waiting = |event: &AgentEvent| {
             matches!(event.kind, EventKind::RunFinished { status: RunStatus::Waiting, .. })
         };
+        // A worker commits the resumed run before the run takes the input.
+        let is_first = |begins: usize| {
+            events[begins + 1..place].iter().all(|it| matches!(it.kind, EventKind::Checkpoint { .. }))
+        };
         if let Some(begins) = begins
-            && begins + 1 == place
+            && is_first(begins)
             && let Some(parked) = begins.checked_sub(1).filter(|before| is_waiting(&events[*before]))
         {
             let after_ms = events[begins].at_ms.saturating_sub(events[parked].at_ms);
