@@ -264,6 +264,28 @@ fn chat_asks_and_keeps_one_thread() {
 }
 
 #[test]
+fn exported_run_plays_without_a_model() {
+    let folder = notes();
+    let ask = Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]);
+    let server = ModelServer::new(&[ask, delete(), Answer::Text("It is gone.")]);
+    server.agent(
+        folder.path(),
+        "a.yaml",
+        "system: Be brief.\ntools: {files: {folder: notes}, ask_person: true}\n",
+    );
+    let (code, _, err) = said(folder.path(), &["run", "a.yaml", "Tidy up.", "--ask"], "yes, please\ny\n");
+    assert_eq!(code, Some(0), "{err}");
+    std::fs::remove_file(folder.path().join("a.yaml")).unwrap();
+    let (code, out, err) =
+        output(folder.path(), &["export", "helper-1", "--scenario", "--output", "suite/gone.yaml"]);
+    assert_eq!(code, Some(0), "{out} {err}");
+    let mut test = Program::new(env!("CARGO_BIN_EXE_runstate"));
+    let tested =
+        test.args(["test", "suite"]).current_dir(folder.path()).env_remove("TEST_KEY").output().unwrap();
+    assert_eq!(tested.status.code(), Some(0), "{tested:?}");
+}
+
+#[test]
 fn broken_answer_is_retried_and_a_fallback_answers() {
     let folder = notes();
     let second = ModelServer::new(&[Answer::Text("from the second")]);

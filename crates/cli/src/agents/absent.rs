@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use runstate_agent::Agent;
+use runstate_agent::{Agent, ToolSpec};
+use runstate_scenario::Scenario;
 
 use crate::failure::Failure;
 
@@ -34,9 +35,21 @@ impl AgentFiles {
 impl FromFile {
     /// # Errors
     /// None: there is no file.
+    pub(crate) fn to_scenario(&self, _: &str) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
+        match *self {}
+    }
+
+    /// # Errors
+    /// None: there is no file.
     pub(crate) fn agent(&self, _: bool) -> Result<Agent, Failure> {
         match *self {}
     }
+}
+
+/// # Errors
+/// Always: the failure names the feature.
+pub(crate) fn of_run(run: &str, _: &str) -> Result<FromFile, Failure> {
+    Err(absent(&format!("the agent of the run {run}")))
 }
 
 /// The failure of a program without the feature.

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Text};
 use crate::scenario;
+use crate::tools;
 
 /// The maximum size of an agent file, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -101,6 +102,13 @@ pub(super) struct FilesFile {
     pub(super) max_bytes: Option<u64>,
 }
 
+impl FilesFile {
+    /// Returns whether the agent has the file tool of that name.
+    pub(super) fn offers(&self, tool: &str) -> bool {
+        !self.read_only || [tools::LIST_FILES, tools::READ_FILE].contains(&tool)
+    }
+}
+
 /// A command as a tool. No shell reads its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -189,9 +197,21 @@ impl FromFile {
 /// # Errors
 /// The file cannot be read, or is no agent file: with line, column and an excerpt.
 pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
-    let source = input::read_text(path, LIMIT)?;
+    of_text(input::read_text(path, LIMIT)?, Path::new(path))
+}
+
+/// Reads the agent file of a stored run, of which no path is used.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn of_run(run: &str, text: &str) -> Result<FromFile, Failure> {
+    let source = Text { name: format!("the agent file of the run {run}"), text: text.to_owned() };
+    of_text(source, Path::new(""))
+}
+
+fn of_text(source: Text, path: &Path) -> Result<FromFile, Failure> {
     let file: AgentFile = scenario::from_yaml(&source, START)?;
-    let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
+    let base = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let read = FromFile { file, text: source.text, path: source.name, base };
     check(&read.file).map_err(|why| Failure::new(format!("{}: {why}", read.path)).with_help(START))?;
     // Keys, folders and addresses are read when the run is driven; a mistake in the others shows at once.

@@ -12,11 +12,13 @@ mod question;
 use std::sync::Arc;
 
 use runstate_agent::stop::{StopConditionSpec, StopConditions};
-use runstate_agent::{Agent, Approval, Approvals, Tool};
+use runstate_agent::{Agent, Approval, Approvals, Tool, ToolSpec};
+use runstate_scenario::Scenario;
 use runstate_schema::JsonSchemas;
+use serde_json::json;
 
 pub(crate) use drive::{Driver, Ending};
-pub(crate) use file::{FromFile, read};
+pub(crate) use file::{FromFile, of_run, read};
 pub(crate) use folder::AgentFiles;
 
 use crate::command::time;
@@ -47,7 +49,8 @@ impl FromFile {
         }
         let stop = StopConditions::new(stop).map_err(|error| wrong(format!("limits: {error}")))?;
         let mut approvals = Approvals::new();
-        for name in self.approved(&tools).map_err(wrong)? {
+        let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
+        for name in self.approved(&specs).map_err(wrong)? {
             approvals = approvals.tool(name, Approval::always());
         }
         let mut agent = Agent::builder(model::model(self, live)?)
@@ -68,6 +71,41 @@ impl FromFile {
         agent.build().map_err(|error| wrong(error.to_string()))
     }
 
+    /// The scenario that a run of the agent is exported into, without its answers, and the specifications of the tools. No
+    /// key, folder or address is needed.
+    ///
+    /// # Errors
+    /// A command or a name of the file cannot be used.
+    pub(crate) fn to_scenario(&self, message: &str) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
+        let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
+        let others = self.other_tools()?;
+        let mut specs: Vec<ToolSpec> = match &self.file.tools.files {
+            Some(files) => tools::specs().into_iter().filter(|spec| files.offers(spec.name())).collect(),
+            None => Vec::new(),
+        };
+        specs.extend(others.iter().map(|tool| tool.spec().clone()));
+        let asked = self.approved(&specs).map_err(wrong)?;
+        let mut stop = Vec::new();
+        stop.extend(self.file.limits.tokens.map(|max_total| StopConditionSpec::TokenBudget { max_total }));
+        let scenario = json!({
+            "name": self.file.name,
+            "message": message,
+            "model": [{ "text": "the recorded answers take this place" }],
+            "system": self.file.system,
+            "parameters": self.file.model.parameters,
+            "when_suspended": "park",
+            "limits": { "max_rounds": self.file.limits.steps.unwrap_or(STEPS) },
+            "stop": stop,
+        });
+        let scenario = Scenario::parse(&scenario.to_string());
+        let mut scenario = scenario.map_err(|refused| wrong(refused.to_string()))?;
+        // The answers and the tools are those of the record.
+        scenario.model.clear();
+        let asks = asked.iter().map(|tool| json!({ "approval": { "tool": tool } })).collect();
+        scenario.plugins = serde_json::from_value(asks).map_err(|error| wrong(error.to_string()))?;
+        Ok((scenario, specs))
+    }
+
     fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let tools = &self.file.tools;
         let mut all: Vec<Arc<dyn Tool>> = Vec::new();
@@ -75,11 +113,16 @@ impl FromFile {
             let folder = self.base.join(&files.folder);
             let opened = Tools::open(&folder, files.max_bytes.unwrap_or(MAX_BYTES));
             let opened = opened.map_err(|error| Failure::io("open the folder", &folder, &error))?;
-            let is_offered = |tool: &Arc<dyn Tool>| {
-                !files.read_only || [tools::LIST_FILES, tools::READ_FILE].contains(&tool.spec().name())
-            };
-            all.extend(opened.each().into_iter().filter(is_offered));
+            all.extend(opened.each().into_iter().filter(|tool| files.offers(tool.spec().name())));
         }
+        all.extend(self.other_tools()?);
+        Ok(all)
+    }
+
+    /// The tools without those of files.
+    fn other_tools(&self) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        let tools = &self.file.tools;
+        let mut all: Vec<Arc<dyn Tool>> = Vec::new();
         for file in &tools.commands {
             all.push(Arc::new(command::CommandTool::new(self, file)?));
         }
@@ -90,8 +133,8 @@ impl FromFile {
     }
 
     /// The tools whose calls need an approval.
-    fn approved(&self, tools: &[Arc<dyn Tool>]) -> Result<Vec<String>, String> {
-        let names = || tools.iter().map(|tool| tool.spec().name());
+    fn approved(&self, tools: &[ToolSpec]) -> Result<Vec<String>, String> {
+        let names = || tools.iter().map(ToolSpec::name);
         let changes = |name: &&str| {
             [tools::WRITE_FILE, tools::DELETE_FILE].contains(name)
                 || self.file.tools.commands.iter().any(|command| command.name == **name)

@@ -8,6 +8,7 @@ use runstate_agent::event::{AgentEvent, EventKind};
 use runstate_scenario::export::{ExportError, Exported, Record, export};
 use runstate_scenario::{FILE_TOOLS, to_text};
 
+use crate::agents;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, harmless, printable};
@@ -121,7 +122,13 @@ impl Args {
 
     fn export(&self, opened: &Opened) -> Result<Result<Exported, ExportError>, Failure> {
         let loaded = opened.ask(opened.store.load(&self.run))?;
-        let base = Spec::of(&loaded)?.scenario()?;
+        let (base, of_agent) = match Spec::of(&loaded)? {
+            Spec::Agent { agent, message, .. } => {
+                let (base, specs) = agents::of_run(&self.run, &agent)?.to_scenario(&message)?;
+                (base, Some(specs))
+            }
+            spec @ Spec::Scenario { .. } => (spec.scenario()?, None),
+        };
         let Some(stored) = &loaded.stored else { return Ok(Err(ExportError::Empty)) };
         let state = stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| {
             Failure::new(format!("the run {} cannot be read: {error}", quoted(&self.run)))
@@ -145,7 +152,11 @@ impl Args {
             _ => false,
         };
         let has_files = Spec::has_folder(&base) || events.iter().any(is_file_tool);
-        let live = if has_files { tools::specs() } else { Vec::new() };
+        let live = match of_agent {
+            Some(specs) => specs,
+            None if has_files => tools::specs(),
+            None => Vec::new(),
+        };
         let decisions = stored.decisions();
         let record =
             Record { base: &base, state: &state, decisions, trace: &trace, events: &events, live: &live };
