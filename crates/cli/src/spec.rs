@@ -72,10 +72,18 @@ impl Spec {
     /// # Errors
     /// As [`of`](Self::of).
     pub(crate) fn read(spec: &Value, run: &str) -> Result<Spec, Failure> {
-        Spec::deserialize(spec).map_err(|error| {
-            Failure::new(format!("this program cannot drive the run {run:?}: {error}"))
+        let refused = |why: String| {
+            Failure::new(format!("this program cannot drive the run {run:?}: {why}"))
                 .with_help("drive it with the program that created it")
-        })
+        };
+        let read = Spec::deserialize(spec).map_err(|error| refused(error.to_string()))?;
+        // The name becomes that of a folder. A scenario checks its own.
+        match &read {
+            Spec::Agent { name, .. } if !is_name(name) => {
+                Err(refused(format!("{name:?} is no name of an agent")))
+            }
+            _ => Ok(read),
+        }
     }
 
     /// Its scenario.
@@ -174,6 +182,12 @@ impl Spec {
     }
 }
 
+/// Returns whether a text is the name of an agent: 1 to 64 lower-case letters, digits and hyphens.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=64).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('-')
+}
+
 /// Has a run of that scenario file tools? A scripted tool of such a name replaces the file tool.
 fn has_files(scenario: &Scenario) -> bool {
     let is_live = |tool: &str| FILE_TOOLS.contains(&tool) && !scenario.tools.contains_key(tool);
@@ -231,6 +245,14 @@ mod tests {
             }
         }
         odd.into_iter().for_each(|spec| assert!(of(spec).is_err()));
+        let agent = |name: &str| {
+            of(json!({"kind": "agent", "name": name, "agent": "", "message": "go", "token": token}))
+        };
+        assert_eq!(agent("notes").unwrap().name().unwrap(), "notes");
+        // A name becomes that of a folder.
+        for name in ["../../../etc/x", "/etc/x", "..", ".", "", "a/b", "a\\b", "A", "-a", &"x".repeat(65)] {
+            assert!(agent(name).is_err(), "{name}");
+        }
         // No damaged scenario causes a panic, and the rest is a scenario, or is refused.
         crate::input::each_damage(good["scenario"].as_str().unwrap(), |scenario| {
             let mut spec = good.clone();

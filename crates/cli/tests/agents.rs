@@ -248,7 +248,7 @@ fn chat_asks_and_keeps_one_thread() {
     let server = ModelServer::new(&[delete(), Answer::Text("It stays."), Answer::Text("You said: hello.")]);
     server.agent(folder.path(), "a.yaml", FILES);
     let input = "Delete the note.\nn I need it\nWhat did I say first?\n";
-    let (code, out, err) = said(folder.path(), &["chat", "a.yaml", "--actor", "ada"], input);
+    let (code, out, err) = said(folder.path(), &["chat", "a.yaml", "--ask", "--actor", "ada"], input);
     assert_eq!((code, &*out), (Some(0), "It stays.\nYou said: hello.\n"), "{err}");
     assert!(err.contains("ada            denies d1: I need it"), "{err}");
     assert!(err.contains("continue with: runstate chat a.yaml --thread helper-1"), "{err}");
@@ -346,7 +346,21 @@ fn question_to_a_person_has_the_answer_as_its_result() {
 fn mistakes_of_an_agent_file_are_told_with_their_place() {
     let folder = notes();
     let model = "model: {base_url: \"http://127.0.0.1:9/v1\", name: m}\n";
-    let rows: [(&str, &str); 11] = [
+    std::fs::write(folder.path().join("notes/key"), SECRET).unwrap();
+    let with = |url: &str, more: &str| format!("name: a\nmodel: {{base_url: \"{url}\", name: m{more}}}\n");
+    let rows: [(&str, &str); 17] = [
+        (&with("http://me:sk-1@127.0.0.1/v1", ""), "has a user or a password"),
+        (&with("http://127.0.0.1/v1?api-key=sk-1", ""), "has the query \"api-key\""),
+        (&with("http://models.example/v1", ", key_env: TEST_KEY"), "over which the key would be readable"),
+        (&with("http://127.0.0.1/v1", ", key_env: \"sk-1\""), "no name of an environment variable"),
+        (
+            &(with("http://127.0.0.1/v1", ", key_file: notes/key") + FILES),
+            "is in the working folder of tools",
+        ),
+        (
+            &(with("http://127.0.0.1:9/v1", "") + "tools: {files: {folder: .}}\n"),
+            "is in the folder of the tools",
+        ),
         (
             "name: a\nmodel: {base_url: \"http://x/v1\", name: m, key: sk-1}\n",
             "write key_env: VARIABLE or key_file: PATH",
@@ -370,13 +384,16 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
             "has a single brace",
         ),
         ("name: a\nmodel: {base_url: \"ftp://x\", name: m}\n", "neither http nor https"),
-        ("name: a\nmodel: {base_url: \"http://x/v1\", name: m, key_env: NO_SUCH_KEY}\n", "NO_SUCH_KEY"),
+        (
+            "name: a\nmodel: {base_url: \"http://127.0.0.1/v1\", name: m, key_env: NO_SUCH_KEY}\n",
+            "NO_SUCH_KEY",
+        ),
     ];
     for (text, expected) in rows {
         std::fs::write(folder.path().join("a.yaml"), text).unwrap();
         let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
         assert_eq!((code, &*out), (Some(2), ""), "{text}: {err}");
-        assert!(err.contains(expected) && err.contains("a.yaml") | err.contains("none"), "{text}: {err}");
+        assert!(err.contains(expected), "{text}: {err}");
         assert!(!err.contains("sk-1"), "{err}");
     }
     let (code, _, err) = output(folder.path(), &["run", "a.yaml"]);
@@ -384,4 +401,86 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
     assert!(err.contains("an agent needs a message"), "{err}");
     let (_, runs, _) = output(folder.path(), &["runs"]);
     assert!(!runs.contains("a-1"), "a mistake leaves no run: {runs}");
+}
+
+#[test]
+fn line_of_a_pipe_is_no_approval() {
+    let folder = notes();
+    let server = ModelServer::new(&[delete(), Answer::Text("never")]);
+    server.agent(folder.path(), "a.yaml", FILES);
+    let (code, out, err) = said(folder.path(), &["chat", "a.yaml"], "Delete the note.\nyes please\n");
+    assert_eq!((code, &*out, server.requests().len()), (Some(3), "", 1), "{err}");
+    assert!(folder.path().join("notes/old.txt").exists());
+}
+
+#[test]
+fn next_run_of_a_thread_has_the_new_text_of_the_file() {
+    let folder = notes();
+    let server = ModelServer::new(&[Answer::Text("one"), Answer::Text("two")]);
+    server.agent(folder.path(), "a.yaml", "system: first\n");
+    assert_eq!(said(folder.path(), &["chat", "a.yaml"], "go\n").1, "one\n");
+    server.agent(folder.path(), "a.yaml", "system: second\n");
+    let (code, out, err) = said(folder.path(), &["chat", "a.yaml", "--thread", "helper-1"], "go on\n");
+    assert_eq!((code, &*out), (Some(0), "two\n"), "{err}");
+    assert_eq!(server.requests()[1].1["messages"][0]["content"], "second");
+}
+
+/// Starts a command and sends it SIGINT once it has written a text. Returns its exit code.
+#[cfg(unix)]
+fn interrupted(folder: &Path, args: &[&str], input: &str, (on_stdout, text): (bool, &str)) -> Option<i32> {
+    let mut command = runstate(folder, args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let from: &mut dyn Read = if on_stdout { &mut stdout } else { &mut stderr };
+    let (mut said, mut buffer) = (String::new(), [0_u8; 1024]);
+    while !said.contains(text) {
+        let count = from.read(&mut buffer).unwrap();
+        assert!(count > 0, "{said}");
+        said.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    // Its input stays open: signals alone end it. The first one may come before the end of a run, which it cancels.
+    for tenth in 0..400 {
+        if tenth % 50 == 0 {
+            rustix::process::kill_process(id, rustix::process::Signal::INT).ok();
+        }
+        thread::sleep(Duration::from_millis(100));
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+    }
+    child.kill().unwrap();
+    panic!("signals do not end the command");
+}
+
+#[cfg(unix)]
+#[test]
+fn signal_at_a_question_cancels_the_run() {
+    let folder = notes();
+    let server = ModelServer::new(&[delete()]);
+    server.agent(folder.path(), "a.yaml", FILES);
+    let code =
+        interrupted(folder.path(), &["run", "a.yaml", "go", "--ask"], "", (false, "leave the call waiting"));
+    assert_eq!(code, Some(1));
+    let (_, runs, _) = output(folder.path(), &["runs", "--json"]);
+    let runs: Value = serde_json::from_str(&runs).unwrap();
+    assert_eq!(
+        (&runs["runs"][0]["status"], &runs["runs"][0]["reason"]),
+        (&json!("Done"), &json!("cancelled"))
+    );
+    assert!(folder.path().join("notes/old.txt").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn signal_between_two_messages_ends_the_chat() {
+    let folder = notes();
+    let read = Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]);
+    let server = ModelServer::new(&[read, Answer::Text("done")]);
+    server.agent(folder.path(), "a.yaml", FILES);
+    let code = interrupted(folder.path(), &["chat", "a.yaml"], "go\n", (true, "done"));
+    assert_eq!(code, Some(130));
 }

@@ -52,6 +52,9 @@ pub(crate) fn of_run(run: &str, _: &str) -> Result<FromFile, Failure> {
     Err(absent(&format!("the agent of the run {run}")))
 }
 
+/// Ends the processes of commands. There are none.
+pub(crate) fn end_commands() {}
+
 /// The failure of a program without the feature.
 pub(crate) fn absent(what: &str) -> Failure {
     Failure::new(format!("{what}: this program was built without agents")).with_help(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use runstate::tool_result::ToolResult;
@@ -156,12 +157,19 @@ impl CommandTool {
         #[cfg(unix)]
         command.process_group(0);
         let child = command.spawn().map_err(|error| format!("cannot execute {program:?}: {error}"))?;
-        let mut group = Group(child);
-        let (out, err) = (group.0.stdout.take(), group.0.stderr.take());
+        let mut group = Group::of(child);
+        let (out, err) = (group.child.stdout.take(), group.child.stderr.take());
         let done = async {
-            // The process is not reaped before its outputs end: until then its group is known by its id.
-            let (out, err) = tokio::join!(output(out, self.max_output), output(err, self.max_output));
-            Ok::<_, io::Error>((out?, err?, group.0.wait().await?))
+            let ended = async {
+                group.leader_ended().await?;
+                // The processes that it left behind end with it, before its id can be another's.
+                group.kill();
+                Ok::<_, io::Error>(())
+            };
+            let (out, err, ended) =
+                tokio::join!(output(out, self.max_output), output(err, self.max_output), ended);
+            ended?;
+            Ok::<_, io::Error>((out?, err?, group.child.wait().await?))
         };
         let done = tokio::time::timeout(self.timeout, done).await;
         let failed = |error: io::Error| format!("the output of {program:?} cannot be read: {error}");
@@ -170,7 +178,11 @@ impl CommandTool {
         };
         let ((out, more_out), (err, more_err), status) = done.map_err(failed)?;
         if !status.success() {
-            return Err(format!("{program:?} ended with {status}\n{err}{out}"));
+            let omitted = match more_out + more_err {
+                0 => String::new(),
+                more => format!("\n{more} bytes of output are omitted"),
+            };
+            return Err(format!("{program:?} ended with {status}\n{err}{out}{omitted}"));
         }
         let output = if err.is_empty() { Value::from(out) } else { json!({ "stdout": out, "stderr": err }) };
         Ok(match more_out + more_err {
@@ -205,15 +217,65 @@ async fn output(from: Option<impl AsyncRead + Unpin>, limit: usize) -> io::Resul
 }
 
 /// The processes of a command. Its drop ends all of them.
-struct Group(Child);
+struct Group {
+    child: Child,
+}
+
+/// The groups that live, for the end of this process.
+static LIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn live() -> MutexGuard<'static, BTreeSet<u32>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the processes of all commands, before this process ends.
+pub(crate) fn end_commands() {
+    live().iter().for_each(|id| kill(*id));
+}
+
+#[cfg(unix)]
+fn kill(group: u32) {
+    if let Some(group) = rustix::process::Pid::from_raw(group.cast_signed()) {
+        // The group may have ended already.
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+    }
+}
+
+#[cfg(not(unix))]
+fn kill(_: u32) {}
+
+impl Group {
+    fn of(child: Child) -> Self {
+        live().extend(child.id());
+        Group { child }
+    }
+
+    /// Waits for the end of the command, and leaves its id taken.
+    async fn leader_ended(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        if let Some(leader) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
+        {
+            use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let waited = tokio::task::spawn_blocking(move || waitid(WaitId::Pid(leader), options));
+            waited.await.map_err(io::Error::other)??;
+        }
+        Ok(())
+    }
+
+    /// Ends all processes of a command that is not reaped.
+    fn kill(&self) {
+        if let Some(id) = self.child.id() {
+            kill(id);
+            live().remove(&id);
+        }
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = self.0.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-            // The group may have ended already.
-            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
-        }
+        self.kill();
     }
 }
 
@@ -268,6 +330,13 @@ mod tests {
         assert!(tool.filled(&json!({})).unwrap_err().contains("expected a text"));
     }
 
+    /// A process that ended and that no parent has waited for.
+    #[cfg(unix)]
+    fn is_zombie(id: rustix::process::Pid) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
+    }
+
     #[cfg(unix)]
     #[test]
     fn command_has_limits_of_output_and_time() {
@@ -283,6 +352,23 @@ mod tests {
             let mut slow = of(&["sh", "-c", "sleep 1000 & sleep 1000"]);
             slow.timeout = Duration::from_millis(50);
             assert!(run(&slow, json!({})).await.unwrap_err().contains("was ended"));
+            // A process that the command leaves behind ends with it, with and without its output.
+            for left in ["sleep 1000 &", "sleep 1000 >/dev/null 2>&1 &"] {
+                let mut leaves = of(&["sh", "-c", "{script}"]);
+                leaves.max_output = 100;
+                let script = format!("{left} echo $!");
+                let printed = run(&leaves, json!({ "script": script })).await.unwrap();
+                let ToolResult::Success(Value::String(id)) = printed else { panic!("{printed:?}") };
+                let id = rustix::process::Pid::from_raw(id.trim().parse().unwrap()).unwrap();
+                let is_gone = || rustix::process::test_kill_process(id).is_err() || is_zombie(id);
+                for _ in 0..200 {
+                    if is_gone() {
+                        break;
+                    }
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                assert!(is_gone(), "{left}");
+            }
         });
     }
 

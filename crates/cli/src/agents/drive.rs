@@ -1,7 +1,8 @@
 //! Drives a run of an agent file in this process.
 
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use runstate::run::RunStatus;
@@ -13,6 +14,7 @@ use runstate_schema::JsonSchemas;
 use runstate_store::{ApprovalFilter, Ended, Worker, decide};
 use serde_json::json;
 
+use super::command::end_commands;
 use super::live::Live;
 use super::{AgentFiles, FromFile};
 use crate::clock::unix_ms;
@@ -38,6 +40,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) asks: bool,
     /// Whether the text of answers goes to standard output as it arrives.
     pub(crate) streams: bool,
+    pub(crate) interrupts: Interrupts,
 }
 
 /// The end of a drive.
@@ -69,20 +72,21 @@ impl Driver<'_> {
             Worker::new(Arc::clone(&opened.store), machine::holder()).clock(unix_clock()).lease(self.lease);
         // A process that was killed leaves its lease.
         beside(opened.handle(), end_leases(&*opened.store, &[RunStatus::Running, RunStatus::Waiting])).ok();
-        let cancelling =
-            opened.handle().spawn(cancel_at_interrupt(Arc::clone(&opened.store), run.to_owned()));
+        let cancelled = self.interrupts.driving(run);
         let ended = loop {
             let ended = opened.ask(worker.run_one(&host, run, CancellationToken::new()))?;
             match ended {
                 Ended::Over(reason) => break Ok(Ending::Over(reason)),
-                Ended::Waits(_) if self.asks && self.ask(run, &progress, lines)? => continue,
+                // The end of a cancelled run is committed.
+                Ended::Waits(_) if cancelled.is_cancelled() => continue,
+                Ended::Waits(_) if self.asks && self.ask(run, &progress, lines, &cancelled)? => continue,
                 Ended::Waits(_) => break Ok(Ending::Waits),
                 Ended::Lost(error) => break Err(self.interrupted(run, opened.failure(&error).message())),
                 Ended::Deferred(why) => break Err(self.interrupted(run, &why)),
                 ended => break Err(self.interrupted(run, &ended.to_string())),
             }
         };
-        cancelling.abort();
+        self.interrupts.driven();
         ended
     }
 
@@ -96,14 +100,29 @@ impl Driver<'_> {
     }
 
     /// Asks about the calls that wait. Returns whether the run goes on.
-    fn ask(&self, run: &str, progress: &Progress, lines: &mut Option<Lines>) -> Result<bool, Failure> {
+    fn ask(
+        &self,
+        run: &str,
+        progress: &Progress,
+        lines: &mut Option<Lines>,
+        cancelled: &CancellationToken,
+    ) -> Result<bool, Failure> {
         let state = state(self.opened, run)?;
         let lines = match lines {
             Some(lines) => lines,
             none => none.insert(Lines::of_stdin()?),
         };
         let mut given = Vec::new();
-        self.opened.handle().block_on(asked(&state, &self.actor, progress, lines, &mut given))?;
+        let asking = asked(&state, &self.actor, progress, lines, &mut given);
+        let is_cancelled = self.opened.handle().block_on(async {
+            tokio::select! {
+                asked = asking => asked.map(|()| false),
+                () = cancelled.cancelled() => Ok(true),
+            }
+        })?;
+        if is_cancelled {
+            return Ok(true);
+        }
         let (mut goes_on, schemas) = (false, JsonSchemas::new());
         for incoming in given {
             let incoming = Incoming { run_id: Some(run.to_owned()), ..incoming };
@@ -195,14 +214,54 @@ fn state(opened: &Opened, run: &str) -> Result<RunState, Failure> {
         .map_err(|error| Failure::new(format!("{run}: the run cannot be restored: {error}")))
 }
 
-/// Ctrl-C cancels the run, and its end is committed. The second one ends the process: the run goes on from its last commit.
-async fn cancel_at_interrupt(store: Arc<dyn runstate_store::RunStore>, run: String) {
-    let Ok(mut signals) = Signals::new() else { return };
-    signals.next().await;
-    complain("cancelling the run; a second signal ends this command immediately");
-    if let Err(error) = store.cancel(&run, "interrupted at the terminal").await {
-        complain(&printable(&format!("the run is not cancelled: {error}")));
+/// The signals of a command. While a run is driven, the first one cancels the run, and the second one ends the process: the
+/// run then goes on from its last commit. At other times a signal ends the process.
+#[derive(Debug, Clone)]
+pub(crate) struct Interrupts {
+    driven: Arc<Mutex<Option<(String, CancellationToken)>>>,
+}
+
+impl Interrupts {
+    /// # Errors
+    /// The system gives no signals.
+    pub(crate) fn of(opened: &Opened) -> Result<Self, Failure> {
+        let interrupts = Interrupts { driven: Arc::default() };
+        let failed = |error: io::Error| Failure::new(format!("cannot wait for signals: {error}"));
+        let mut signals = {
+            let _in_runtime = opened.handle().enter();
+            Signals::new().map_err(failed)?
+        };
+        let (known, store) = (interrupts.clone(), Arc::clone(&opened.store));
+        opened.handle().spawn(async move {
+            loop {
+                let code = signals.next().await;
+                let driven = known.lock().clone();
+                let Some((run, token)) = driven.filter(|(_, token)| !token.is_cancelled()) else {
+                    end_commands();
+                    std::process::exit(code);
+                };
+                complain("cancelling the run; a second signal ends this command immediately");
+                if let Err(error) = store.cancel(&run, "interrupted at the terminal").await {
+                    complain(&printable(&format!("the run is not cancelled: {error}")));
+                }
+                token.cancel();
+            }
+        });
+        Ok(interrupts)
     }
-    let code = signals.next().await;
-    std::process::exit(code);
+
+    fn lock(&self) -> MutexGuard<'_, Option<(String, CancellationToken)>> {
+        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the driven run. Returns a token that its first signal cancels.
+    fn driving(&self, run: &str) -> CancellationToken {
+        let token = CancellationToken::new();
+        *self.lock() = Some((run.to_owned(), token.clone()));
+        token
+    }
+
+    fn driven(&self) {
+        *self.lock() = None;
+    }
 }

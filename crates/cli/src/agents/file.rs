@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::scenario;
+use crate::spec::is_name;
 use crate::tools;
 
 /// The maximum size of an agent file, in bytes.
@@ -218,10 +219,40 @@ fn of_text(source: Text, path: &Path) -> Result<FromFile, Failure> {
     Ok(read)
 }
 
+/// Refuses an address that has a secret, which each run would store, and one over which a key would be readable.
+fn address(model: &ModelFile) -> Result<(), String> {
+    let name = &model.name;
+    let (scheme, rest) = model.base_url.split_once("://").unwrap_or(("", &model.base_url));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let authority = &rest[..end];
+    if authority.contains('@') {
+        return Err(format!(
+            "the model {name:?}: base_url has a user or a password, which each run would store; write key_env or key_file"
+        ));
+    }
+    let queries =
+        rest.split_once('?').map_or("", |(_, query)| query).split('&').filter(|query| !query.is_empty());
+    for query in queries {
+        let field = query.split('=').next().unwrap_or_default();
+        if field != "api-version" {
+            return Err(format!(
+                "the model {name:?}: base_url has the query {field:?}, expected api-version alone; each run would store a key"
+            ));
+        }
+    }
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let is_here = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
+    if scheme == "http" && !is_here && (model.key_env.is_some() || model.key_file.is_some()) {
+        return Err(format!(
+            "the model {name:?}: base_url is http, over which the key would be readable; expected https, or a loopback address"
+        ));
+    }
+    Ok(())
+}
+
 fn check(file: &AgentFile) -> Result<(), String> {
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let name = &file.name;
-    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('-') {
+    if !is_name(name) {
         return Err(format!("name: got {name:?}, expected 1 to 64 lower-case letters, digits and hyphens"));
     }
     for model in [&file.model].into_iter().chain(&file.fallbacks) {
@@ -233,6 +264,16 @@ fn check(file: &AgentFile) -> Result<(), String> {
         }
         if model.key_env.is_some() && model.key_file.is_some() {
             return Err(format!("the model {name:?} has key_env and key_file, expected one of them"));
+        }
+        address(model)?;
+        let is_variable = |text: &String| {
+            text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !text.starts_with(|c: char| c.is_ascii_digit())
+        };
+        if model.key_env.as_ref().is_some_and(|variable| variable.is_empty() || !is_variable(variable)) {
+            return Err(format!(
+                "the model {name:?}: key_env is no name of an environment variable, such as OPENAI_API_KEY; a key in the file would be stored with each run"
+            ));
         }
         if file.limits.money.is_some() && !file.prices.contains_key(name) {
             return Err(format!(

@@ -27,10 +27,12 @@ impl AgentFiles {
         match self {
             AgentFiles::None => Err(Failure::new(format!("the run is of the agent {name:?}"))
                 .with_help("drive it with `runstate worker --agents DIR`, where DIR has the agent file")),
-            AgentFiles::One(file) if file.text() == text => Ok((**file).clone()),
+            AgentFiles::One(file) if file.text() == text && file.name() == name => Ok((**file).clone()),
             AgentFiles::One(file) => {
-                Err(Failure::new(format!("{} is not the agent file of the run", file.path))
-                    .with_help("`runstate show RUN --format json` has the text of the run's agent file"))
+                let why = "is not the agent file of the run: its text has changed since the run began";
+                Err(Failure::new(format!("{} {why}", file.path)).with_help(
+                    "restore the text, or end the run with `runstate cancel`; the next run has the new text",
+                ))
             }
             AgentFiles::Folder(folder) => {
                 let entries = fs::read_dir(folder)
@@ -45,7 +47,7 @@ impl AgentFiles {
                     let Some(shown) = path.to_str().filter(|_| is_yaml) else { continue };
                     // Another file of the folder may be unreadable, and that of the run usable.
                     let Ok(file) = read(shown) else { continue };
-                    if file.text() == text {
+                    if file.text() == text && file.name() == name {
                         return Ok(file);
                     }
                     if file.name() == name {

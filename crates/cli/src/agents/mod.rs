@@ -17,13 +17,16 @@ use runstate_scenario::Scenario;
 use runstate_schema::JsonSchemas;
 use serde_json::json;
 
-pub(crate) use drive::{Driver, Ending};
+pub(crate) use command::end_commands;
+pub(crate) use drive::{Driver, Ending, Interrupts};
 pub(crate) use file::{FromFile, of_run, read};
 pub(crate) use folder::AgentFiles;
 
 use crate::command::time;
 use crate::failure::Failure;
+use crate::keys;
 use crate::meant::did_you_mean;
+use crate::store::StoreArgs;
 use crate::tools::{self, Tools};
 
 /// The most steps of a run, unless the file has another number.
@@ -45,7 +48,9 @@ impl FromFile {
         stop.extend(file.limits.tokens.map(|max_total| StopConditionSpec::TokenBudget { max_total }));
         if let Some(text) = &file.limits.time {
             let limit = time(text).map_err(|error| wrong(format!("limits.time: {error}")))?;
-            stop.push(StopConditionSpec::Timeout { seconds: limit.as_secs().max(1) });
+            let seconds = limit.as_millis().div_ceil(1_000);
+            let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+            stop.push(StopConditionSpec::Timeout { seconds });
         }
         let stop = StopConditions::new(stop).map_err(|error| wrong(format!("limits: {error}")))?;
         let mut approvals = Approvals::new();
@@ -106,11 +111,26 @@ impl FromFile {
         Ok((scenario, specs))
     }
 
+    /// Refuses a folder of file tools with the keys of the store, or with the store itself: a tool could read and change it.
+    ///
+    /// # Errors
+    /// As described, with both paths.
+    pub(crate) fn keep_out(&self, place: &StoreArgs) -> Result<(), Failure> {
+        let Some(files) = &self.file.tools.files else { return Ok(()) };
+        let folder = self.base.join(&files.folder);
+        keys::keep_out_of(&folder, place.key_file())?;
+        place.keep_out_of(&folder)
+    }
+
     fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let tools = &self.file.tools;
         let mut all: Vec<Arc<dyn Tool>> = Vec::new();
         if let Some(files) = &tools.files {
             let folder = self.base.join(&files.folder);
+            let models = [&self.file.model].into_iter().chain(&self.file.fallbacks);
+            for key in models.filter_map(|model| model.key_file.as_ref()) {
+                keys::keep_out_of(&folder, Some(&self.base.join(key)))?;
+            }
             let opened = Tools::open(&folder, files.max_bytes.unwrap_or(MAX_BYTES));
             let opened = opened.map_err(|error| Failure::io("open the folder", &folder, &error))?;
             all.extend(opened.each().into_iter().filter(|tool| files.offers(tool.spec().name())));

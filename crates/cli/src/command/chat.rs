@@ -9,17 +9,17 @@ use runstate_store::Sent;
 use super::send;
 use super::time::time;
 use crate::actor::actor;
-use crate::agents::{self, Driver, Ending};
+use crate::agents::{self, Driver, Ending, Interrupts};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain};
 use crate::run::{self, Lines};
-use crate::store::{Missing, Opened, StoreArgs, quoted};
+use crate::store::{Missing, StoreArgs, quoted};
 
 /// Talk with an agent, on one durable thread
 ///
-/// Each line of standard input is a message, and a run of the agent. Answers are written as they arrive. The command asks
-/// about each call that needs an approval. The end of the input ends the command; the thread stays, and --thread continues it,
+/// Each line of standard input is a message, and a run of the agent. Answers are written as they arrive. At a terminal the
+/// command asks about each call that needs an approval. Ctrl-C cancels the run that is driven. The end of the input ends the command; the thread stays, and --thread continues it,
 /// also after a kill: a run that was interrupted goes on first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// The thread: the id of the run that began it. Default: a new one
     #[arg(long, value_name = "RUN")]
     thread: Option<String>,
+    /// Ask about calls also if standard input is no terminal: its next lines are the answers
+    #[arg(long)]
+    ask: bool,
     /// The actor of the decisions of this command. The name is not verified. Default: the user of the operating system
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
@@ -58,10 +61,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         file,
         actor: actor(args.actor.as_deref()),
         lease: args.lease,
-        asks: true,
+        // A message must not pass for an approval.
+        asks: args.ask || stdin().is_terminal(),
         streams: true,
+        interrupts: Interrupts::of(&opened)?,
     };
     driver.file.agent(true)?;
+    driver.file.keep_out(&args.place)?;
     let mut exit = Exit::Good;
     if let Some(thread) = &thread {
         let last = send::last_of_thread(&args.place, &opened, thread)?;
@@ -83,7 +89,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             continue;
         }
         let run = match &thread {
-            Some(thread) => next(args, &opened, thread, &message)?,
+            Some(thread) => next(args, &driver, thread, &message)?,
             None => {
                 let created = run::create_agent_run(&args.place, &opened, &driver.file, &message, true)?;
                 thread = Some(created.clone());
@@ -106,8 +112,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// The next run of a thread, with that message.
-fn next(args: &Args, opened: &Opened, thread: &str, message: &str) -> Result<String, Failure> {
-    match send::begin(&args.place, opened, thread, message)? {
+fn next(args: &Args, driver: &Driver<'_>, thread: &str, message: &str) -> Result<String, Failure> {
+    match send::begin(&args.place, driver.opened, thread, message, &driver.file)? {
         Sent::Began { run } => Ok(run),
         Sent::Busy { run, status, .. } => {
             let why =

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let answers = run::answers(&file.scenario, &args.approve, &args.deny, &args.how.actor())?;
     let created = run::create(&args.how.place, &file, !args.detach)?;
     if args.detach {
-        detached(&created.id, &created.opened, &args.how, out);
+        detached(&created.id, &created.opened, &args.how, "", out);
         return Ok(Exit::Good);
     }
     let How { lease, real_time, .. } = args.how;
@@ -146,20 +146,29 @@ fn of_agent(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     // Mistakes of the file show before a run is created.
     file.agent(false)?;
     let place = &args.how.place;
+    file.keep_out(place)?;
     let opened = place.open(crate::store::Missing::Make)?;
     let id = run::create_agent_run(place, &opened, &file, message, !args.detach)?;
     if args.detach {
-        detached(&id, &opened, &args.how, out);
+        detached(&id, &opened, &args.how, " --agents DIR", out);
         return Ok(Exit::Good);
     }
+    let interrupts = agents::Interrupts::of(&opened)?;
     let (lease, asks) = (args.how.lease, args.how.ask);
-    let driver =
-        agents::Driver { opened: &opened, file, actor: args.how.actor(), lease, asks, streams: false };
+    let driver = agents::Driver {
+        opened: &opened,
+        file,
+        actor: args.how.actor(),
+        lease,
+        asks,
+        streams: false,
+        interrupts,
+    };
     let ending = driver.drive(&id, &mut None)?;
     driver.report(&id, &ending, (place, args.how.json), out)
 }
 
-fn detached(id: &str, opened: &Opened, how: &How, out: &mut Output) {
+fn detached(id: &str, opened: &Opened, how: &How, agents: &str, out: &mut Output) {
     let store = opened.url();
     if how.json {
         out.json(&json!({"run": id, "store": store}));
@@ -168,5 +177,5 @@ fn detached(id: &str, opened: &Opened, how: &How, out: &mut Output) {
     out.line(&format!("{id} is created, and waits for a worker"));
     out.line(&format!("store    {store}"));
     let place = how.place.to_repeat();
-    out.line(&format!("drive it with: runstate worker{place}{}", place.note()));
+    out.line(&format!("drive it with: runstate worker{agents}{place}{}", place.note()));
 }

@@ -49,6 +49,9 @@ pub(crate) struct Args {
     json: bool,
     #[command(flatten)]
     place: StoreArgs,
+    /// The agent that this process drives the new run with: its name and the text of its file.
+    #[arg(skip)]
+    driven: Option<(String, String)>,
 }
 
 /// The maximum size of a message id, in bytes.
@@ -102,7 +105,7 @@ impl Args {
     #[cfg(feature = "agents")]
     fn of(place: StoreArgs, thread: &str, message: &str) -> Self {
         let (thread, message) = (thread.to_owned(), message.to_owned());
-        Args { thread, message, id: None, supersede: false, json: false, place }
+        Args { thread, message, id: None, supersede: false, json: false, place, driven: None }
     }
 
     fn text(&self) -> Result<String, Failure> {
@@ -180,7 +183,8 @@ impl Args {
                 let last = last.ok_or_else(|| Refused::Command(self.no_thread(opened)))?;
                 let state_dir = self.place.state_dir().map_err(Refused::Command)?;
                 let (folder, new) =
-                    run::follow(opened, &state_dir, &last, message, taken).map_err(Refused::Command)?;
+                    run::follow(opened, &state_dir, &last, message, (taken, self.driven.as_ref()))
+                        .map_err(Refused::Command)?;
                 made = Some(folder);
                 Ok::<_, Refused>(new)
             };
@@ -280,13 +284,20 @@ pub(super) fn last_of_thread(place: &StoreArgs, opened: &Opened, named: &str) ->
     Ok(opened.ask(opened.store.last_of_thread(&thread))?.unwrap_or(thread))
 }
 
-/// Sends a message with a random id to a thread.
+/// Sends a message with a random id to a thread. This process drives the run that begins, with that agent file.
 ///
 /// # Errors
 /// The thread does not exist, or the store refuses.
 #[cfg(feature = "agents")]
-pub(super) fn begin(place: &StoreArgs, opened: &Opened, named: &str, message: &str) -> Result<Sent, Failure> {
-    let args = Args::of(place.clone(), named, message);
+pub(super) fn begin(
+    place: &StoreArgs,
+    opened: &Opened,
+    named: &str,
+    message: &str,
+    file: &crate::agents::FromFile,
+) -> Result<Sent, Failure> {
+    let driven = Some((file.name().to_owned(), file.text().to_owned()));
+    let args = Args { driven, ..Args::of(place.clone(), named, message) };
     let thread = args.thread(opened)?;
     let id = format!("{thread}/{}", String::from(Token::fresh()?));
     args.check(opened, &thread)?;

@@ -120,5 +120,6 @@ async fn hear_signals(drain: CancellationToken) {
     );
     drain.cancel();
     let code = signals.next().await;
+    crate::agents::end_commands();
     std::process::exit(code);
 }

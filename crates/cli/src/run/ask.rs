@@ -13,11 +13,21 @@ use super::progress::Progress;
 use super::report::question;
 use crate::failure::Failure;
 
+/// A line of standard input, or one that is too long.
+#[derive(Debug)]
+enum Line {
+    Whole(String),
+    TooLong,
+}
+
+/// The maximum length of a line, in bytes.
+const MOST: u64 = 1 << 20;
+
 /// The lines of standard input. A thread reads each on request, so that a question can be abandoned before its line arrives.
 #[derive(Debug)]
 pub(crate) struct Lines {
     wanted: mpsc::Sender<()>,
-    read: UnboundedReceiver<io::Result<Option<String>>>,
+    read: UnboundedReceiver<io::Result<Option<Line>>>,
     /// Whether the thread reads a line, or has read one that no question took.
     is_wanted: bool,
 }
@@ -48,11 +58,16 @@ impl Lines {
 
     /// The next line, without its end; an empty one at the end of the input. If dropped while waiting, it loses no line.
     async fn next(&mut self) -> Result<String, Failure> {
-        Ok(self.line().await?.unwrap_or_default())
+        Ok(match self.line().await? {
+            Some(Line::Whole(line)) => line,
+            // No answer: the question is asked again.
+            Some(Line::TooLong) => "?".to_owned(),
+            None => String::new(),
+        })
     }
 
     /// The next line, without its end; none at the end of the input.
-    async fn line(&mut self) -> Result<Option<String>, Failure> {
+    async fn line(&mut self) -> Result<Option<Line>, Failure> {
         if !self.is_wanted {
             self.is_wanted = self.wanted.send(()).is_ok();
         }
@@ -70,21 +85,25 @@ impl Lines {
         &mut self,
         handle: &tokio::runtime::Handle,
     ) -> Result<Option<String>, Failure> {
-        handle.block_on(self.line())
+        match handle.block_on(self.line())? {
+            Some(Line::Whole(line)) => Ok(Some(line)),
+            Some(Line::TooLong) => Err(Failure::new(format!("a message has more than {MOST} bytes"))
+                .with_help("write the text to a file, and name the file in the message")),
+            None => Ok(None),
+        }
     }
 }
 
 /// A line of standard input. None at its end.
-fn line() -> io::Result<Option<String>> {
-    const MOST: u64 = 1 << 20;
+fn line() -> io::Result<Option<Line>> {
     let (mut line, mut stdin) = (String::new(), stdin().lock());
     // A longer line is read to its end, and is no answer.
     let count = stdin.by_ref().take(MOST).read_line(&mut line)? as u64;
     if count == MOST && !line.ends_with('\n') {
         stdin.skip_until(b'\n')?;
-        return Ok(Some("?".to_owned()));
+        return Ok(Some(Line::TooLong));
     }
-    Ok((count > 0).then(|| line.trim().to_owned()))
+    Ok((count > 0).then(|| Line::Whole(line.trim().to_owned())))
 }
 
 fn refused(error: &io::Error) -> Failure {
@@ -141,7 +160,9 @@ async fn answer(
                 return Ok(None);
             }
             "y" | "yes" if !wants_answer => {}
-            "n" | "no" => incoming.action = DecisionAction::Cancel,
+            // A text may begin with the word "no".
+            "n" => incoming.action = DecisionAction::Cancel,
+            "no" if !wants_text => incoming.action = DecisionAction::Cancel,
             _ if wants_text && !line.starts_with('"') => {
                 return Ok(Some(incoming.with_result(Value::String(line))));
             }

@@ -175,7 +175,8 @@ fn is_put(opened: &Opened, folder: &mut RunFolder, plan: &Plan<'_>) -> Result<bo
 }
 
 /// A folder for a run after another one on its thread, and the run. The folder is a copy of the previous one, as its run
-/// left it.
+/// left it. `taken` is the last number that another machine took, and `driven` the agent file of a run that this process
+/// drives.
 ///
 /// # Errors
 /// The previous run belongs to another program, or its folder is missing; or the new folder cannot be made.
@@ -184,7 +185,7 @@ pub(crate) fn follow(
     state_dir: &Path,
     before: &Parts,
     message: &UserMessage,
-    taken: Option<u64>,
+    (taken, driven): (Option<u64>, Option<&(String, String)>),
 ) -> Result<(RunFolder, NewRun), Failure> {
     let last = &before.info.id;
     let spec = Spec::read(&before.spec, last)?;
@@ -199,8 +200,14 @@ pub(crate) fn follow(
     } else {
         folder.fill(None)?;
     }
-    let spec = spec.followed(message, folder.token()).to_json()?;
-    let run = NewRun::new(folder.id(), spec, message.at_ms).titled(title(&message.text));
+    let mut spec = spec.followed(message, folder.token());
+    if let (Spec::Agent { name, agent, .. }, Some(file)) = (&mut spec, driven) {
+        (*name, *agent) = file.clone();
+    }
+    let mut run = NewRun::new(folder.id(), spec.to_json()?, message.at_ms).titled(title(&message.text));
+    if driven.is_some() {
+        run = run.not_before(OURS);
+    }
     Ok((folder, run))
 }
 

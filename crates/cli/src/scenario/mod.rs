@@ -76,8 +76,8 @@ pub(crate) fn is_agent_file(path: &str) -> bool {
     struct Sniffed {
         model: serde_json::Value,
     }
-    // Standard input can be read once. The reader of a scenario reports an unreadable file.
-    if path == "-" {
+    // A pipe can be read once. The reader of a scenario reports an unreadable file.
+    if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
         return false;
     }
     let Ok(source) = input::read_text(path, LIMIT) else { return false };

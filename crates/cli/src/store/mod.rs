@@ -122,6 +122,29 @@ impl StoreArgs {
         }
     }
 
+    /// Refuses a folder of tools that has the store.
+    ///
+    /// # Errors
+    /// As described, with both paths. The URL is invalid.
+    #[cfg(feature = "agents")]
+    pub(crate) fn keep_out_of(&self, folder: &Path) -> Result<(), Failure> {
+        let url = self.url()?;
+        let Some(path) = url.path() else { return Ok(()) };
+        // The file of a new store is missing still.
+        let path = if path.exists() { path } else { path.parent().unwrap_or(path) };
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        match (path.canonicalize(), folder.canonicalize()) {
+            (Ok(store), Ok(folder)) if store.starts_with(&folder) => Err(Failure::new(format!(
+                "the store {url} is in the folder of the tools, {}",
+                folder.display()
+            ))
+            .with_help(
+                "name another store with --store, or another folder: a tool could read and change the store",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The failure of a missing store, if it is missing.
     ///
     /// # Errors
