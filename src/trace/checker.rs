@@ -164,6 +164,11 @@ impl<'b> Checker<'b> {
         self.first.as_deref()
     }
 
+    /// The number of violating events so far. An event that increases it is illegal.
+    pub fn violations(&self) -> u64 {
+        self.violations
+    }
+
     /// Checks one event, given the number of its line in the trace.
     ///
     /// After a violation the checker trusts the event: the instance is then in the state that the event names, if

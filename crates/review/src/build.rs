@@ -1,0 +1,296 @@
+//! The construction of a review from events.
+
+use std::collections::{HashMap, HashSet};
+
+use runstate::diagram::LineIndex;
+use runstate::trace::{Checker, Event, ReadError, Report, Rulebook, Rules, Violation};
+
+use serde_json::Value;
+
+use crate::model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
+
+/// Takes the events of a trace, checks them, and makes a [`Review`].
+///
+/// It holds the whole trace in memory. Events of a lifecycle without rules are shown and not checked.
+///
+/// # Example
+/// ```
+/// use runstate::trace::{Event, Rulebook};
+/// use runstate_review::{Fact, ReviewBuilder};
+///
+/// let line = r#"{"seq":1,"at_ms":5,"run":"r-7","lifecycle":"order","instance":"o-9","event":"create","from":null,"to":"Cart","by":"ada"}"#;
+/// let book = Rulebook::new();
+/// let mut builder = ReviewBuilder::new("orders.jsonl", &book).redact("ada").stable();
+/// builder.event(1, &Event::from_json(line).unwrap());
+/// builder.fact("r-7", "order", "o-9", Fact::new("total", "12.5"));
+/// let review = builder.finish();
+/// assert_eq!(review.lanes()[0].instance, "order#1");
+/// assert_eq!(review.steps()[0].facts, [Fact::new("by", "\"[redacted]\"")]);
+/// assert_eq!(review.lanes()[0].facts, [Fact::new("total", "12.5")]);
+/// assert_eq!(review.unchecked(), ["order"]);
+/// ```
+#[derive(Debug)]
+pub struct ReviewBuilder<'b> {
+    book: &'b Rulebook,
+    checker: Checker<'b>,
+    title: String,
+    is_stable: bool,
+    hides_values: bool,
+    redacted: Vec<String>,
+    diagrams: Vec<(String, String)>,
+    begun_ms: Option<u64>,
+    runs: Vec<String>,
+    run_places: HashMap<String, usize>,
+    lanes: Vec<Lane>,
+    lane_places: HashMap<(usize, String, String), usize>,
+    /// The number of instances of each lifecycle in each run.
+    instances: HashMap<(usize, String), usize>,
+    steps: Vec<Step>,
+    unchecked: Vec<String>,
+    ends: HashMap<String, HashSet<String>>,
+    garbage: Option<Breach>,
+}
+
+impl<'b> ReviewBuilder<'b> {
+    /// Makes a builder for a trace with this title, and for these rules.
+    pub fn new(title: impl Into<String>, book: &'b Rulebook) -> Self {
+        ReviewBuilder {
+            book,
+            checker: Checker::new(book).most_violations(usize::MAX),
+            title: title.into(),
+            is_stable: false,
+            hides_values: false,
+            redacted: Vec::new(),
+            diagrams: Vec::new(),
+            begun_ms: None,
+            runs: Vec::new(),
+            run_places: HashMap::new(),
+            lanes: Vec::new(),
+            lane_places: HashMap::new(),
+            instances: HashMap::new(),
+            steps: Vec::new(),
+            unchecked: Vec::new(),
+            ends: HashMap::new(),
+            garbage: None,
+        }
+    }
+
+    /// Replaces ids by numbers in the order of their appearance, and times by the numbers of the events. Equal behaviour then
+    /// has an equal review. Facts keep their values.
+    #[must_use]
+    pub fn stable(mut self) -> Self {
+        self.is_stable = true;
+        self
+    }
+
+    /// Hides the values of all facts. Their names are shown.
+    #[must_use]
+    pub fn hide_values(mut self) -> Self {
+        self.hides_values = true;
+        self
+    }
+
+    /// Replaces this text by `[redacted]` in names, facts and reasons. The empty text has no effect. The letter case counts.
+    #[must_use]
+    pub fn redact(mut self, text: impl Into<String>) -> Self {
+        self.redacted.push(text.into());
+        self.redacted.retain(|text| !text.is_empty());
+        self
+    }
+
+    /// Adds the text of a file with diagrams, so that a violation shows the lines of its legal alternatives.
+    #[must_use]
+    pub fn diagram(mut self, file: impl Into<String>, text: impl Into<String>) -> Self {
+        self.diagrams.push((file.into(), text.into()));
+        self
+    }
+
+    /// Adds the next event, given the number of its line in the trace.
+    pub fn event(&mut self, line: u64, event: &Event<'_>) {
+        let first_ms = *self.begun_ms.get_or_insert(event.at_ms);
+        let before = self.checker.violations();
+        if self.book.rules(&event.lifecycle).is_some() {
+            self.checker.event(line, event);
+        } else {
+            let lifecycle = self.clean(&event.lifecycle);
+            if !self.unchecked.contains(&lifecycle) {
+                self.unchecked.push(lifecycle);
+            }
+        }
+        let at_ms =
+            if self.is_stable { self.steps.len() as u64 } else { event.at_ms.saturating_sub(first_ms) };
+        let lane = self.lane(&event.run, &event.lifecycle, &event.instance);
+        let (place, kind) = (self.steps.len(), self.kind(&event.lifecycle, &event.to));
+        let (state, facts) = (self.clean(&event.to), event.extra.iter().map(|it| self.known(it)).collect());
+        let stays = &mut self.lanes[lane].stays;
+        if let Some(last) = stays.last_mut() {
+            last.ended = Some(place);
+        }
+        stays.push(Stay { state: state.clone(), begun: place, ended: None, kind });
+        self.steps.push(Step {
+            lane,
+            line,
+            at_ms,
+            event: self.clean(&event.event),
+            from: event.from.as_deref().map(|from| self.clean(from)),
+            to: state,
+            is_illegal: self.checker.violations() > before,
+            facts,
+        });
+    }
+
+    /// Adds a fact about an instance. An instance without an event in the trace is not shown, so the fact is dropped.
+    pub fn fact(&mut self, run: &str, lifecycle: &str, instance: &str, fact: Fact) {
+        let run = self.run_places.get(run).copied();
+        let key = run.map(|run| (run, lifecycle.to_owned(), instance.to_owned()));
+        if let Some(lane) = key.and_then(|key| self.lane_places.get(&key).copied()) {
+            let fact = self.known((&fact.name, &fact.value));
+            self.lanes[lane].facts.push(fact);
+        }
+    }
+
+    /// Records that the trace ends with a line that is no event.
+    pub fn garbage(&mut self, error: &ReadError) {
+        self.garbage = Some(Breach {
+            step: None,
+            line: error.line(),
+            got: self.clean(&error.problem().to_string()),
+            reason: "the events are followed by a line that is no event".to_owned(),
+            legal: vec![Legal {
+                what: "an event, or the end of the trace".to_owned(),
+                place: None,
+                text: None,
+            }],
+            place: None,
+        });
+    }
+
+    /// Makes the review of all events so far.
+    pub fn finish(mut self) -> Review {
+        let book = self.book;
+        let report = std::mem::replace(&mut self.checker, Checker::new(book)).finish();
+        let lines: HashMap<u64, usize> =
+            self.steps.iter().zip(0..).map(|(step, at)| (step.line, at)).collect();
+        let mut breaches: Vec<Breach> =
+            violations(&report).map(|violation| self.breach(violation, &lines)).collect();
+        breaches.sort_by_key(|breach| breach.line);
+        breaches.extend(self.garbage.take());
+        let title = self.clean(&self.title);
+        let (runs, lanes, steps) = (self.runs, self.lanes, self.steps);
+        let begun_ms = self.begun_ms.filter(|_| !self.is_stable);
+        let (unchecked, is_stable) = (self.unchecked, self.is_stable);
+        Review { title, runs, lanes, steps, breaches, report, begun_ms, unchecked, is_stable }
+    }
+
+    fn breach(&self, violation: &Violation, lines: &HashMap<u64, usize>) -> Breach {
+        let place = |line: Option<u32>| {
+            Some(format!("{}:{}", violation.diagram.as_deref().unwrap_or("the diagram"), line?))
+        };
+        let legal = |legal: &runstate::trace::Legal| Legal {
+            what: self.clean(&legal.what),
+            place: place(legal.diagram_line),
+            text: legal.diagram_line.and_then(|line| self.line_of(violation.diagram.as_deref()?, line)),
+        };
+        Breach {
+            step: lines.get(&violation.line).copied(),
+            line: violation.line,
+            got: self.clean(&violation.got),
+            reason: self.clean(&violation.reason()),
+            legal: violation.legal.iter().map(legal).collect(),
+            place: place(violation.diagram_line).or_else(|| violation.diagram.clone()),
+        }
+    }
+
+    fn line_of(&self, file: &str, line: u32) -> Option<String> {
+        let (_, text) = self.diagrams.iter().find(|(name, _)| name == file)?;
+        let line = LineIndex::new(text).line_text(text, usize::try_from(line).ok()?)?;
+        Some(self.clean(line.trim()))
+    }
+
+    fn lane(&mut self, run: &str, lifecycle: &str, instance: &str) -> usize {
+        let run = self.run(run);
+        let key = (run, lifecycle.to_owned(), instance.to_owned());
+        if let Some(lane) = self.lane_places.get(&key) {
+            return *lane;
+        }
+        let number = self.instances.entry((run, lifecycle.to_owned())).or_default();
+        *number += 1;
+        let number = *number;
+        let lifecycle = self.clean(lifecycle);
+        let instance = if self.is_stable { format!("{lifecycle}#{number}") } else { self.clean(instance) };
+        self.lanes.push(Lane { run, lifecycle, instance, stays: Vec::new(), facts: Vec::new() });
+        self.lane_places.insert(key, self.lanes.len() - 1);
+        self.lanes.len() - 1
+    }
+
+    fn run(&mut self, name: &str) -> usize {
+        if let Some(run) = self.run_places.get(name) {
+            return *run;
+        }
+        let place = self.runs.len();
+        self.run_places.insert(name.to_owned(), place);
+        self.runs.push(if self.is_stable { format!("run {}", place + 1) } else { self.clean(name) });
+        place
+    }
+
+    fn kind(&mut self, lifecycle: &str, state: &str) -> StayKind {
+        let book = self.book;
+        let ends = match self.ends.get(lifecycle) {
+            Some(ends) => ends,
+            None => {
+                let ends = book.rules(lifecycle).map(ends).unwrap_or_default();
+                self.ends.entry(lifecycle.to_owned()).or_insert(ends)
+            }
+        };
+        let lower = state.to_lowercase();
+        match () {
+            () if ends.contains(state) => StayKind::Over,
+            () if ["wait", "suspend", "pending", "park"].iter().any(|word| lower.contains(word)) => {
+                StayKind::Waiting
+            }
+            () => StayKind::Active,
+        }
+    }
+
+    fn known(&self, (name, value): (&str, &str)) -> Fact {
+        let value = match serde_json::from_str(value) {
+            _ if self.hides_values => "[redacted]".to_owned(),
+            // JSON may have a text in another spelling, with escapes.
+            Ok(json) if !self.redacted.is_empty() => self.clean_json(&json).to_string(),
+            _ => self.clean(value),
+        };
+        Fact { name: self.clean(name), value }
+    }
+
+    fn clean_json(&self, json: &Value) -> Value {
+        match json {
+            Value::String(text) => self.clean(text).into(),
+            Value::Array(list) => list.iter().map(|value| self.clean_json(value)).collect(),
+            Value::Object(fields) => {
+                fields.iter().map(|(name, value)| (self.clean(name), self.clean_json(value))).collect()
+            }
+            // A number may be the secret.
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                let text = json.to_string();
+                match self.clean(&text) {
+                    cleaned if cleaned == text => json.clone(),
+                    cleaned => cleaned.into(),
+                }
+            }
+        }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.redacted.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"))
+    }
+}
+
+fn violations(report: &Report) -> impl Iterator<Item = &Violation> {
+    report.violation.iter().chain(&report.others)
+}
+
+/// The states that no transition leaves.
+fn ends(rules: &Rules) -> HashSet<String> {
+    let left: HashSet<&str> = rules.edges().map(|edge| edge.from).collect();
+    rules.states().filter(|state| !left.contains(state)).map(str::to_owned).collect()
+}

@@ -1,0 +1,35 @@
+//! Lifecycle traces for reviewers.
+//!
+//! A [`ReviewBuilder`] takes the events of a trace and checks them against a
+//! [`Rulebook`](runstate::trace::Rulebook). Its [`Review`] has the instances as lanes, their stays in states with real
+//! times, the illegal events with their lines in the diagram, and further facts such as arguments and decisions.
+//!
+//! # Example
+//! ```
+//! use runstate::trace::Event;
+//! use runstate_review::ReviewBuilder;
+//!
+//! let lines = [
+//!     r#"{"seq":1,"at_ms":0,"run":"r","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#,
+//!     r#"{"seq":2,"at_ms":9,"run":"r","lifecycle":"tool_call","instance":"c","event":"succeed","from":"New","to":"Succeeded"}"#,
+//! ];
+//! let book = runstate::rulebook();
+//! let mut builder = ReviewBuilder::new("a call", &book);
+//! for (number, line) in (1..).zip(lines) {
+//!     builder.event(number, &Event::from_json(line).unwrap());
+//! }
+//! let review = builder.finish();
+//! assert!(review.steps()[1].is_illegal, "a call starts before it succeeds");
+//! assert_eq!(review.breaches()[0].reason, "no edge leads from New to Succeeded");
+//! ```
+
+mod build;
+mod model;
+
+pub use build::ReviewBuilder;
+pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
+
+/// The example of the README, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

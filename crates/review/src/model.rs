@@ -1,0 +1,196 @@
+//! The content of a trace that all renderers share.
+
+use runstate::trace::Report;
+
+/// A checked trace: its instances as lanes, its events as steps, and its violations.
+///
+/// [`ReviewBuilder`](crate::ReviewBuilder) makes it. Names are the names of the trace, and the renderers escape them. In a
+/// stable review, ids are numbered in the order of their appearance, and the time of an event is its number.
+#[derive(Debug, Clone)]
+pub struct Review {
+    pub(crate) title: String,
+    pub(crate) runs: Vec<String>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) breaches: Vec<Breach>,
+    pub(crate) report: Report,
+    pub(crate) begun_ms: Option<u64>,
+    pub(crate) unchecked: Vec<String>,
+    pub(crate) is_stable: bool,
+}
+
+/// One instance of a lifecycle.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Lane {
+    /// The index of its run in [`Review::runs`].
+    pub run: usize,
+    /// The lifecycle.
+    pub lifecycle: String,
+    /// The name of the instance.
+    pub instance: String,
+    /// Its stays in states, in the order of the trace.
+    pub stays: Vec<Stay>,
+    /// Facts about the instance, such as the arguments of a call.
+    pub facts: Vec<Fact>,
+}
+
+/// The time of an instance in one state.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Stay {
+    /// The state.
+    pub state: String,
+    /// The index of the step into the state, in [`Review::steps`].
+    pub begun: usize,
+    /// The index of the step out of the state; none at the end of the trace.
+    pub ended: Option<usize>,
+    /// The kind of the state.
+    pub kind: StayKind,
+}
+
+/// The kind of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StayKind {
+    /// The instance works.
+    Active,
+    /// The instance waits: the name of the state contains `wait`, `suspend`, `pending` or `park`, in any letter case.
+    Waiting,
+    /// The instance has ended: no transition of the rules leaves the state.
+    Over,
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Step {
+    /// The index of the lane in [`Review::lanes`].
+    pub lane: usize,
+    /// The line of the trace, from 1.
+    pub line: u64,
+    /// The time since the first event, in milliseconds; 0 for an event with an earlier time. In a stable review the index of
+    /// the step.
+    pub at_ms: u64,
+    /// The name of the event.
+    pub event: String,
+    /// The source state; none for a creation.
+    pub from: Option<String>,
+    /// The target state.
+    pub to: String,
+    /// Whether the event violates the rules.
+    pub is_illegal: bool,
+    /// The further fields of the event.
+    pub facts: Vec<Fact>,
+}
+
+/// Further data of an event or of an instance: an argument, a decision, an actor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fact {
+    /// The name.
+    pub name: String,
+    /// The value as text.
+    pub value: String,
+}
+
+/// The first violation of an instance.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Breach {
+    /// The index of its step in [`Review::steps`]; none for a line that is no event.
+    pub step: Option<usize>,
+    /// The line of the trace, from 1.
+    pub line: u64,
+    /// The event in the notation of a diagram, or the problem of the line.
+    pub got: String,
+    /// The reason in one sentence.
+    pub reason: String,
+    /// The legal alternatives; none for an ended instance.
+    pub legal: Vec<Legal>,
+    /// The place of the instance's state in the diagram, as `file:line`.
+    pub place: Option<String>,
+}
+
+/// A legal alternative to an illegal event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Legal {
+    /// The transition, in the notation of a diagram.
+    pub what: String,
+    /// Its place in the diagram, as `file:line`.
+    pub place: Option<String>,
+    /// The text of that line of the diagram, if [`ReviewBuilder::diagram`](crate::ReviewBuilder::diagram) was given.
+    pub text: Option<String>,
+}
+
+impl Fact {
+    /// Makes a fact.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Fact { name: name.into(), value: value.into() }
+    }
+}
+
+impl Review {
+    /// The title, such as the name of the file.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The names of the runs, in the order of their first events.
+    pub fn runs(&self) -> &[String] {
+        &self.runs
+    }
+
+    /// The instances, in the order of their first events.
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// The events, in the order of the trace.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The first violation of each instance, in the order of the trace.
+    pub fn breaches(&self) -> &[Breach] {
+        &self.breaches
+    }
+
+    /// The result of the check. Events of lifecycles without rules are not part of it.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The lifecycles without rules, in the order of their first events.
+    pub fn unchecked(&self) -> &[String] {
+        &self.unchecked
+    }
+
+    /// The time of the first event, in milliseconds of the recorder's clock; none in a stable review and without events.
+    pub fn begun_ms(&self) -> Option<u64> {
+        self.begun_ms
+    }
+
+    /// Returns whether ids and times are replaced by numbers.
+    pub fn is_stable(&self) -> bool {
+        self.is_stable
+    }
+
+    /// The end of the trace: the latest time of a step, in milliseconds since the first event.
+    pub fn end_ms(&self) -> u64 {
+        self.steps.iter().map(|step| step.at_ms).max().unwrap_or_default()
+    }
+
+    /// The begin and the end of a stay, in milliseconds since the first event. A stay without an end lasts to the end of the
+    /// trace, and a stay in a terminal state has no duration. A stay never ends before it begins.
+    pub fn times(&self, stay: &Stay) -> (u64, u64) {
+        let begun = self.steps[stay.begun].at_ms;
+        let ended = match (stay.ended, stay.kind) {
+            (Some(ended), _) => self.steps[ended].at_ms,
+            (None, StayKind::Over) => begun,
+            (None, StayKind::Active | StayKind::Waiting) => self.end_ms(),
+        };
+        (begun, ended.max(begun))
+    }
+}

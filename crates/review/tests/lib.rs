@@ -1,0 +1,5 @@
+//! Reviews of traces, and their renderers.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod fixture;
+mod model;
