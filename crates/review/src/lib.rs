@@ -2,12 +2,20 @@
 //!
 //! A [`ReviewBuilder`] takes the events of a trace and checks them against a
 //! [`Rulebook`](runstate::trace::Rulebook). Its [`Review`] has the instances as lanes, their stays in states with real
-//! times, the illegal events with their lines in the diagram, and further facts such as arguments and decisions.
+//! times, the illegal events with their lines in the diagram, and further facts such as arguments and decisions. The
+//! renderers show a review:
+//!
+//! | function | output |
+//! |---|---|
+//! | [`html`] | one HTML file without scripts and outside references |
+//!
+//! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
+//! invisible characters visible, and shortens long ones.
 //!
 //! # Example
 //! ```
 //! use runstate::trace::Event;
-//! use runstate_review::ReviewBuilder;
+//! use runstate_review::{ReviewBuilder, html};
 //!
 //! let lines = [
 //!     r#"{"seq":1,"at_ms":0,"run":"r","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#,
@@ -21,12 +29,17 @@
 //! let review = builder.finish();
 //! assert!(review.steps()[1].is_illegal, "a call starts before it succeeds");
 //! assert_eq!(review.breaches()[0].reason, "no edge leads from New to Succeeded");
+//! assert!(html(&review).contains("no edge leads from New to Succeeded"));
 //! ```
 
 mod build;
+mod html;
 mod model;
+mod span;
+mod text;
 
 pub use build::ReviewBuilder;
+pub use html::html;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 
 /// The example of the README, compiled and run as a doc test.

@@ -1,6 +1,6 @@
 //! The content of a trace that all renderers share.
 
-use runstate::trace::Report;
+use runstate::trace::{Report, Verdict};
 
 /// A checked trace: its instances as lanes, its events as steps, and its violations.
 ///
@@ -192,5 +192,24 @@ impl Review {
             (None, StayKind::Active | StayKind::Waiting) => self.end_ms(),
         };
         (begun, ended.max(begun))
+    }
+
+    /// The verdict in one word. A trace without any checked event is `not checked`.
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self.report.verdict {
+            Verdict::Conforms if self.report.checked() == 0 && self.report.consumed_whole => "not checked",
+            Verdict::Conforms => "conforms",
+            Verdict::Incomplete => "incomplete",
+            Verdict::Violates => "violates",
+        }
+    }
+
+    /// A duration, or a number of steps in a stable review.
+    pub(crate) fn duration(&self, ms: u64) -> String {
+        match (self.is_stable, ms) {
+            (false, ms) => crate::span::Span(ms).to_string(),
+            (true, 1) => "1 step".to_owned(),
+            (true, steps) => format!("{steps} steps"),
+        }
     }
 }

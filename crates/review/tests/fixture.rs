@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use runstate::diagram::{StateGraph, parse};
 use runstate::trace::{Event, Rulebook, Rules};
 use runstate_review::{Review, ReviewBuilder};
@@ -66,4 +68,52 @@ pub(crate) fn review_of(
 
 pub(crate) fn review(events: &[Event<'_>]) -> Review {
     review_of(events, |builder| builder)
+}
+
+/// Names that a page, a terminal or a diagram could take for something else.
+pub(crate) fn hostile() -> Vec<String> {
+    [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(1)>",
+        "'+alert(1)+'",
+        "\u{202e}gnp.exe",
+        "nul\0nul",
+        "\u{1b}[2J\u{9b}31m",
+        "a\nb\r\n\u{2028}c",
+        "]]> --> `|`` @all #1; %% : ,",
+        "</style></details><h1>x",
+        "javascript:alert(1)",
+        "http://example.org/ www.example.org",
+        "",
+        "section x",
+        "end",
+    ]
+    .map(str::to_owned)
+    .into_iter()
+    .chain(["x".repeat(1 << 20)])
+    .collect()
+}
+
+/// Events that have a hostile text in each place.
+pub(crate) fn attacks() -> Vec<Event<'static>> {
+    let mut events = Vec::new();
+    for (seq, text) in (1..).zip(hostile()) {
+        let mut one = event(seq, seq, &text, &text, None, &text);
+        (one.run, one.lifecycle) = (text.clone().into(), text.clone().into());
+        one.extra.insert(&format!("x{text}"), &text).unwrap();
+        events.push(one);
+        let mut known = event(100 + seq, seq, &text, &text, Some(&text), &text);
+        known.extra.insert("arguments", &text).unwrap();
+        events.push(known);
+    }
+    events
+}
+
+/// Compares with `snapshots/<name>.snap` of this package.
+pub(crate) fn assert_shown(name: &str, shown: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, shown));
 }

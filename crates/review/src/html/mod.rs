@@ -1,0 +1,266 @@
+//! A review as one HTML file.
+
+mod axis;
+mod markup;
+
+use std::cmp::Reverse;
+
+use axis::Axis;
+use markup::{Markup, put};
+
+use crate::model::{Breach, Fact, Lane, Review, Stay, StayKind};
+use crate::span::utc;
+use crate::text::{name, seen};
+
+/// The maximum length of a fact or a reason, in characters.
+const VALUE: usize = 2_000;
+/// The maximum number of time labels above the lanes.
+const LABELS: usize = 6;
+
+/// Renders a review as one HTML file: its violations, a lane for each instance, and the coverage.
+///
+/// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
+/// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
+/// reader. The output depends on the review alone. A value is shown with at most 2,000 characters, a name with 80. A trace of
+/// 1,000 events without facts has at most 300 KB.
+///
+/// # Example
+/// ```
+/// use runstate::trace::{Event, Rulebook};
+/// use runstate_review::{ReviewBuilder, html};
+///
+/// let line = r#"{"seq":1,"at_ms":5,"run":"r","lifecycle":"order","instance":"<script>alert(1)</script>","event":"create","from":null,"to":"Cart"}"#;
+/// let book = Rulebook::new();
+/// let mut builder = ReviewBuilder::new("orders.jsonl", &book);
+/// builder.event(1, &Event::from_json(line).unwrap());
+/// let page = html(&builder.finish());
+/// assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+/// assert!(!page.contains("<script"), "no name becomes markup");
+/// ```
+pub fn html(review: &Review) -> String {
+    let axis = Axis::new(review);
+    let mut out = Markup::default();
+    head(&mut out, review, &axis);
+    put!(out, "<main>\n");
+    if !review.breaches().is_empty() {
+        put!(out, "<section aria-labelledby=\"violations\"><h2 id=\"violations\">Violations</h2>\n");
+        review.breaches().iter().for_each(|it| breach(&mut out, review, it));
+        put!(out, "</section>\n");
+    }
+    lanes(&mut out, review, &axis);
+    coverage(&mut out, review);
+    put!(out, "</main>\n</body></html>\n");
+    out.finish()
+}
+
+fn head(out: &mut Markup, review: &Review, axis: &Axis) {
+    put!(out,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>"
+        (name(review.title())) "</title>\n<style>\n");
+    out.markup(include_str!("style.css"));
+    if !axis.breaks.is_empty() {
+        put!(out, ":root{--breaks:linear-gradient(90deg,transparent 0");
+        for one in &axis.breaks {
+            let (from, to) = (Percent(one.from), Percent(one.to));
+            put!(out, ",transparent " (from) ",var(--gap) " (from) ",var(--gap) calc(" (from) " + 2px),transparent calc(" (from)
+                " + 2px),transparent calc(" (to) " - 2px),var(--gap) calc(" (to) " - 2px),var(--gap) " (to) ",transparent " (to));
+        }
+        put!(out, ")}\n");
+    }
+    let report = review.report();
+    put!(out, "</style></head>\n<body><header><h1>" (name(review.title())) "</h1>\n<p class=\"verdict ");
+    out.markup(match review.verdict() {
+        "violates" => "violates",
+        "conforms" => "conforms",
+        _ => "incomplete",
+    });
+    put!(out, "\">" (review.verdict()) ": " (count(review.steps().len(), "event")) ", "
+        (count(review.lanes().len(), "instance")));
+    if report.violations > 0 {
+        put!(out, ", "(count(usize::try_from(report.violations).unwrap_or(usize::MAX), "illegal event")));
+    }
+    put!(out, "</p>\n<p class=\"soft\">");
+    if let Some(begun) = review.begun_ms().and_then(utc) {
+        put!(out, "begins " (begun) ", ");
+    }
+    put!(out, "lasts " (review.duration(review.end_ms())) "</p>\n");
+    if !review.unchecked().is_empty() {
+        let names: Vec<String> = review.unchecked().iter().take(10).map(|it| name(it)).collect();
+        put!(out, "<p class=\"incomplete\">not checked, since there is no diagram: " (names.join(", ")) "</p>\n");
+    }
+    put!(out, "</header>\n");
+}
+
+fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
+    put!(out, "<div class=\"breach\"><h3>line "(breach.line));
+    if let Some(step) = breach.step.map(|step| &review.steps()[step]) {
+        let lane = &review.lanes()[step.lane];
+        put!(out, ": " (name(&lane.lifecycle)) " " (name(&lane.instance)));
+    }
+    put!(out, "</h3>\n<p>" (seen(&breach.reason, VALUE)) "</p>\n<p>got <code>" (seen(&breach.got, VALUE)) "</code></p>\n");
+    if breach.legal.is_empty() {
+        put!(out, "<p>legal: nothing</p>\n");
+    } else {
+        put!(out, "<p>legal:</p>\n<ul>\n");
+    }
+    for legal in &breach.legal {
+        put!(out, "<li><code>" (seen(&legal.what, VALUE)) "</code>");
+        if let Some(place) = &legal.place {
+            put!(out, " <span class=\"soft\">" (seen(place, VALUE)) "</span>");
+        }
+        if let Some(text) = &legal.text {
+            put!(out, " <code>" (seen(text, VALUE)) "</code>");
+        }
+        put!(out, "</li>\n");
+    }
+    if !breach.legal.is_empty() {
+        put!(out, "</ul>\n");
+    }
+    if let Some(place) = &breach.place {
+        put!(out, "<p>see <code>" (seen(place, VALUE)) "</code></p>\n");
+    }
+    put!(out, "</div>\n");
+}
+
+fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
+    put!(
+        out,
+        "<section aria-labelledby=\"lanes\"><h2 id=\"lanes\">Instances</h2>\n\
+        <p class=\"key\"><span class=\"a\">active</span><span class=\"w\">waiting</span><span class=\"o\">ended</span>\
+        <span class=\"x\">illegal</span></p>\n"
+    );
+    put!(out, "<p class=\"soft\">Open a row for its states, times and facts. ");
+    if !axis.breaks.is_empty() {
+        put!(out, "Times are to scale, except long waits between two vertical lines. ");
+    }
+    put!(out, "A state that takes no time has a small width.</p>\n");
+    for (run, run_name) in review.runs().iter().enumerate() {
+        put!(out, "<h3>" (name(run_name)) "</h3>\n<div class=\"chart\">\n");
+        marks(out, review, axis);
+        review.lanes().iter().filter(|lane| lane.run == run).for_each(|it| lane(out, review, axis, it));
+        put!(out, "</div>\n");
+    }
+    put!(out, "</section>\n");
+}
+
+/// The labels of the longest breaks.
+fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
+    let mut longest: Vec<_> = axis.breaks.iter().collect();
+    longest.sort_by_key(|one| Reverse(one.ms));
+    longest.truncate(LABELS);
+    if longest.is_empty() {
+        return;
+    }
+    put!(out, "<div class=\"axis\"><span>long waits</span><span class=\"marks\">");
+    for one in longest {
+        put!(out, "<b style=\"left:" (Percent((one.from + one.to) / 2.0)) "\">" (review.duration(one.ms)) "</b>");
+    }
+    put!(out, "</span></div>\n");
+}
+
+fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
+    let last = lane.stays.last().map(|stay| name(&stay.state)).unwrap_or_default();
+    put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (name(&lane.lifecycle)) " " (name(&lane.instance))
+        "</span><span class=\"bar\" role=\"img\" aria-label=\"" (count(lane.stays.len(), "state")) ", last " (last) "\">");
+    for stay in &lane.stays {
+        let step = &review.steps()[stay.begun];
+        let from = axis.place(Some(stay.begun));
+        let to = axis.place(stay.ended).max(from);
+        out.markup(match (stay.kind, step.is_illegal) {
+            (StayKind::Active, false) => "<i",
+            (StayKind::Waiting, false) => "<i class=w",
+            (StayKind::Over, false) => "<i class=o",
+            (StayKind::Active, true) => "<i class=x",
+            (StayKind::Waiting, true) => "<i class=\"w x\"",
+            (StayKind::Over, true) => "<i class=\"o x\"",
+        });
+        put!(out, " style=\"left:" (Percent(from)) ";width:" (Percent(to - from)) "\">" (name(&stay.state)) "</i>");
+    }
+    put!(out, "</span></summary>\n<div class=\"more\">\n");
+    facts(out, &lane.facts);
+    let has_facts = lane.stays.iter().any(|stay| !review.steps()[stay.begun].facts.is_empty());
+    put!(
+        out,
+        "<table><thead><tr><th scope=\"col\">Line</th><th scope=\"col\">Time</th><th scope=\"col\">Event</th>\
+        <th scope=\"col\">State</th><th scope=\"col\">For</th>"
+    );
+    if has_facts {
+        put!(out, "<th scope=\"col\">Facts</th>");
+    }
+    put!(out, "</tr></thead><tbody>\n");
+    lane.stays.iter().for_each(|stay| row(out, review, stay, has_facts));
+    put!(out, "</tbody></table>\n</div></details>\n");
+}
+
+fn row(out: &mut Markup, review: &Review, stay: &Stay, has_facts: bool) {
+    let step = &review.steps()[stay.begun];
+    let (begun, ended) = review.times(stay);
+    out.markup(if step.is_illegal { "<tr class=x>" } else { "<tr>" });
+    put!(out, "<td class=n>" (step.line) "<td class=n>" (review.duration(step.at_ms)) "<td>" (name(&step.event)));
+    if step.is_illegal {
+        put!(out, " (illegal)");
+    }
+    put!(out, "<td>" (name(&stay.state)) "<td class=n>");
+    match (stay.kind, stay.ended) {
+        (StayKind::Over, None) => put!(out, "ended"),
+        (StayKind::Active | StayKind::Waiting, None) => {
+            put!(out, (review.duration(ended - begun)) ", not ended")
+        }
+        (_, Some(_)) => put!(out, (review.duration(ended - begun))),
+    }
+    if has_facts {
+        put!(out, "<td>");
+        facts(out, &step.facts);
+    }
+    put!(out, "\n");
+}
+
+fn facts(out: &mut Markup, facts: &[Fact]) {
+    if facts.is_empty() {
+        return;
+    }
+    put!(out, "<dl>");
+    for fact in facts {
+        put!(out, "<dt>" (name(&fact.name)) "</dt><dd>" (seen(&fact.value, VALUE)) "</dd>");
+    }
+    put!(out, "</dl>\n");
+}
+
+fn coverage(out: &mut Markup, review: &Review) {
+    let covered: Vec<_> = review.report().coverage.iter().collect();
+    if covered.is_empty() {
+        return;
+    }
+    put!(out, "<section aria-labelledby=\"coverage\"><h2 id=\"coverage\">Coverage</h2>\n");
+    for one in covered {
+        put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (name(&one.lifecycle)) "</span><span>"
+            (one.taken()) " of " (count(one.edges.len(), "transition")) " taken</span></summary>\n<div class=\"more\">\n<ul>\n");
+        for edge in &one.edges {
+            put!(out, "<li><code>" (edge) "</code> ");
+            match edge.taken {
+                0 => put!(out, "<strong>never</strong>"),
+                taken => put!(out, (count(usize::try_from(taken).unwrap_or(usize::MAX), "time"))),
+            }
+            put!(out, "</li>\n");
+        }
+        put!(out, "</ul></div></details>\n");
+    }
+    put!(out, "</section>\n");
+}
+
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// A share of the width, in at most two decimal places.
+#[derive(Clone, Copy)]
+struct Percent(f64);
+
+impl std::fmt::Display for Percent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = format!("{:.2}", self.0);
+        write!(f, "{}%", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}

@@ -1,0 +1,48 @@
+//! Durations and times for people.
+
+use std::fmt;
+
+use runstate::calendar::{DAY_MS, civil_from_days};
+
+/// A duration in at most two units, rounded down.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span(pub(crate) u64);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ms, seconds) = (self.0, self.0 / 1000);
+        match seconds {
+            0 => write!(f, "{ms} ms"),
+            1..60 => write!(f, "{seconds}.{:02} s", ms % 1000 / 10),
+            60..3600 => write!(f, "{} m {:02} s", seconds / 60, seconds % 60),
+            3600..86_400 => write!(f, "{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+            _ => write!(f, "{} d {:02} h", seconds / 86_400, seconds / 3600 % 24),
+        }
+    }
+}
+
+/// The date and the time of day of a Unix time in milliseconds. None for times before September 2001, since a virtual clock
+/// counts from a number near zero, and for times after the year 9999.
+pub(crate) fn utc(at_ms: u64) -> Option<String> {
+    const FIRST: u64 = 1_000_000_000_000;
+    const LAST: u64 = 253_402_300_799_999;
+    if !(FIRST..=LAST).contains(&at_ms) {
+        return None;
+    }
+    let (year, month, day) = civil_from_days(at_ms / DAY_MS);
+    let ms = at_ms % DAY_MS;
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+    Some(format!("{year}-{month:02}-{day:02} {hours:02}:{minutes:02}:{seconds:02}.{:03} UTC", ms % 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unix_times_are_dates_and_virtual_times_are_none() {
+        assert_eq!(utc(1_700_000_001_250).as_deref(), Some("2023-11-14 22:13:21.250 UTC"));
+        assert_eq!((utc(0), utc(7_382_005), utc(u64::MAX)), (None, None, None));
+        assert_eq!(utc(253_402_300_799_999).as_deref(), Some("9999-12-31 23:59:59.999 UTC"));
+    }
+}

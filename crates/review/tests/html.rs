@@ -1,0 +1,64 @@
+use runstate_review::{Fact, ReviewBuilder, html};
+
+use crate::fixture::{assert_shown, attacks, book, event, orders, review, review_of};
+
+#[test]
+fn the_page_of_orders_matches_its_snapshot() {
+    let page = html(&review(&orders()));
+    let (before, rest) = page.split_once("<style>").unwrap();
+    let (style, body) = rest.split_once("</style>").unwrap();
+    let breaks = style.lines().last().unwrap();
+    assert_shown("html", &format!("{before}<style>\n{breaks}\n</style>{body}"));
+}
+
+#[test]
+fn equal_behaviour_has_an_equal_stable_page() {
+    let mut other = orders();
+    for event in &mut other {
+        event.run = "another".into();
+        event.instance = format!("{}-7f3c", event.instance).into();
+        event.at_ms += 99 * event.seq;
+    }
+    let page = |events: &[_]| html(&review_of(events, |builder| builder.stable()));
+    assert_eq!(page(&orders()), page(&other));
+    assert_ne!(html(&review(&orders())), html(&review(&other)));
+}
+
+#[test]
+fn hostile_texts_are_shown_and_are_no_markup() {
+    let events = attacks();
+    let book = book();
+    let mut builder = ReviewBuilder::new("<script>", &book);
+    for (line, event) in (1..).zip(&events) {
+        builder.event(line, event);
+        builder.fact(&event.run, &event.lifecycle, &event.instance, Fact::new("said", &*event.instance));
+    }
+    let page = html(&builder.finish());
+    for tag in ["<script", "<img", "<h1>x", "onerror=alert(1)>", "\u{202e}", "\0", "\u{1b}", "\u{9b}"] {
+        assert!(!page.contains(tag), "{tag}");
+    }
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && page.contains("\\u{202e}gnp.exe"));
+    assert!(page.contains("more characters)"));
+    assert!(page.len() < 200_000, "{}", page.len());
+}
+
+#[test]
+fn a_thousand_events_fit_in_300_kb() {
+    let mut events = Vec::new();
+    for order in 0..250_u64 {
+        let (seq, at) = (4 * order, 1_700_000_000_000 + order * 3_600_123);
+        let id = format!("7f3c9a52-90be-4d1e-8a3f-{order:012}");
+        events.push(event(seq + 1, at, &id, "create", None, "Cart"));
+        events.push(event(seq + 2, at + 1_250, &id, "pay", Some("Cart"), "WaitingForStock"));
+        events.push(event(seq + 3, at + 2_500, &id, "pack", Some("WaitingForStock"), "Packed"));
+        events.push(event(seq + 4, at + 9_500, &id, "ship", Some("Packed"), "Shipped"));
+    }
+    let page = html(&review(&events));
+    assert!(page.len() <= 300_000, "{}", page.len());
+}
+
+#[test]
+fn an_empty_trace_is_a_page() {
+    assert!(html(&review(&[])).contains("0 events"));
+}
