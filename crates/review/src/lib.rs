@@ -8,6 +8,7 @@
 //! | function | output |
 //! |---|---|
 //! | [`html`] | one HTML file without scripts and outside references |
+//! | [`perfetto`] | a Chrome trace, for Perfetto and speedscope |
 //!
 //! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
 //! invisible characters visible, and shortens long ones.
@@ -35,12 +36,14 @@
 mod build;
 mod html;
 mod model;
+mod perfetto;
 mod span;
 mod text;
 
 pub use build::ReviewBuilder;
 pub use html::html;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
+pub use perfetto::perfetto;
 
 /// The example of the README, compiled and run as a doc test.
 #[cfg(doctest)]

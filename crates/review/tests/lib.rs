@@ -4,3 +4,4 @@
 mod fixture;
 mod html;
 mod model;
+mod perfetto;

@@ -1,0 +1,132 @@
+//! Reviews as a Chrome trace, for Perfetto, speedscope and chrome://tracing.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{Fact, Lane, Review, Stay, StayKind};
+use crate::text::{name, seen};
+
+/// The maximum length of a fact, in characters.
+const VALUE: usize = 2_000;
+/// The highest time, in milliseconds: its microseconds are exact in a JSON number.
+const LATEST_MS: u64 = (1 << 53) / 1_000;
+
+/// Renders reviews as one Chrome trace in JSON: a process for each run, a thread for each instance, a slice for each stay.
+///
+/// Times are microseconds since the first event of the trace. A flow leads from each finished wait to the state that ended it,
+/// which shows the decision on a suspension. A stay in a terminal state is an instant. Illegal events have the category
+/// `illegal`, and their slices have the reason. Times end after 2^53 microseconds.
+///
+/// # Example
+/// ```
+/// use runstate::trace::Event;
+/// use runstate_review::{ReviewBuilder, perfetto};
+///
+/// let lines = [
+///     r#"{"seq":1,"at_ms":5,"run":"r","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#,
+///     r#"{"seq":2,"at_ms":8,"run":"r","lifecycle":"tool_call","instance":"c","event":"succeed","from":"New","to":"Succeeded"}"#,
+/// ];
+/// let book = runstate::rulebook();
+/// let mut builder = ReviewBuilder::new("a call", &book);
+/// for (number, line) in (1..).zip(lines) {
+///     builder.event(number, &Event::from_json(line).unwrap());
+/// }
+/// let trace: serde_json::Value = serde_json::from_str(&perfetto(&[builder.finish()])).unwrap();
+/// let events = trace["traceEvents"].as_array().unwrap();
+/// let slice = events.iter().find(|event| event["ph"] == "X").unwrap();
+/// assert_eq!((&slice["name"], &slice["ts"], &slice["dur"]), (&"New".into(), &0.into(), &3000.into()));
+/// let end = events.iter().find(|event| event["ph"] == "i").unwrap();
+/// assert_eq!((&end["cat"], &end["args"]["illegal"]), (&"illegal".into(), &"no edge leads from New to Succeeded".into()));
+/// ```
+pub fn perfetto(reviews: &[Review]) -> String {
+    let mut events = Vec::new();
+    let (mut first_process, mut flows) = (1, 0);
+    for review in reviews {
+        let process = |run: usize| first_process + run;
+        for (run, name_of_run) in review.runs().iter().enumerate() {
+            let shown = if reviews.len() > 1 {
+                format!("{}: {}", name(review.title()), name(name_of_run))
+            } else {
+                name(name_of_run)
+            };
+            events.push(named("process_name", process(run), 0, &shown));
+        }
+        for (thread, lane) in (1..).zip(review.lanes()) {
+            let at = Place { process: process(lane.run), thread };
+            let shown = format!("{} {}", name(&lane.lifecycle), name(&lane.instance));
+            events.push(named("thread_name", at.process, thread, &shown));
+            for (stay, next) in lane.stays.iter().zip(lane.stays.iter().skip(1).map(Some).chain([None])) {
+                events.push(slice(review, lane, stay, at));
+                if let (StayKind::Waiting, Some(next)) = (stay.kind, next) {
+                    flows += 1;
+                    events.push(flow(review, stay, at, flows, "s"));
+                    events.push(flow(review, next, at, flows, "f"));
+                }
+            }
+        }
+        first_process += review.runs().len();
+    }
+    // Times in milliseconds are shown with that unit.
+    format!("{}\n", json!({"traceEvents": events, "displayTimeUnit": "ms"}))
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    process: usize,
+    thread: usize,
+}
+
+fn named(what: &str, process: usize, thread: usize, name: &str) -> Value {
+    json!({"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}})
+}
+
+fn micros(ms: u64) -> u64 {
+    ms.min(LATEST_MS) * 1_000
+}
+
+fn slice(review: &Review, lane: &Lane, stay: &Stay, at: Place) -> Value {
+    let step = &review.steps()[stay.begun];
+    let (begun, ended) = review.times(stay);
+    let mut args = Map::new();
+    let mut add = |name: &str, value: Value| {
+        args.insert(name.to_owned(), value);
+    };
+    add("event", name(&step.event).into());
+    add("line", step.line.into());
+    if step.is_illegal {
+        let breach = review.breaches().iter().find(|breach| breach.step == Some(stay.begun));
+        let reason = breach.map_or("after an earlier violation of the instance", |breach| &breach.reason);
+        add("illegal", seen(reason, VALUE).into());
+    }
+    match stay.ended {
+        Some(next) => add("ended by", name(&review.steps()[next].event).into()),
+        None if stay.kind != StayKind::Over => add("not ended", true.into()),
+        None => {}
+    }
+    let of_lane =
+        if lane.stays.first().is_some_and(|first| first.begun == stay.begun) { &*lane.facts } else { &[] };
+    for Fact { name: of, value } in of_lane.iter().chain(&step.facts) {
+        add(&format!("fact {}", name(of)), seen(value, VALUE).into());
+    }
+    let category = if step.is_illegal { "illegal".to_owned() } else { name(&lane.lifecycle) };
+    let mut slice = json!({
+        "name": name(&stay.state), "cat": category, "pid": at.process, "tid": at.thread, "ts": micros(begun), "args": args,
+    });
+    if stay.kind == StayKind::Over && stay.ended.is_none() {
+        (slice["ph"], slice["s"]) = ("i".into(), "t".into());
+    } else {
+        (slice["ph"], slice["dur"]) = ("X".into(), (micros(ended) - micros(begun)).into());
+    }
+    slice
+}
+
+/// One end of a flow, which binds to the slice at its time.
+fn flow(review: &Review, stay: &Stay, at: Place, id: u64, phase: &str) -> Value {
+    let (begun, _) = review.times(stay);
+    let mut flow = json!({
+        "ph": phase, "name": "decision", "cat": "wait", "id": id, "pid": at.process, "tid": at.thread, "ts": micros(begun),
+    });
+    if phase == "f" {
+        flow["bp"] = "e".into();
+    }
+    flow
+}

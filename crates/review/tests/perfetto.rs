@@ -1,0 +1,78 @@
+use runstate_review::{Review, perfetto};
+use serde_json::Value;
+
+use crate::fixture::{attacks, event, orders, review};
+
+fn events(reviews: &[Review]) -> Vec<Value> {
+    let trace: Value = serde_json::from_str(&perfetto(reviews)).unwrap();
+    trace["traceEvents"].as_array().unwrap().clone()
+}
+
+fn of<'e>(events: &'e [Value], phase: &str) -> Vec<&'e Value> {
+    events.iter().filter(|event| event["ph"] == phase).collect()
+}
+
+#[test]
+fn slices_are_the_stays_of_the_trace() {
+    let events = events(&[review(&orders())]);
+    let slices: Vec<_> = of(&events, "X")
+        .iter()
+        .map(|it| format!("{} {} {} {}", it["tid"], it["name"], it["ts"], it["dur"]))
+        .collect();
+    assert_eq!(
+        slices,
+        [
+            "1 \"Cart\" 0 1250000",
+            "1 \"WaitingForStock\" 1250000 7200250000",
+            "1 \"Packed\" 7201500000 1500000",
+            "2 \"Cart\" 1500000 7200500000",
+        ]
+    );
+    let ends: Vec<_> = of(&events, "i").iter().map(|it| format!("{} {}", it["name"], it["cat"])).collect();
+    assert_eq!(ends, ["\"Shipped\" \"order\"", "\"Shipped\" \"illegal\""]);
+}
+
+#[test]
+fn a_flow_leads_from_a_wait_to_its_end() {
+    let events = events(&[review(&orders())]);
+    let [start, end] = (of(&events, "s")[0], of(&events, "f")[0]).into();
+    assert_eq!(
+        (&start["ts"], &end["ts"], &end["bp"]),
+        (&1_250_000.into(), &7_201_500_000_u64.into(), &"e".into())
+    );
+    assert_eq!(start["id"], end["id"]);
+}
+
+#[test]
+fn each_run_of_several_traces_is_a_process() {
+    let events = events(&[review(&orders()), review(&orders())]);
+    let processes: Vec<_> = of(&events, "M")
+        .iter()
+        .filter(|it| it["name"] == "process_name")
+        .map(|it| it["pid"].as_u64())
+        .collect();
+    assert_eq!(processes, [Some(1), Some(2)]);
+    assert_eq!(of(&events, "X").len(), 8);
+}
+
+#[test]
+fn hostile_texts_are_valid_json_of_bounded_size() {
+    let text = perfetto(&[review(&attacks())]);
+    assert!(text.len() < 100_000, "{}", text.len());
+    let trace: Value = serde_json::from_str(&text).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 30);
+    let unseen = |c: char| c.is_control() || c == '\u{202e}' || c == '\u{2028}';
+    assert!(!text.trim_end().contains(unseen) && !trace.to_string().contains(unseen));
+}
+
+#[test]
+fn extreme_times_stay_exact() {
+    let late = [
+        event(1, 0, "a", "create", None, "Cart"),
+        event(2, u64::MAX, "a", "cancel", Some("Cart"), "Cancelled"),
+        event(3, 7, "a", "create", None, "Cart"),
+    ];
+    let events = events(&[review(&late)]);
+    let ts = of(&events, "X").iter().map(|it| it["ts"].as_u64().unwrap() + it["dur"].as_u64().unwrap()).max();
+    assert!(ts.unwrap() <= 1 << 53);
+}
