@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`html`] | one HTML file without scripts and outside references |
 //! | [`perfetto`] | a Chrome trace, for Perfetto and speedscope |
+//! | [`gantt`] | a Mermaid Gantt chart |
 //!
 //! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
 //! invisible characters visible, and shortens long ones.
@@ -34,6 +35,7 @@
 //! ```
 
 mod build;
+mod gantt;
 mod html;
 mod model;
 mod perfetto;
@@ -41,6 +43,7 @@ mod span;
 mod text;
 
 pub use build::ReviewBuilder;
+pub use gantt::gantt;
 pub use html::html;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;

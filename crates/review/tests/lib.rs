@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod fixture;
+mod gantt;
 mod html;
 mod model;
 mod perfetto;
