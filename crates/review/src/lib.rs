@@ -10,6 +10,7 @@
 //! | [`html`] | one HTML file without scripts and outside references |
 //! | [`perfetto`] | a Chrome trace, for Perfetto and speedscope |
 //! | [`gantt`] | a Mermaid Gantt chart |
+//! | [`markdown`] | verdicts, violations and coverage, for the summary of a CI job |
 //!
 //! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
 //! invisible characters visible, and shortens long ones.
@@ -37,6 +38,7 @@
 mod build;
 mod gantt;
 mod html;
+mod markdown;
 mod model;
 mod perfetto;
 mod span;
@@ -45,6 +47,7 @@ mod text;
 pub use build::ReviewBuilder;
 pub use gantt::gantt;
 pub use html::html;
+pub use markdown::markdown;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;
 

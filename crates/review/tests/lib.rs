@@ -4,5 +4,6 @@
 mod fixture;
 mod gantt;
 mod html;
+mod markdown;
 mod model;
 mod perfetto;
