@@ -12,8 +12,8 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 
 /// Renders reviews as one Chrome trace in JSON: a process for each run, a thread for each instance, a slice for each stay.
 ///
-/// Times are microseconds since the first event of the trace. A flow leads from each finished wait to the state that ended it,
-/// which shows the decision on a suspension. A stay in a terminal state is an instant. Illegal events have the category
+/// Times are microseconds since the first event of the trace. A flow leads from each finished wait to the next state with a
+/// duration, which shows the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
 /// `illegal`, and their slices have the reason. Times end after 2^53 microseconds.
 ///
 /// # Example
@@ -54,8 +54,10 @@ pub fn perfetto(reviews: &[Review]) -> String {
             let at = Place { process: process(lane.run), thread };
             let shown = format!("{} {}", name(&lane.lifecycle), name(&lane.instance));
             events.push(named("thread_name", at.process, thread, &shown));
-            for (stay, next) in lane.stays.iter().zip(lane.stays.iter().skip(1).map(Some).chain([None])) {
+            for (place, stay) in lane.stays.iter().enumerate() {
                 events.push(slice(review, lane, stay, at));
+                let later = &lane.stays[place + 1..];
+                let next = later.iter().find(|it| has_duration(review, it)).or(later.first());
                 if let (StayKind::Waiting, Some(next)) = (stay.kind, next) {
                     flows += 1;
                     events.push(flow(review, stay, at, flows, "s"));
@@ -81,6 +83,11 @@ fn named(what: &str, process: usize, thread: usize, name: &str) -> Value {
 
 fn micros(ms: u64) -> u64 {
     ms.min(LATEST_MS) * 1_000
+}
+
+fn has_duration(review: &Review, stay: &Stay) -> bool {
+    let (begun, ended) = review.times(stay);
+    begun < ended
 }
 
 fn slice(review: &Review, lane: &Lane, stay: &Stay, at: Place) -> Value {
@@ -111,7 +118,8 @@ fn slice(review: &Review, lane: &Lane, stay: &Stay, at: Place) -> Value {
     let mut slice = json!({
         "name": name(&stay.state), "cat": category, "pid": at.process, "tid": at.thread, "ts": micros(begun), "args": args,
     });
-    if stay.kind == StayKind::Over && stay.ended.is_none() {
+    // A slice without a duration has no place among slices that begin at its time.
+    if micros(ended) == micros(begun) {
         (slice["ph"], slice["s"]) = ("i".into(), "t".into());
     } else {
         (slice["ph"], slice["dur"]) = ("X".into(), (micros(ended) - micros(begun)).into());

@@ -20,8 +20,11 @@ pub(crate) fn seen(text: &str, most: usize) -> String {
     }
 }
 
-/// The name of a run, an instance, an event or a state. Its rest is not counted.
+/// The name of a run, an instance, an event or a state. Its rest is not counted. An empty name is a pair of quotes.
 pub(crate) fn name(text: &str) -> String {
+    if text.is_empty() {
+        return "\"\"".to_owned();
+    }
     let mut chars = text.chars();
     let mut shown = String::new();
     for c in chars.by_ref().take(NAME) {
@@ -43,5 +46,6 @@ mod tests {
         assert_eq!(seen(&"x".repeat(1 << 20), 3), "xxx… (1048573 more characters)");
         assert_eq!(seen("abcd", 3), "abc… (1 more character)");
         assert_eq!(name(&"é".repeat(90)), "é".repeat(80) + "…");
+        assert_eq!(name(""), "\"\"");
     }
 }
