@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use runstate::diagram::{StateGraph, parse};
 use runstate::trace::{
-    Event, JsonlReader, Junit, Rulebook, Rules, Timeline, Verdict, check, check_jsonl, first_difference,
-    to_mermaid, to_text,
+    Event, JsonlReader, Junit, Rulebook, Rules, Verdict, check, check_jsonl, first_difference, to_mermaid, to_text,
 };
+use runstate_review::{Marks, ReviewBuilder, Timeline, gantt, html, markdown, perfetto};
 
 static BOOK: LazyLock<Rulebook> = LazyLock::new(|| {
     let source = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> A : back\nB --> C : end\nC --> [*]\n";
@@ -50,9 +50,18 @@ fuzz_target!(|data: &[u8]| {
     }
     assert_eq!(to_text(&events).lines().count(), events.len());
     let mut timeline = Timeline::new(data.len() % 200);
-    events.iter().for_each(|event| timeline.event(event));
+    let (mut marks, mut builder) = (Marks::new(&BOOK), ReviewBuilder::new("fuzz", &BOOK));
+    for (number, event) in (1..).zip(&events) {
+        timeline.event(event, marks.event(number, event).is_some());
+        builder.event(number, event);
+    }
     let lines = timeline.to_string().lines().count();
-    assert!((timeline.len() + 1..=timeline.len() + 2).contains(&lines));
+    // A narrow table has two lines for a row and for its head, and each table has at most two notes.
+    assert!((timeline.len() + 1..=2 * timeline.len() + 4).contains(&lines));
+    let review = builder.finish();
+    assert_eq!(review.steps().len(), events.len());
+    drop((html(&review), gantt(&review), markdown(std::slice::from_ref(&review))));
+    serde_json::from_str::<serde_json::Value>(&perfetto(&[review])).expect("a Chrome trace is JSON");
     let mut junit = Junit::new().complete();
     junit.trace("fuzz.jsonl", &report);
     drop((report.to_string(), junit.to_string(), serde_json::to_string(&report)));

@@ -11,8 +11,9 @@
 //! diagram. The result is a [`Report`]: the [`Verdict`], the first [`Violation`] with its line and the legal
 //! alternatives, and the [`Coverage`] of the transitions. [`Checker`] checks a run in progress.
 //!
-//! [`to_text`] shows a trace as text for snapshots, [`Timeline`] as a table, and [`to_mermaid`] as a diagram. A
-//! report has a text form, a JSON form and a [`Junit`] form. [`first_difference`] compares two traces.
+//! [`to_text`] shows a trace as text for snapshots, and [`to_mermaid`] as a diagram. A report has a text form, a JSON
+//! form and a [`Junit`] form. [`first_difference`] compares two traces. The crate `runstate-review` has timelines, pages
+//! and more for reviewers.
 //!
 //! # Example
 //! A file of two lines; the second line is illegal:
@@ -58,7 +59,6 @@ mod sources;
 mod step;
 mod tape;
 mod text;
-mod timeline;
 mod violation;
 
 pub use check::{check, check_jsonl};
@@ -79,5 +79,4 @@ pub use report::{Backwards, Report, Unfinished, Verdict};
 pub use rulebook::Rulebook;
 pub use rules::{RuleEdge, Rules};
 pub use text::{Ordinals, to_text};
-pub use timeline::Timeline;
 pub use violation::{Legal, Violation, ViolationKind};

@@ -1,8 +1,8 @@
-//! What people and programs see: text, timeline, Mermaid, JSON, JUnit.
+//! What people and programs see: text, Mermaid, JSON, JUnit.
 use runstate::diagram::{StateGraph, parse};
 use runstate::trace::{
-    Checker, Event, JsonlReader, Junit, Report, Rulebook, Rules, Timeline, UnmetRequirement, check,
-    check_jsonl, to_mermaid, to_text,
+    Checker, JsonlReader, Junit, Report, Rulebook, Rules, UnmetRequirement, check, check_jsonl, to_mermaid,
+    to_text,
 };
 
 use super::{book, event, journey, snapshots};
@@ -34,139 +34,6 @@ fn the_text_form_knows_no_ids_and_no_times() {
         event.seq *= 3;
     }
     assert_eq!(to_text(&journey()), to_text(&other));
-}
-
-/// Document 003, "Parallel tool call state timeline": tool_A and tool_B need approval, tool_C does not.
-fn parallel_tool_calls() -> Vec<Event<'static>> {
-    let steps = [
-        ("run", "r", "create", None, "Running"),
-        ("tool_call", "tool_A", "create", None, "New"),
-        ("tool_call", "tool_B", "create", None, "New"),
-        ("tool_call", "tool_C", "create", None, "New"),
-        ("run_flow", "r", "create", None, "RunStart"),
-        ("tool_call", "tool_A", "suspend", Some("New"), "Suspended"),
-        ("tool_call", "tool_C", "start", Some("New"), "Running"),
-        ("tool_call", "tool_B", "suspend", Some("New"), "Suspended"),
-        ("tool_call", "tool_C", "succeed", Some("Running"), "Succeeded"),
-        ("run", "r", "wait", Some("Running"), "Waiting"),
-        ("tool_call", "tool_A", "resume", Some("Suspended"), "Resuming"),
-        ("run", "r", "resume", Some("Waiting"), "Running"),
-    ];
-    let line =
-        |(seq, (lifecycle, instance, name, from, to)): (u64, (&str, &str, &str, Option<&str>, &str))| {
-            let mut event = event(seq, instance, name, from, to);
-            event.lifecycle = lifecycle.to_owned().into();
-            event
-        };
-    (1..).zip(steps).map(line).collect()
-}
-
-fn timeline(width: usize, events: &[Event<'_>]) -> Timeline {
-    let mut timeline = Timeline::new(width);
-    events.iter().for_each(|event| timeline.event(event));
-    timeline
-}
-
-#[test]
-fn the_timeline_has_a_row_for_each_transition() {
-    let shown = timeline(80, &parallel_tool_calls());
-    assert_eq!(shown.len(), 12);
-    snapshots().bind(|| insta::assert_snapshot!("trace__timeline", shown.to_string()));
-}
-
-/// An event of an order, at a time.
-fn ordered(at_ms: u64, run: &str, instance: &str, from: Option<&str>, to: &str) -> Event<'static> {
-    let mut event = event(1, instance, "go on", from, to);
-    (event.at_ms, event.run, event.lifecycle) = (at_ms, run.to_owned().into(), "order".into());
-    event
-}
-
-#[test]
-fn the_timeline_has_times_that_can_be_read() {
-    let second = 1_000;
-    let day = 86_400 * second;
-    let stays = [
-        0,
-        999,
-        second,
-        59_999,
-        60 * second,
-        3_599_999,
-        3_600 * second,
-        day - 1,
-        400 * day,
-        u64::MAX - 500 * day,
-    ];
-    let mut at = 7;
-    let mut events = vec![ordered(at, "r", "1", None, "A")];
-    for stay in stays {
-        at += stay;
-        events.push(ordered(at, "r", "1", Some("A"), "A"));
-    }
-    // Time that runs backwards is shown, wherever it stands.
-    events.push(ordered(at - 2 * second, "r", "1", Some("A"), "A"));
-    events.push(ordered(0, "r", "2", None, "A"));
-    // The instance begins anew: it was in no state.
-    events.push(ordered(9, "r", "1", None, "A"));
-    let shown = timeline(100, &events).to_string();
-    snapshots().bind(|| insta::assert_snapshot!("trace__timeline_times", shown));
-}
-
-#[test]
-fn the_timeline_names_the_run_where_there_are_several() {
-    let events = [
-        ordered(0, "r1", "1", None, "A"),
-        ordered(5, "r2", "1", None, "A"),
-        ordered(4, "r1", "1", Some("A"), "B"),
-    ];
-    let shown = timeline(100, &events).to_string();
-    assert!(shown.contains("order r1/1") && shown.contains("order r2/1"), "{shown}");
-    // Another run has another clock.
-    assert!(!shown.contains('<'), "{shown}");
-    assert!(!timeline(100, &events[..1]).to_string().contains("r1/1"));
-}
-
-#[test]
-fn the_timeline_is_no_wider_than_it_may_be() {
-    let long = "0123456789abcdef".repeat(4);
-    let events = [
-        ordered(0, "r", &long, None, "Warenkorb"),
-        ordered(1, "r", "注文の番号は二十一番", Some("Warenkorb"), "お客様のお支払いをお待ちしております"),
-        ordered(2, "r", "👩‍👩‍👧‍👦☎️é", Some("Warenkorb\u{1b}[2J\n"), &"x".repeat(3_000)),
-    ];
-    let shown = |width| timeline(width, &events).to_string();
-    snapshots()
-        .bind(|| insta::assert_snapshot!("trace__timeline_narrow", format!("{}\n{}", shown(40), shown(72))));
-    for width in 0..200 {
-        for line in shown(width).lines() {
-            assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{width}: {line}");
-        }
-    }
-}
-
-#[test]
-fn the_timeline_may_have_its_last_rows_alone() {
-    let events = parallel_tool_calls();
-    let last = |rows| {
-        let mut timeline = Timeline::new(80).last(rows);
-        events.iter().for_each(|event| timeline.event(event));
-        (timeline.len(), timeline.to_string())
-    };
-    let (rows, shown) = last(1);
-    insta::assert_snapshot!(shown, @"
-       Time  In state  Instance  Transition
-    … 11 transitions before these
-     110 ms     20 ms  run r     Waiting --> Running : resume
-    ");
-    assert_eq!((rows, last(0).0), (1, 0));
-    let whole = timeline(80, &events).to_string();
-    assert_eq!((last(12).1, last(usize::MAX).1), (whole.clone(), whole));
-}
-
-#[test]
-fn a_timeline_without_rows_is_its_head() {
-    assert!(timeline(80, &[]).is_empty());
-    assert_eq!(timeline(80, &[]).to_string(), " Time  In state  Instance  Transition\n");
 }
 
 #[test]

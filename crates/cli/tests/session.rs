@@ -235,7 +235,7 @@ impl Said {
         Said { command: replaced(command), code, stdout: replaced(stdout), stderr: replaced(stderr) }
     }
 
-    /// The same, with one mark in the place of the times of each row of a timeline.
+    /// The same, without its begin, and with one mark in the place of the times of each row of a timeline.
     pub(crate) fn untimed(mut self) -> Said {
         let mut times = None;
         let row = |line: &str| {
@@ -248,7 +248,13 @@ impl Said {
                 format!("[t]  {}", line.chars().skip(times).collect::<String>())
             })
         };
-        self.stdout = self.stdout.split('\n').map(row).collect::<Vec<_>>().join("\n");
+        self.stdout = self
+            .stdout
+            .split('\n')
+            .filter(|line| !line.starts_with("begins "))
+            .map(row)
+            .collect::<Vec<_>>()
+            .join("\n");
         self
     }
 

@@ -130,3 +130,33 @@ fn malformed_trace_is_bad_input() {
     let said = session.run(&["show", "trace.jsonl", "--format", "mermaid"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.shown());
 }
+
+/// An order that ships from its cart.
+const SHOP: &str = "stateDiagram-v2
+    direction LR
+    [*] --> Cart
+    Cart --> Paid : pay
+    Paid --> Shipped : ship
+    Shipped --> [*]
+";
+
+#[test]
+fn illegal_lines_are_marked_in_text_and_timeline() {
+    let session = Session::new();
+    session.write(
+        "orders.jsonl",
+        ORDERS.replace("\"from\":\"Cart\",\"to\":\"Paid\"", "\"from\":\"Cart\",\"to\":\"Shipped\""),
+    );
+    session.write("shop.mmd", SHOP);
+    let place = ["show", "orders.jsonl", "--diagram", "order=shop.mmd"];
+    let text = session.run(&place);
+    assert_eq!(
+        text.stdout.matches("  <- illegal: no edge leads from Cart to Shipped\n").count(),
+        1,
+        "{}",
+        text.shown()
+    );
+    let timeline = session.run(&[&place[..], &["--format", "timeline"]].concat());
+    assert!(timeline.stdout.starts_with("begins 2023-11-14 22:13:20.000 UTC\n"), "{}", timeline.shown());
+    assert!(timeline.stdout.contains("!1.25 s"), "{}", timeline.shown());
+}

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use runstate::diagram::LineIndex;
-use runstate::trace::{Checker, Event, ReadError, Report, Rulebook, Rules, Violation};
+use runstate::trace::{Event, ReadError, Report, Rulebook, Rules, Violation};
 
 use serde_json::Value;
 
+use crate::marks::Marks;
 use crate::model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 
 /// Takes the events of a trace, checks them, and makes a [`Review`].
@@ -32,7 +33,7 @@ use crate::model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 #[derive(Debug)]
 pub struct ReviewBuilder<'b> {
     book: &'b Rulebook,
-    checker: Checker<'b>,
+    marks: Marks<'b>,
     title: String,
     is_stable: bool,
     hides_values: bool,
@@ -56,7 +57,7 @@ impl<'b> ReviewBuilder<'b> {
     pub fn new(title: impl Into<String>, book: &'b Rulebook) -> Self {
         ReviewBuilder {
             book,
-            checker: Checker::new(book).most_violations(usize::MAX),
+            marks: Marks::new(book),
             title: title.into(),
             is_stable: false,
             hides_values: false,
@@ -83,7 +84,8 @@ impl<'b> ReviewBuilder<'b> {
         self
     }
 
-    /// Hides the values of all facts. Their names are shown.
+    /// Hides the values of the further fields of events. Their names are shown. Facts from
+    /// [`fact`](ReviewBuilder::fact) are not hidden.
     #[must_use]
     pub fn hide_values(mut self) -> Self {
         self.hides_values = true;
@@ -108,20 +110,18 @@ impl<'b> ReviewBuilder<'b> {
     /// Adds the next event, given the number of its line in the trace.
     pub fn event(&mut self, line: u64, event: &Event<'_>) {
         let first_ms = *self.begun_ms.get_or_insert(event.at_ms);
-        let before = self.checker.violations();
-        if self.book.rules(&event.lifecycle).is_some() {
-            self.checker.event(line, event);
-        } else {
+        if !self.marks.has_rules(event) {
             let lifecycle = self.clean(&event.lifecycle);
             if !self.unchecked.contains(&lifecycle) {
                 self.unchecked.push(lifecycle);
             }
         }
+        let is_illegal = self.marks.event(line, event).is_some();
         let at_ms =
             if self.is_stable { self.steps.len() as u64 } else { event.at_ms.saturating_sub(first_ms) };
         let lane = self.lane(&event.run, &event.lifecycle, &event.instance);
         let (place, kind) = (self.steps.len(), self.kind(&event.lifecycle, &event.to));
-        let (state, facts) = (self.clean(&event.to), event.extra.iter().map(|it| self.known(it)).collect());
+        let (state, facts) = (self.clean(&event.to), event.extra.iter().map(|it| self.field(it)).collect());
         let stays = &mut self.lanes[lane].stays;
         if let Some(last) = stays.last_mut() {
             last.ended = Some(place);
@@ -134,7 +134,7 @@ impl<'b> ReviewBuilder<'b> {
             event: self.clean(&event.event),
             from: event.from.as_deref().map(|from| self.clean(from)),
             to: state,
-            is_illegal: self.checker.violations() > before,
+            is_illegal,
             facts,
         });
     }
@@ -144,7 +144,7 @@ impl<'b> ReviewBuilder<'b> {
         let run = self.run_places.get(run).copied();
         let key = run.map(|run| (run, lifecycle.to_owned(), instance.to_owned()));
         if let Some(lane) = key.and_then(|key| self.lane_places.get(&key).copied()) {
-            let fact = self.known((&fact.name, &fact.value));
+            let fact = Fact { name: self.clean(&fact.name), value: self.clean_value(&fact.value) };
             self.lanes[lane].facts.push(fact);
         }
     }
@@ -167,8 +167,7 @@ impl<'b> ReviewBuilder<'b> {
 
     /// Makes the review of all events so far.
     pub fn finish(mut self) -> Review {
-        let book = self.book;
-        let report = std::mem::replace(&mut self.checker, Checker::new(book)).finish();
+        let report = std::mem::replace(&mut self.marks, Marks::new(self.book)).finish();
         let lines: HashMap<u64, usize> =
             self.steps.iter().zip(0..).map(|(step, at)| (step.line, at)).collect();
         let mut breaches: Vec<Breach> =
@@ -252,14 +251,17 @@ impl<'b> ReviewBuilder<'b> {
         }
     }
 
-    fn known(&self, (name, value): (&str, &str)) -> Fact {
-        let value = match serde_json::from_str(value) {
-            _ if self.hides_values => "[redacted]".to_owned(),
+    fn field(&self, (name, value): (&str, &str)) -> Fact {
+        let value = if self.hides_values { "[redacted]".to_owned() } else { self.clean_value(value) };
+        Fact { name: self.clean(name), value }
+    }
+
+    fn clean_value(&self, value: &str) -> String {
+        match serde_json::from_str(value) {
             // JSON may have a text in another spelling, with escapes.
             Ok(json) if !self.redacted.is_empty() => self.clean_json(&json).to_string(),
             _ => self.clean(value),
-        };
-        Fact { name: self.clean(name), value }
+        }
     }
 
     fn clean_json(&self, json: &Value) -> Value {

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`html`] | one HTML file without scripts and outside references |
 //! | [`perfetto`] | a Chrome trace, for Perfetto and speedscope |
+//! | [`Timeline`] | a table for a terminal of any width |
 //! | [`gantt`] | a Mermaid Gantt chart |
 //! | [`markdown`] | verdicts, violations and coverage, for the summary of a CI job |
 //!
@@ -39,17 +40,21 @@ mod build;
 mod gantt;
 mod html;
 mod markdown;
+mod marks;
 mod model;
 mod perfetto;
 mod span;
 mod text;
+mod timeline;
 
 pub use build::ReviewBuilder;
 pub use gantt::gantt;
 pub use html::html;
 pub use markdown::markdown;
+pub use marks::Marks;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;
+pub use timeline::Timeline;
 
 /// The example of the README, compiled and run as a doc test.
 #[cfg(doctest)]

@@ -7,3 +7,4 @@ mod html;
 mod markdown;
 mod model;
 mod perfetto;
+mod timeline;

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 
 use clap::ValueEnum;
-use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules, Timeline, to_mermaid};
+use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules, to_mermaid};
+use runstate_review::{Marks, Timeline};
 use serde_json::json;
 
 use super::summary::Summary;
@@ -85,15 +86,21 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     match args.format {
         Format::Text => {
-            let mut ordinals = Ordinals::new();
-            source.each(only, |_, event| out.line(&ordinals.line(event)))?;
+            let (mut ordinals, mut marks) = (Ordinals::new(), Marks::new(book));
+            source.each(only, |line, event| {
+                let mark = marks.event(line, event).map(|mark| format!("  <- {mark}"));
+                out.line(&format!("{}{}", ordinals.line(event), mark.unwrap_or_default()));
+            })?;
         }
         Format::Timeline => {
-            let mut timeline = Timeline::new(columns());
+            let (mut timeline, mut marks) = (Timeline::new(columns()), Marks::new(book));
             if let Some(last) = args.last {
                 timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
             }
-            source.each(only, |_, event| timeline.event(event))?;
+            source.each(only, |line, event| timeline.event(event, marks.event(line, event).is_some()))?;
+            if let Some(begins) = timeline.begins() {
+                out.line(&format!("begins {begins}"));
+            }
             out.lines(&timeline.to_string());
         }
         Format::Mermaid => {

@@ -4,8 +4,9 @@ use std::io::BufReader;
 
 use runstate::decision::ResumeMode;
 use runstate::termination::TerminationReason;
-use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
+use runstate::trace::{JsonlReader, Report, Verdict, check_jsonl};
 use runstate_agent::Pending;
+use runstate_review::{Marks, Timeline};
 use runstate_store::Approval;
 use serde_json::{Value, json};
 
@@ -107,11 +108,15 @@ fn trace(driven: &Driven) -> JsonlReader<BufReader<StoredTrace<'_>>> {
 
 /// The end of the table of the run and its calls; `runstate show` has all of the trace.
 fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
+    let laws = Laws::builtin()?;
+    let mut marks = Marks::new(&laws.book);
     let mut timeline = Timeline::new(columns()).last(MOST_ROWS);
     let mut reader = trace(driven);
-    while let Some(event) = reader.read().map_err(|error| Failure::rendered(error.report()))? {
+    while let Some((line, event)) =
+        reader.read_numbered().map_err(|error| Failure::rendered(error.report()))?
+    {
         if matches!(&*event.lifecycle, "run" | "tool_call") {
-            timeline.event(&event);
+            timeline.event(&event, marks.event(line, &event).is_some());
         }
     }
     Ok(timeline)

@@ -5,17 +5,22 @@ use std::fmt;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::event::{Event, Plain};
+use runstate::trace::Event;
+
+use crate::span::utc;
+use crate::text::name;
 
 /// A table of a trace with one row per transition: the time since the first event, the time spent in the source
-/// state, the instance and the transition. No row exceeds the width of the table; longer content is cut with `…`.
+/// state, the instance and the transition. No line exceeds the width of the table. In a narrow table the transitions are on
+/// lines of their own, and longer content is cut with `…`.
 ///
-/// A `<` before a time marks a row that is earlier than the previous row of its run. In a trace with several runs,
-/// each instance has the name of its run.
+/// A `!` before a time marks an illegal event, and a `<` a row that is earlier than the previous row of its run. In a trace
+/// with several runs, each instance has the name of its run.
 ///
 /// # Example
 /// ```
-/// use runstate::trace::{Event, Timeline};
+/// use runstate::trace::{Event, Rulebook};
+/// use runstate_review::{Marks, Timeline};
 ///
 /// let lines = [
 ///     r#"{"seq":1,"at_ms":5,"run":"r","lifecycle":"order","instance":"7","event":"create","from":null,"to":"Cart"}"#,
@@ -24,7 +29,7 @@ use super::event::{Event, Plain};
 /// ];
 /// let mut timeline = Timeline::new(80);
 /// for line in lines {
-///     timeline.event(&Event::from_json(line).unwrap());
+///     timeline.event(&Event::from_json(line).unwrap(), false);
 /// }
 /// assert_eq!(timeline.to_string().lines().collect::<Vec<_>>(), [
 ///     "     Time  In state  Instance  Transition",
@@ -59,6 +64,7 @@ struct Row {
     at: Span,
     spent: Option<Span>,
     is_back: bool,
+    is_illegal: bool,
     run: usize,
     lifecycle: String,
     instance: String,
@@ -101,8 +107,8 @@ impl Timeline {
         self
     }
 
-    /// Adds the next event of the trace.
-    pub fn event(&mut self, event: &Event<'_>) {
+    /// Adds the next event of the trace, legal or illegal; [`Marks`](crate::Marks) decides.
+    pub fn event(&mut self, event: &Event<'_>, is_illegal: bool) {
         let first = *self.first_ms.get_or_insert(event.at_ms);
         let run = self.places.get(&*event.run).copied().unwrap_or_else(|| {
             self.places.insert(event.run.to_string(), self.runs.len());
@@ -119,15 +125,21 @@ impl Timeline {
             at: Span::between(first, event.at_ms),
             spent: since.filter(|_| !event.is_creation()).map(|since| Span::between(since, event.at_ms)),
             is_back,
+            is_illegal,
             run,
-            lifecycle: Plain(&event.lifecycle).to_string(),
-            instance: Plain(&event.instance).to_string(),
+            lifecycle: name(&event.lifecycle),
+            instance: name(&event.instance),
             what: event.to_string(),
         });
         if self.rows.len() > self.last {
             self.rows.pop_front();
             self.left_out += 1;
         }
+    }
+
+    /// The date and the time of the first event, in UTC. None without events, and for a clock that does not count from 1970.
+    pub fn begins(&self) -> Option<String> {
+        utc(self.first_ms?)
     }
 
     /// The number of rows.
@@ -146,7 +158,7 @@ impl Timeline {
         if self.runs.len() < 2 || *run == row.instance {
             return row.instance.clone();
         }
-        format!("{}/{}", Plain(run), row.instance)
+        format!("{}/{}", name(run), row.instance)
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
@@ -156,34 +168,37 @@ impl Timeline {
 
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells = |row: &Row| {
-            let at = format!("{}{}", if row.is_back { "<" } else { "" }, row.at);
-            (at, row.spent.map(|spent| spent.to_string()).unwrap_or_default())
-        };
         let [mut time, mut spent, mut subject, mut what] = HEAD.map(UnicodeWidthStr::width);
         for row in &self.rows {
-            let (at, in_state) = cells(row);
-            time = time.max(at.width());
-            spent = spent.max(in_state.width());
+            time = time.max(row.time().width());
+            spent = spent.max(row.spent().width());
             subject = subject.max(row.lifecycle.width() + 1 + self.instance(row).width());
             what = what.max(row.what.width());
         }
         // One column stays free before the time, to separate the table from its surroundings.
         time += 1;
         let room = self.width.saturating_sub(time + spent + 3 * GAP);
+        let mut is_folded = false;
         if subject + what > room {
-            // The transition gets the rest of the width, and at least two thirds of a large width.
             let least = (room / 3).max((room / 2).min(MUCH));
             subject = subject.min(room.saturating_sub(what).max(least));
+            is_folded = subject + what > room;
+        }
+        if is_folded {
+            subject = room + GAP;
         }
         let line = |f: &mut fmt::Formatter<'_>,
                     time_cell: &str,
                     spent_cell: &str,
                     subject_cell: &str,
                     what: &str| {
+            let row = format!("{time_cell:>time$}  {spent_cell:>spent$}  {subject_cell}");
+            if is_folded {
+                self.write(f, &row)?;
+                return self.write(f, &format!("    {what}"));
+            }
             let pad = " ".repeat(subject.saturating_sub(subject_cell.width()));
-            let line = format!("{time_cell:>time$}  {spent_cell:>spent$}  {subject_cell}{pad}  {what}");
-            self.write(f, &line)
+            self.write(f, &format!("{row}{pad}  {what}"))
         };
         line(f, HEAD[0], HEAD[1], &cut(HEAD[2], subject), HEAD[3])?;
         if self.left_out > 0 {
@@ -191,14 +206,27 @@ impl fmt::Display for Timeline {
             self.write(f, &format!("… {} transition{s} before these", self.left_out))?;
         }
         for row in &self.rows {
-            let (at, in_state) = cells(row);
             let subject = short(&row.lifecycle, &self.instance(row), subject);
-            line(f, &at, &in_state, &subject, &row.what)?;
+            line(f, &row.time(), &row.spent(), &subject, &row.what)?;
+        }
+        if self.rows.iter().any(|row| row.is_illegal) {
+            self.write(f, "! is illegal")?;
         }
         if self.rows.iter().any(|row| row.is_back) {
             self.write(f, "< is earlier than the transition before it in its run")?;
         }
         Ok(())
+    }
+}
+
+impl Row {
+    fn time(&self) -> String {
+        let (illegal, back) = (if self.is_illegal { "!" } else { "" }, if self.is_back { "<" } else { "" });
+        format!("{illegal}{back}{}", self.at)
+    }
+
+    fn spent(&self) -> String {
+        self.spent.map(|spent| spent.to_string()).unwrap_or_default()
     }
 }
 
@@ -208,20 +236,12 @@ impl Span {
     }
 }
 
-/// A span in at most two units, rounded down.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_back {
             f.write_str("-")?;
         }
-        let (ms, seconds) = (self.ms, self.ms / 1000);
-        match seconds {
-            0 => write!(f, "{ms} ms"),
-            1..60 => write!(f, "{seconds}.{:02} s", ms % 1000 / 10),
-            60..3600 => write!(f, "{} m {:02} s", seconds / 60, seconds % 60),
-            3600..86_400 => write!(f, "{} h {:02} m", seconds / 3600, seconds / 60 % 60),
-            _ => write!(f, "{} d {:02} h", seconds / 86_400, seconds / 3600 % 24),
-        }
+        crate::span::Span(self.ms).fmt(f)
     }
 }
 
