@@ -38,6 +38,7 @@
 //! | `runstate-agent-stream` | a model stream as the model of agent runs |
 //! | `runstate-governed` | the driver of governed runs |
 //! | `runstate-service` | the driver of service runs, and the store of these runs |
+//! | `runstate-review` | traces for reviewers: pages, timelines, summaries, snapshot tests, differences |
 //! | `runstate-runtime` | clocks and durable files |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -272,6 +272,11 @@ impl Laws {
         drawn.marked(rules, report)
     }
 
+    /// The files of the diagrams, with their texts.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.diagrams.iter().map(|drawn| (drawn.file(), drawn.text()))
+    }
+
     /// The line of the diagram with the legal transition, or else the state without one.
     pub(crate) fn excerpt(&self, violation: &Violation) -> Option<String> {
         let file = violation.diagram.as_ref()?;

@@ -6,9 +6,10 @@ use std::path::Path;
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
-use runstate_governed::{LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
+use runstate_governed::{LogReport, LoggedRun, LoggedStep, Timestamp, check_log, check_log_after};
 use serde_json::{Map, Value, json};
 
+use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, complain, printable};
 use crate::rules::Laws;
@@ -216,26 +217,64 @@ impl CheckedLog {
     }
 }
 
-/// Forwards a transition to the checker, so that it counts among the taken edges.
+/// Forwards a transition to the checker, so that it counts among the taken edges. A transition that the lifecycle lacks is a
+/// fault already.
 fn tell(step: &LoggedStep, checker: &mut Checker<'_>) {
-    let graph = GovernedRunStatus::graph();
-    let edge = step
-        .from
-        .map(|from| graph.edges.iter().find(|edge| edge.from == from.name() && edge.to == step.to.name()));
-    let event = match edge {
-        None => "create",
-        Some(Some(edge)) => edge.event,
-        Some(None) => return,
-    };
-    let run = step.run.as_deref().unwrap_or("the run");
-    let line = json!({
-        "seq": step.line, "at_ms": 0, "run": run, "lifecycle": graph.name, "instance": run,
-        "event": event, "from": step.from, "to": step.to,
-    })
-    .to_string();
-    if let Ok(event) = Event::from_json(&line) {
+    if let Some(name) = event_of(step)
+        && let Some(event) = event(step, step.line, 0, name)
+    {
         checker.event(step.line, &event);
     }
+}
+
+/// The name of the event of a transition; `None` for a transition that the lifecycle lacks.
+fn event_of(step: &LoggedStep) -> Option<&'static str> {
+    let edges = GovernedRunStatus::graph().edges.iter();
+    match step.from {
+        None => Some("create"),
+        Some(from) => edges
+            .filter(|edge| edge.from == from.name() && edge.to == step.to.name())
+            .map(|edge| edge.event)
+            .next(),
+    }
+}
+
+fn event(step: &LoggedStep, seq: u64, at_ms: u64, event: &str) -> Option<Event<'static>> {
+    let run = step.run.as_deref().unwrap_or("the run");
+    let line = json!({
+        "seq": seq, "at_ms": at_ms, "run": run, "lifecycle": GovernedRunStatus::graph().name, "instance": run,
+        "event": event, "from": step.from, "to": step.to,
+    });
+    Event::from_json(&line.to_string()).ok().map(Event::into_owned)
+}
+
+/// The transitions of a log as a trace, with their lines in the log. A transition without a time has the time of the next one.
+/// A transition that the lifecycle lacks has the event `unknown`.
+///
+/// # Errors
+/// The file cannot be read, has a line that is no entry of a log, or has no transition.
+pub(crate) fn trace(path: &str) -> Result<Vec<(u64, Event<'static>)>, Failure> {
+    let mut steps = Vec::new();
+    let file = input::open(path).map_err(|error| input::unreadable(path, &error))?;
+    let report = check_log(file, None, |step: &LoggedStep| steps.push(step.clone()))
+        .map_err(|error| input::unreadable(path, &error))?;
+    if let Some(fault) = report.faults.iter().find(|fault| fault.is_unreadable) {
+        return Err(Failure::new(format!("{path}: {fault}")));
+    }
+    if steps.is_empty() {
+        return Err(Failure::new(format!("{path}: expected a transition of a governed run, got none")));
+    }
+    let mut at_ms = steps.iter().rev().find_map(|step| step.at).map_or(0, Timestamp::ms);
+    let mut events = Vec::with_capacity(steps.len());
+    for (place, step) in steps.iter().enumerate().rev() {
+        let seq = place as u64 + 1;
+        at_ms = step.at.map_or(at_ms, Timestamp::ms);
+        events.extend(
+            event(step, seq, at_ms, event_of(step).unwrap_or("unknown")).map(|event| (step.line, event)),
+        );
+    }
+    events.reverse();
+    Ok(events)
 }
 
 fn unfinished(report: &LogReport) -> usize {

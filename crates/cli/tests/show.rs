@@ -160,3 +160,90 @@ fn illegal_lines_are_marked_in_text_and_timeline() {
     assert!(timeline.stdout.starts_with("begins 2023-11-14 22:13:20.000 UTC\n"), "{}", timeline.shown());
     assert!(timeline.stdout.contains("!1.25 s"), "{}", timeline.shown());
 }
+
+#[test]
+fn reviews_are_written_in_each_format() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS).write("shop.mmd", SHOP);
+    let show = |format: &str, more: &[&str]| {
+        let place = ["show", "orders.jsonl", "--diagram", "order=shop.mmd", "--format", format];
+        let said = session.run(&[&place[..], more].concat());
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{}", said.shown());
+        said.stdout
+    };
+    let page = show("html", &[]);
+    assert!(
+        page.starts_with("<!doctype html>")
+            && page.contains("not checked, since there is no diagram: payment")
+    );
+    assert!(show("gantt", &[]).starts_with("gantt\n    title orders.jsonl"));
+    assert!(show("markdown", &["orders.jsonl"]).contains("| `order` | 2 of 2 | 100 % |"));
+    let chrome: Value = serde_json::from_str(&show("perfetto", &["orders.jsonl"])).unwrap();
+    let is_process = |event: &&Value| event["name"] == "process_name";
+    assert_eq!(chrome["traceEvents"].as_array().unwrap().iter().filter(is_process).count(), 2);
+    // Ids and times differ, behaviour does not.
+    let stable = show("html", &["--stable", "--redact", "order"]);
+    assert!(!stable.contains("7f3c9a52") && !stable.contains("2023") && stable.contains("[redacted]#1"));
+}
+
+#[test]
+fn options_of_reviews_are_refused_for_other_formats() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS);
+    for (args, why) in [
+        (&["orders.jsonl", "--stable"] as &[&str], "got --format text"),
+        (&["orders.jsonl", "--redact", "x", "--format", "json"], "got --format json"),
+        (
+            &["orders.jsonl", "orders.jsonl", "--format", "html"],
+            "expected one run or trace with --format html, got 2",
+        ),
+    ] {
+        let said = session.run(&[&["show"], args].concat());
+        assert!(said.code == Some(2) && said.stderr.contains(why), "{}", said.shown());
+    }
+}
+
+#[test]
+fn a_stored_run_is_a_page_with_arguments_and_decisions() {
+    let session = Session::new();
+    let scenario = "name: pay\nmessage: go\napprove: [transfer]\ntools:\n  transfer: {does: [{gives: {success: sent}}]}\nmodel:\n  \
+                    - calls: [{id: t, tool: transfer, arguments: {amount: 48213}}]\n  - text: done\ndecisions:\n  \
+                    - {call: t, action: approve, reason: agreed}\n";
+    session
+        .write("pay.yaml", scenario)
+        .write("hidden.yaml", scenario.replace("name: pay", "name: hidden\nredact: true"));
+    for (file, run, has, lacks) in [
+        ("pay.yaml", "pay-1", "{&quot;amount&quot;:48213}", "[arguments]"),
+        ("hidden.yaml", "hidden-1", "[arguments]", "48213"),
+    ] {
+        let place = ["--state-dir", "runs"];
+        assert_eq!(session.run(&[&["run", file], &place[..]].concat()).code, Some(0));
+        let page = session.run(&[&["show", run, "--format", "html"], &place[..]].concat());
+        assert!(
+            page.code == Some(0) && page.stdout.contains(has) && !page.stdout.contains(lacks),
+            "{}",
+            page.shown()
+        );
+        assert!(page.stdout.contains("<dt>decision</dt><dd>approved by "), "{}", page.shown());
+    }
+}
+
+#[test]
+fn a_stream_and_a_governed_log_are_reviewed_too() {
+    let session = Session::new();
+    session.write("s.yaml", "name: s\nstreams: [{attempts: [{script: [{token: a}, complete]}]}]\n");
+    let trace = session.run(&["stream", "s.yaml", "--trace"]);
+    assert_eq!(trace.code, Some(0), "{}", trace.shown());
+    let page = session.run_with(&["show", "-", "--format", "html"], &trace.stdout);
+    assert!(page.stdout.contains("conforms: ") && page.stdout.contains("stream_session"), "{}", page.shown());
+    let entry = |state: &str, second: u32| {
+        format!(
+            "{{\"run_id\":\"RUN-A-20260131-120000\",\"state\":\"{state}\",\"timestamp\":\"2026-01-31T12:00:{second:02}Z\"}}\n"
+        )
+    };
+    session.write("RUN_LOG.jsonl", entry("INIT", 0) + &entry("PLANNING", 5));
+    let page = session.run(&["show", "RUN_LOG.jsonl", "--format", "html"]);
+    assert!(page.stdout.contains("begins 2026-01-31 12:00:00.000 UTC, lasts 5.00 s"), "{}", page.shown());
+    session.write("RUN_LOG.jsonl", "{\"run_id\":\n");
+    assert_eq!(session.run(&["show", "RUN_LOG.jsonl"]).code, Some(2));
+}

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 
 use clap::ValueEnum;
 use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules, to_mermaid};
-use runstate_review::{Marks, Timeline};
+use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markdown, perfetto};
 use serde_json::json;
 
 use super::summary::Summary;
@@ -15,12 +15,14 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, columns};
 use crate::rules::{Laws, RulesArgs, none_of};
+use crate::run_log;
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
 
-/// Show a run of a store, or a trace: as text, as a timeline, as a diagram, as JSON
+/// Show a run or a trace: as text, as a timeline, as a page, as a diagram, as JSON
 ///
-/// The path of a file is a trace. Any other word is the id of a run. A run also has a summary: its status, its calls, the
-/// decisions with their actors, and the waiting questions.
+/// The path of a file is a trace, or the log of governed runs. Any other word is the id of a run. A run also has a summary: its
+/// status, its calls, the decisions with their actors, and the waiting questions. Illegal events are marked. Events of a
+/// lifecycle without a diagram are shown, and not checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,6 +30,8 @@ Examples:
   runstate show tidy-folder-1 --format jsonl | runstate check -
   runstate show trace.jsonl
   runstate show trace.jsonl --format timeline --last 20
+  runstate show trace.jsonl --format html --diagram docs/shop.md#order > trace.html
+  runstate show a.jsonl b.jsonl --format markdown >> $GITHUB_STEP_SUMMARY
   runstate show trace.jsonl --format mermaid --lifecycle tool_call > trace.mmd
 
 Exit codes:
@@ -35,9 +39,10 @@ Exit codes:
   2  the run or the file does not exist, the trace has an unreadable line, or
      the trace has no event of --lifecycle")]
 pub(crate) struct Args {
-    /// The run's id, or a file with a trace as JSON lines. `-` reads a trace from standard input
-    #[arg(value_name = "RUN|TRACE")]
-    what: String,
+    /// The run's id, or a file with a trace as JSON lines. `-` reads a trace from standard input. The formats perfetto and
+    /// markdown take several
+    #[arg(required = true, value_name = "RUN|TRACE")]
+    what: Vec<String>,
     #[command(flatten)]
     rules: RulesArgs,
     /// Output format. Default: text
@@ -46,6 +51,13 @@ pub(crate) struct Args {
     /// With --format timeline: the maximum number of transitions, counted from the end
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
+    /// With the formats html, perfetto, gantt and markdown: numbers in place of ids and times, so that equal behaviour has equal
+    /// output
+    #[arg(long)]
+    stable: bool,
+    /// With the formats html, perfetto, gantt and markdown: replace this text by `[redacted]`. The flag can be repeated
+    #[arg(long, value_name = "TEXT")]
+    redact: Vec<String>,
     #[command(flatten)]
     place: StoreArgs,
 }
@@ -57,6 +69,14 @@ enum Format {
     /// A table with a row for each transition: its time, the duration of the previous state, its instance. The width is that
     /// of COLUMNS or of the terminal
     Timeline,
+    /// One HTML file without scripts: violations, a lane for each instance, arguments and decisions, coverage
+    Html,
+    /// A Chrome trace for Perfetto and speedscope: a process for each run, a thread for each instance
+    Perfetto,
+    /// A Mermaid Gantt chart for Markdown. Above 30 rows it is a summary
+    Gantt,
+    /// Verdicts, the first violation of each instance, and coverage, for the summary of a CI job
+    Markdown,
     /// The diagram of each lifecycle, with the visited states and the counts of taken edges. A diagram of --diagram is printed
     /// as written, with the visited states
     Mermaid,
@@ -66,9 +86,25 @@ enum Format {
     Jsonl,
 }
 
+impl Format {
+    /// The formats of a review.
+    fn is_review(self) -> bool {
+        matches!(self, Format::Html | Format::Perfetto | Format::Gantt | Format::Markdown)
+    }
+
+    fn takes_several(self) -> bool {
+        matches!(self, Format::Perfetto | Format::Markdown)
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 /// The shown input.
 enum Source {
     File(String),
+    Log(String),
     Run(Box<Opened>, Box<Summary>),
 }
 
@@ -77,9 +113,24 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Err(Failure::new("--last: expected --format timeline, got another format")
             .with_help("add --format timeline, or omit --last"));
     }
+    let format = args.format.name();
+    if (args.stable || !args.redact.is_empty()) && !args.format.is_review() {
+        return Err(Failure::new(format!(
+            "expected a format with --stable or --redact, got --format {format}"
+        ))
+        .with_help("add --format html, perfetto, gantt or markdown"));
+    }
+    if args.what.len() > 1 && !args.format.takes_several() {
+        let got = args.what.len();
+        return Err(Failure::new(format!("expected one run or trace with --format {format}, got {got}"))
+            .with_help("--format perfetto and --format markdown take several"));
+    }
     let laws = args.rules.laws()?;
     let (book, only) = (&laws.book, laws.only.as_deref());
-    let source = source(args)?;
+    if args.format.is_review() {
+        return reviewed(args, &laws, out);
+    }
+    let source = source(args, &args.what[0])?;
     if let (Source::Run(opened, summary), Format::Text | Format::Timeline) = (&source, args.format) {
         summary.text(opened, out);
         out.line("");
@@ -125,16 +176,52 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             out.json(&shown);
         }
         Format::Jsonl => source.each(only, |_, event| out.json_line(&event.to_json()))?,
+        // Returned above.
+        Format::Html | Format::Perfetto | Format::Gantt | Format::Markdown => {}
     }
     Ok(Exit::Good)
 }
 
+/// Shows all sources in a format of a review.
+fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure> {
+    let mut reviews = Vec::new();
+    for what in &args.what {
+        reviews.push(review(args, laws, &source(args, what)?)?);
+    }
+    match args.format {
+        Format::Perfetto => out.text(&perfetto(&reviews)),
+        Format::Markdown => out.lines(&markdown(&reviews)),
+        format => {
+            let render = if format == Format::Html { html } else { gantt };
+            reviews.iter().for_each(|review| out.lines(&render(review)));
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn review(args: &Args, laws: &Laws, source: &Source) -> Result<Review, Failure> {
+    let mut builder = ReviewBuilder::new(source.name(), &laws.book);
+    if args.stable {
+        builder = builder.stable();
+    }
+    builder = args.redact.iter().fold(builder, |builder, text| builder.redact(text));
+    builder = laws.texts().fold(builder, |builder, (file, text)| builder.diagram(file, text));
+    source.each(laws.only.as_deref(), |line, event| builder.event(line, event))?;
+    if let Source::Run(_, summary) = source {
+        let run = summary.id();
+        summary.facts().into_iter().for_each(|(lifecycle, of, fact)| builder.fact(run, lifecycle, of, fact));
+    }
+    Ok(builder.finish())
+}
+
 /// A file if there is one of that name, or a pipe; otherwise a run, even if a folder has its name.
-fn source(args: &Args) -> Result<Source, Failure> {
-    let what = &args.what;
+fn source(args: &Args, what: &str) -> Result<Source, Failure> {
     let is_file = fs::metadata(what).is_ok_and(|about| !about.is_dir());
+    if is_file && args.rules.has_builtin("governed_run") && run_log::is_one(what, false) {
+        return Ok(Source::Log(what.to_owned()));
+    }
     if what == "-" || is_file {
-        return Ok(Source::File(what.clone()));
+        return Ok(Source::File(what.to_owned()));
     }
     if let Some(missing) = args.place.missing()? {
         return Err(Failure::new(format!("there is no file {what:?}; {}", missing.message()))
@@ -152,14 +239,16 @@ impl Source {
     /// Its name in messages.
     fn name(&self) -> String {
         match self {
-            Source::File(path) => input::name_of(path),
+            Source::File(path) | Source::Log(path) => input::name_of(path),
             Source::Run(_, summary) => summary.id().to_owned(),
         }
     }
 
     fn open(&self) -> Result<Box<dyn BufRead + '_>, Failure> {
         Ok(match self {
-            Source::File(path) => input::open(path).map_err(|error| input::unreadable(path, &error))?,
+            Source::File(path) | Source::Log(path) => {
+                input::open(path).map_err(|error| input::unreadable(path, &error))?
+            }
             Source::Run(opened, summary) => Box::new(BufReader::new(StoredTrace::of(opened, summary.id()))),
         })
     }
@@ -172,6 +261,11 @@ impl Source {
         if let Source::Run(_, summary) = self
             && summary.is_new()
         {
+            return Ok(());
+        }
+        if let Source::Log(path) = self {
+            let events = run_log::trace(path)?;
+            events.iter().for_each(|(line, event)| with(*line, event));
             return Ok(());
         }
         let mut reader = JsonlReader::new(self.open()?);

@@ -11,8 +11,9 @@ use crate::stream;
 /// which is checked against the diagram of the lifecycle. Equal scenarios print equal output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   runstate stream examples/stream-retry.yaml
+  runstate stream examples/stream-retry.yaml --trace | runstate show - --format html
 
 Exit codes:
   0  the output is complete
@@ -26,8 +27,11 @@ pub(crate) struct Args {
     /// Print JSON lines: objects with event, objects with callback and args, and an object with end as the last line
     #[arg(long)]
     json: bool,
+    /// Print the trace, one object a line, for `runstate show -` and `runstate check -`
+    #[arg(long, conflicts_with = "json")]
+    trace: bool,
     /// Print the JSON Schema of stream scenarios
-    #[arg(long, conflicts_with_all = ["scenario", "json"])]
+    #[arg(long, conflicts_with_all = ["scenario", "json", "trace"])]
     schema: bool,
 }
 
@@ -37,6 +41,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     };
     let played = stream::play(scenario)?;
+    if args.trace {
+        let exit = played.exit();
+        played.into_trace().iter().for_each(|event| out.json_line(&event.to_json()));
+        return Ok(exit);
+    }
     if args.json {
         for line in played.json_lines() {
             out.json_line(&line.to_string());

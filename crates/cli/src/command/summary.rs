@@ -4,6 +4,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
 use runstate::tool_call::AnyToolCall;
 use runstate_agent::{Message, RunState};
+use runstate_review::Fact;
 use runstate_store::{
     Approval, ApprovalFilter, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage,
 };
@@ -186,6 +187,46 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Facts about the run and its calls, each with the lifecycle and the instance. A scenario with `redact` hides the values of
+    /// calls.
+    pub(super) fn facts(&self) -> Vec<(&'static str, &str, Fact)> {
+        let hides = Spec::of(&self.loaded).and_then(|spec| spec.scenario()).is_ok_and(|it| it.redact);
+        let value = |what: &str, value: &Value| match hides {
+            true => format!("[{what}]"),
+            false => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        };
+        let mut facts = Vec::new();
+        if let Some(answer) = self.answer() {
+            facts.push(("run", self.id(), Fact::new("answer", answer)));
+        }
+        for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
+            let record = call.record();
+            let mut add = |what: &str, said: String| facts.push(("tool_call", name, Fact::new(what, said)));
+            add("tool", record.tool().to_owned());
+            add("arguments", value("arguments", record.arguments()));
+            if let Some((what, said)) = came_of(call) {
+                add(what, value(what, &said));
+            }
+            if let Some(said) = warning(call) {
+                add("warning", value("warning", &said.into()));
+            }
+        }
+        for (decision, _) in self.decisions() {
+            let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
+            let mut said = format!("{}{by}", action(decision));
+            if let Some(reason) = &decision.reason {
+                said.push_str(&format!(": {}", value("reason", &reason.as_str().into())));
+            }
+            if !decision.result.is_null() {
+                said.push_str(&format!(", with the result {}", value("result", &decision.result)));
+            }
+            facts.push(("tool_call", &decision.call, Fact::new("decision", said)));
+        }
+        facts
+    }
+}
+
 /// The data of a run; `None` if there is no such run.
 fn there<T: Send>(
     opened: &Opened,
@@ -228,11 +269,15 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn decided(decision: &Decision, taken: &str, now_ms: u64) -> String {
-    let action = match decision.action {
+fn action(decision: &Decision) -> &'static str {
+    match decision.action {
         DecisionAction::Resume => "approved",
         DecisionAction::Cancel => "denied",
-    };
+    }
+}
+
+fn decided(decision: &Decision, taken: &str, now_ms: u64) -> String {
+    let action = action(decision);
     let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
     let when = away(now_ms, decision.decided_at_ms);
     let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
