@@ -67,7 +67,7 @@ pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
 /// let report = check(&[Event::from_json(line).unwrap()], &book);
 /// let marked = mark_mermaid(source, &diagram, book.rules("job").unwrap(), &report);
 /// assert!(marked.starts_with(source));
-/// assert!(marked.contains("    Idle:::trace_current\n    %% 0 times: Idle --> Busy : begin > now\n"));
+/// assert!(marked.contains("    class Idle trace_current\n    %% 0 times: Idle --> Busy : begin > now\n"));
 /// ```
 pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Report) -> String {
     let mut out = source.trim_end().to_owned();
@@ -102,12 +102,12 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
         let class = if state.current > 0 { "current" } else { "visited" };
         match ids.get(&state.state) {
             Some(id) if state.entered > 0 && !illegal.iter().any(|it| it == id) => {
-                line(&mut out, &format!("{id}:::trace_{class}"));
+                line(&mut out, &classed(id, class));
             }
             _ => {}
         }
     }
-    illegal.iter().for_each(|id| line(&mut out, &format!("{id}:::trace_illegal")));
+    illegal.iter().for_each(|id| line(&mut out, &classed(id, "illegal")));
     for edge in covered.map_or(&[][..], |covered| &covered.edges) {
         line(&mut out, &format!("%% {} times: {edge}", edge.taken));
     }
@@ -117,6 +117,16 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
     // A source that ends inside a statement absorbs the first appended line.
     let has_classes = |read: Diagram| read.class_defs.len() == diagram.class_defs.len() + CLASSES.len();
     if parse(&out).is_ok_and(has_classes) { out } else { to_mermaid(rules, Some(report)) }
+}
+
+/// The statement that gives a state a class. Mermaid draws the class of `A:::b` in a transition alone, and `class` takes
+/// only ids of letters, digits and `_`.
+fn classed(id: &str, class: &str) -> String {
+    if id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        format!("class {id} trace_{class}")
+    } else {
+        format!("{id}:::trace_{class}")
+    }
 }
 
 /// Returns whether a statement can use this state id. Declarations accept more ids than other statements.

@@ -133,7 +133,7 @@ fn a_composite_state_without_a_start_is_a_state() {
     let diagram = parse(&back).unwrap();
     let graph = StateGraph::from_diagram(&diagram, "order").unwrap();
     let marked = mark_mermaid(&back, &diagram, &Rules::of_diagram("order", &graph, "order.mmd"), &steps);
-    assert!(marked.contains("    Busy:::trace_current\n"), "{marked}");
+    assert!(marked.contains("    class Busy trace_current\n"), "{marked}");
     // The way inside is not drawn.
     let inside = report(source, &[("create", "Idle"), ("begin", "Busy"), ("read", "Reading")]);
     assert_eq!(inside.violation.unwrap().kind, ViolationKind::IllegalEdge);

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use runstate::diagram::{Block, Diagram, Document, StateGraph};
-use runstate::trace::{Report, Rules, mark_mermaid};
+use runstate::trace::{Report, Rules};
+use runstate_review::mermaid;
 use serde_json::Value;
 
 use crate::builtin;
@@ -138,7 +139,7 @@ impl Loaded {
     /// The diagram as written, marked with the results of a check; `None` for a graph in JSON.
     pub(crate) fn marked(&self, rules: &Rules, report: &Report) -> Option<String> {
         match &self.form {
-            Form::Drawn(_, diagram) => Some(mark_mermaid(&self.source(), diagram, rules, report)),
+            Form::Drawn(..) => Some(mermaid(Some(&self.source()), rules, report)),
             Form::Json(_) => None,
         }
     }

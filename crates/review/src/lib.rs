@@ -12,6 +12,7 @@
 //! | [`Timeline`] | a table for a terminal of any width |
 //! | [`gantt`] | a Mermaid Gantt chart |
 //! | [`markdown`] | verdicts, violations and coverage, for the summary of a CI job |
+//! | [`mermaid`] | the author's diagram with counts, colours and a legend |
 //!
 //! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
 //! invisible characters visible, and shortens long ones.
@@ -41,6 +42,7 @@ mod gantt;
 mod html;
 mod markdown;
 mod marks;
+mod mermaid;
 mod model;
 mod perfetto;
 mod span;
@@ -52,6 +54,7 @@ pub use gantt::gantt;
 pub use html::html;
 pub use markdown::markdown;
 pub use marks::Marks;
+pub use mermaid::mermaid;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;
 pub use timeline::Timeline;

@@ -5,6 +5,7 @@ mod fixture;
 mod gantt;
 mod html;
 mod markdown;
+mod mermaid;
 mod model;
 mod perfetto;
 mod timeline;

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 
 use clap::ValueEnum;
-use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules, to_mermaid};
-use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markdown, perfetto};
+use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules};
+use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markdown, mermaid, perfetto};
 use serde_json::json;
 
 use super::summary::Summary;
@@ -300,7 +300,7 @@ impl Source {
 fn diagrams(laws: &Laws, report: &Report) -> Result<String, Failure> {
     let rules: Vec<_> =
         report.coverage.iter().filter_map(|covered| laws.book.rules(&covered.lifecycle)).collect();
-    let draw = |rules: &Rules| laws.marked(rules, report).unwrap_or_else(|| to_mermaid(rules, Some(report)));
+    let draw = |rules: &Rules| laws.marked(rules, report).unwrap_or_else(|| mermaid(None, rules, report));
     match rules.as_slice() {
         [] => Err(Failure::new("no event of the trace is of a lifecycle with rules")),
         [one] => Ok(draw(one)),

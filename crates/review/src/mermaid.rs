@@ -1,0 +1,155 @@
+//! The author's diagram with the results of a check.
+
+use runstate::diagram::{Diagram, Endpoint, EventLabel, parse};
+use runstate::trace::{EdgeCount, LifecycleCoverage, Report, Rules, Violation, mark_mermaid, to_mermaid};
+
+/// Adds the results of a check to the author's diagram, or to the diagram of the rules without a source.
+///
+/// The source stays as it is: composites, choices, notes, the direction, comments and styles. Each label has the number of
+/// times that its transition was taken, in brackets behind it. Entered states, current states and the states of the first
+/// violation have colours, and a legend explains them. The illegal transition is drawn with its line of the trace. A
+/// transition has no count if the id of a state or the label contains a `#`.
+///
+/// A source that cannot take these statements, for instance since it ends inside one, has fewer of them.
+///
+/// # Example
+/// ```
+/// use runstate::diagram::{StateGraph, parse};
+/// use runstate::trace::{Event, Rulebook, Rules, check};
+/// use runstate_review::mermaid;
+///
+/// let source = "stateDiagram-v2\n    direction LR\n    [*] --> Idle\n    Idle --> Busy : begin [now]\n    Busy --> Idle\n";
+/// let graph = StateGraph::from_diagram(&parse(source).unwrap(), "job").unwrap();
+/// let book = Rulebook::for_all(Rules::of_diagram("job", &graph, "job.mmd"));
+/// let line = |seq: u64, event: &str, from: &str, to: &str| {
+///     let text = format!(
+///         r#"{{"seq":{seq},"at_ms":0,"run":"r","lifecycle":"job","instance":"j","event":"{event}","from":{from},"to":"{to}"}}"#
+///     );
+///     Event::from_json(&text).unwrap().into_owned()
+/// };
+/// let events = [line(1, "create", "null", "Idle"), line(2, "begin", "\"Idle\"", "Busy"), line(3, "stop", "\"Busy\"", "Done")];
+/// let drawn = mermaid(Some(source), book.rules("job").unwrap(), &check(&events, &book));
+/// assert!(drawn.starts_with("stateDiagram-v2\n    direction LR\n    [*] --> Idle\n    Idle --> Busy : begin [now] (1)\n    Busy --> Idle : (0)\n"));
+/// assert!(drawn.contains("    Busy --> trace_stranger_2 : illegal, trace line 3\n"));
+/// assert!(parse(&drawn).is_ok());
+/// ```
+pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
+    let marked = source.and_then(|source| {
+        let diagram = parse(source).ok()?;
+        let marked = mark_mermaid(source, &diagram, rules, report);
+        // Where the source ends inside a statement, it has no part in the result.
+        let appended = marked.strip_prefix(source.trim_end())?.to_owned();
+        Some((source, diagram, appended))
+    });
+    let Some((source, diagram, appended)) = marked else {
+        let drawn = to_mermaid(rules, Some(report));
+        return first_valid([drawn.clone() + &legend("legend_", "", report), drawn]);
+    };
+    let violation = report
+        .violation
+        .iter()
+        .chain(&report.others)
+        .find(|it| it.diagram.as_deref() == rules.file() && !it.to.is_empty());
+    let illegal = violation.map(|it| illegal(&diagram, &appended, it)).unwrap_or_default();
+    let legend = legend("trace_legend_", "trace_", report);
+    let plain = source.trim_end();
+    let counted =
+        report.coverage.lifecycle(rules.name()).and_then(|covered| counted(plain, &diagram, covered));
+    let counted = counted.as_deref().unwrap_or(plain);
+    first_valid([
+        format!("{counted}{appended}{illegal}{legend}"),
+        format!("{counted}{appended}{legend}"),
+        format!("{plain}{appended}{legend}"),
+        format!("{plain}{appended}"),
+    ])
+}
+
+/// The first text that is a diagram, or else the last one.
+fn first_valid<const N: usize>(texts: [String; N]) -> String {
+    let mut last = String::new();
+    for text in texts {
+        if parse(&text).is_ok() {
+            return text;
+        }
+        last = text;
+    }
+    last
+}
+
+/// The source with a count behind each label; none where a count would change more than its label.
+fn counted(source: &str, diagram: &Diagram, covered: &LifecycleCoverage) -> Option<String> {
+    let mut counts = Vec::new();
+    for (place, transition) in diagram.transitions.iter().enumerate() {
+        let (Endpoint::State(from), Endpoint::State(to)) = (transition.from, transition.to) else { continue };
+        let (from, to) = (diagram[from].id.as_str(), diagram[to].id.as_str());
+        let label = transition.label.as_ref().filter(|label| !label.text.is_empty());
+        let text = label.map_or("", |label| &label.text);
+        let Some(edge) = covered.edges.iter().find(|edge| is_drawn_as(edge, from, text, to)) else {
+            continue;
+        };
+        let (at, shown) = match label {
+            Some(label) => (label.span.end, format!(" ({})", edge.taken)),
+            None => (transition.span.end, format!(" : ({})", edge.taken)),
+        };
+        counts.push((at, place, shown));
+    }
+    let mut out = source.to_owned();
+    counts.sort_by_key(|(at, ..)| *at);
+    for (at, _, shown) in counts.iter().rev() {
+        if !out.is_char_boundary(*at) {
+            return None;
+        }
+        out.insert_str(*at, shown);
+    }
+    // A comment behind a transition, for instance, could contain the count.
+    let read = parse(&out).ok()?;
+    let is_as_meant = |(_, place, shown): &(usize, usize, String)| {
+        let label = |diagram: &Diagram| diagram.transitions.get(*place).and_then(|it| it.label.clone());
+        let before = label(diagram).map(|label| label.text).unwrap_or_default();
+        let after = label(&read).map(|label| label.text).unwrap_or_default();
+        after
+            == format!(
+                "{before}{}",
+                if before.is_empty() { shown.trim_start_matches([' ', ':']) } else { shown }
+            )
+    };
+    (read.transitions.len() == diagram.transitions.len() && counts.iter().all(is_as_meant)).then_some(out)
+}
+
+fn is_drawn_as(edge: &EdgeCount, from: &str, label: &str, to: &str) -> bool {
+    let name = |label| EventLabel::parse(label).map_or(label, |label| label.event);
+    edge.from == from && edge.to == to && name(&edge.event) == name(label)
+}
+
+/// The illegal transition, between states of the diagram and the generated states of the marks; empty if a state has no id.
+fn illegal(diagram: &Diagram, marks: &str, violation: &Violation) -> String {
+    let mut strangers = marks.lines().filter_map(|line| {
+        let (_, id) = line.trim().strip_prefix("state ")?.rsplit_once(" as ")?;
+        id.starts_with("trace_stranger_").then(|| id.to_owned())
+    });
+    let mut id = |name: &str| diagram.state(name).map(|state| state.id.clone()).or_else(|| strangers.next());
+    let from = match violation.from.as_deref() {
+        None => Some("[*]".to_owned()),
+        Some(from) => id(from),
+    };
+    let is_loop = violation.from.as_deref() == Some(&*violation.to);
+    let to = if is_loop { from.clone() } else { id(&violation.to) };
+    let ends = from.zip(to).map(|(from, to)| format!("{from} --> {to}"));
+    ends.map(|ends| line(&format!("{ends} : illegal, trace line {}", violation.line))).unwrap_or_default()
+}
+
+/// A state for each colour. A state is not connected, so that no layout changes.
+fn legend(ids: &str, classes: &str, report: &Report) -> String {
+    let mut out = String::new();
+    for (class, text) in [("visited", "visited"), ("current", "current at the end"), ("illegal", "illegal")] {
+        if class != "illegal" || report.violation.is_some() {
+            out += &line(&format!("state \"Legend: {text}\" as {ids}{class}"));
+            out += &line(&format!("class {ids}{class} {classes}{class}"));
+        }
+    }
+    out
+}
+
+fn line(text: &str) -> String {
+    format!("    {text}\n")
+}

@@ -1,0 +1,55 @@
+use runstate::diagram::{StateGraph, parse};
+use runstate::trace::{Report, Rulebook, Rules, check};
+use runstate_review::mermaid;
+
+use crate::fixture::{DIAGRAM, assert_shown, attacks, book, orders};
+
+#[test]
+fn the_author_s_diagram_has_counts_colours_and_a_legend() {
+    let book = book();
+    let drawn = mermaid(Some(DIAGRAM), book.rules("order").unwrap(), &check(&orders(), &book));
+    assert_shown("mermaid", &drawn);
+    let (before, after) = (parse(DIAGRAM).unwrap(), parse(&drawn).unwrap());
+    assert_eq!(after.notes.len(), before.notes.len());
+    assert_eq!(after.scopes[0].direction.map(|it| it.0), before.scopes[0].direction.map(|it| it.0));
+    assert_eq!(after.transitions.len(), before.transitions.len() + 1, "the illegal one is drawn");
+}
+
+/// The diagram of a source with a report on the orders.
+fn drawn(source: &str) -> (String, Report) {
+    let graph = StateGraph::from_diagram(&parse(source).unwrap(), "order").unwrap();
+    let book = Rulebook::for_all(Rules::of_diagram("order", &graph, "shop.mmd"));
+    let report = check(&orders(), &book);
+    (mermaid(Some(source), book.rules("order").unwrap(), &report), report)
+}
+
+#[test]
+fn sources_that_take_no_statement_still_give_a_diagram() {
+    for source in [
+        "stateDiagram-v2\n[*] --> Cart\nCart --> Shipped : a %% b\n",
+        "stateDiagram-v2\n[*] --> Cart\nCart --> Shipped:::big\n",
+        "stateDiagram-v2\n[*] --> Cart\nCart --> Shipped : #35;1\n",
+        "stateDiagram-v2\n[*] --> Cart\nCart --> Cart\nCart --> Shipped : x; y\naccTitle:",
+        "stateDiagram-v2\n[*] --> Cart\nstate c <<choice>>\nCart --> c : go\nc --> Shipped : [yes]\nc --> Cart : [no]",
+        "---\ntitle: x\n---\nstateDiagram-v2\r\n[*] --> Cart\r\nCart --> Shipped : ship\r\n",
+    ] {
+        let (drawn, _) = drawn(source);
+        assert!(parse(&drawn).is_ok(), "{drawn}");
+    }
+}
+
+#[test]
+fn hostile_names_become_no_statements() {
+    let book = book();
+    for one in attacks().chunks(2) {
+        let mut events = orders();
+        let mut last = one[1].clone();
+        (last.instance, last.lifecycle, last.run, last.seq) = ("a".into(), "order".into(), "r".into(), 99);
+        events.push(last);
+        for source in [Some(DIAGRAM), None] {
+            let drawn = mermaid(source, book.rules("order").unwrap(), &check(&events, &book));
+            let read = parse(&drawn).unwrap();
+            assert!(read.clicks.is_empty() && read.transitions.len() < 20, "{drawn}");
+        }
+    }
+}
