@@ -13,6 +13,7 @@
 //! | [`gantt`] | a Mermaid Gantt chart |
 //! | [`markdown`] | verdicts, violations and coverage, for the summary of a CI job |
 //! | [`mermaid`] | the author's diagram with counts, colours and a legend |
+//! | [`assert_trace_snapshot!`] | a snapshot test of a trace, in one line |
 //!
 //! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
 //! invisible characters visible, and shortens long ones.
@@ -45,6 +46,7 @@ mod marks;
 mod mermaid;
 mod model;
 mod perfetto;
+mod snapshot;
 mod span;
 mod text;
 mod timeline;
@@ -57,6 +59,7 @@ pub use marks::Marks;
 pub use mermaid::mermaid;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;
+pub use snapshot::TraceText;
 pub use timeline::Timeline;
 
 /// The example of the README, compiled and run as a doc test.

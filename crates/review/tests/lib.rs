@@ -8,4 +8,5 @@ mod markdown;
 mod mermaid;
 mod model;
 mod perfetto;
+mod snapshot;
 mod timeline;
