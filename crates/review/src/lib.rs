@@ -14,6 +14,7 @@
 //! | [`markdown`] | verdicts, violations and coverage, for the summary of a CI job |
 //! | [`mermaid`] | the author's diagram with counts, colours and a legend |
 //! | [`assert_trace_snapshot!`] | a snapshot test of a trace, in one line |
+//! | [`diff`] | two traces, aligned |
 //!
 //! Names and values of a trace may come from a model or a user. Each renderer escapes them for its format, makes
 //! invisible characters visible, and shortens long ones.
@@ -39,6 +40,7 @@
 //! ```
 
 mod build;
+mod diff;
 mod gantt;
 mod html;
 mod markdown;
@@ -52,6 +54,7 @@ mod text;
 mod timeline;
 
 pub use build::ReviewBuilder;
+pub use diff::{Numbered, Side, TraceDiff, diff};
 pub use gantt::gantt;
 pub use html::html;
 pub use markdown::markdown;

@@ -1,6 +1,7 @@
 //! Reviews of traces, and their renderers.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod diff;
 mod fixture;
 mod gantt;
 mod html;

@@ -4,7 +4,8 @@ use std::io::BufRead;
 
 use clap::ValueEnum;
 use runstate::diagram::{Change, Severity, StateGraph, diff};
-use runstate::trace::{DiffError, Difference, JsonlReader, first_difference};
+use runstate::trace::{Event, JsonlReader};
+use runstate_review::TraceDiff;
 use serde_json::{Value, json};
 
 use crate::diagrams::{self, Loaded};
@@ -15,8 +16,8 @@ use crate::output::{Output, complain, printable};
 
 /// Compare two diagrams, two graphs in JSON, or two traces
 ///
-/// A change of a graph is breaking (a stored run may be stuck), for review (new behaviour is possible), or informational. Of
-/// two traces the first difference is shown. Their ids, times and further fields may differ.
+/// A change of a graph is breaking (a stored run may be stuck), for review (new behaviour is possible), or informational. Two
+/// traces are aligned, and each difference is shown with the events around it. Their ids, times and further fields may differ.
 ///
 /// A run that was parked under the old graph is refused under the new graph until a migration maps it. With --parked, the
 /// command fails for each change that needs a migration, and for each renamed event. The names of the graphs are not
@@ -75,12 +76,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             Err(Failure::new("expected two graphs with --parked, got two traces"))
         }
         (Side::Trace(old_name, old), Side::Trace(new_name, new)) => {
-            let difference = first_difference(JsonlReader::new(old), JsonlReader::new(new));
-            let difference = difference.map_err(|error| match error {
-                DiffError::Old(error) => Failure::rendered(error.named(&old_name).report()),
-                DiffError::New(error) => Failure::rendered(error.named(&new_name).report()),
-                other => Failure::new(other.to_string()),
-            })?;
+            let (old, new) = (events(&old_name, old)?, events(&new_name, new)?);
+            let difference = runstate_review::diff(&old, &new);
             Ok(traces(difference.as_ref(), args.format, out))
         }
         (Side::Graph(_), Side::Trace(..)) => Err(of_two_kinds("a graph", "a trace")),
@@ -164,15 +161,27 @@ fn graphs(old: &StateGraph, new: &StateGraph, args: &Args, out: &mut Output) -> 
     exit
 }
 
-fn traces(difference: Option<&Difference>, format: Format, out: &mut Output) -> Exit {
+/// The events of a trace, with their lines.
+fn events(name: &str, from: Box<dyn BufRead>) -> Result<Vec<(u64, Event<'static>)>, Failure> {
+    let (mut reader, mut events) = (JsonlReader::new(from), Vec::new());
+    loop {
+        match reader.read_numbered() {
+            Ok(Some((line, event))) => events.push((line, event.into_owned())),
+            Ok(None) => return Ok(events),
+            Err(error) => return Err(Failure::rendered(error.named(name).report())),
+        }
+    }
+}
+
+fn traces(difference: Option<&TraceDiff>, format: Format, out: &mut Output) -> Exit {
     let exit = if difference.is_some() { Exit::Bad } else { Exit::Good };
     match (format, difference) {
         (Format::Text, None) => out.line("no difference"),
         (Format::Text, Some(difference)) => out.lines(&difference.to_string()),
         (Format::Json, difference) => {
-            let side = |side: &runstate::trace::Side| json!({"line": side.line, "text": side.text});
+            let side = |side: &runstate_review::Side| json!({"line": side.line, "text": side.text});
             let difference = difference
-                .map(|it| json!({"old": it.old.as_ref().map(side), "new": it.new.as_ref().map(side)}));
+                .map(|it| json!({"old": it.first_old().map(side), "new": it.first_new().map(side)}));
             out.json(&json!({"exit": exit.code(), "difference": difference}));
         }
     }
