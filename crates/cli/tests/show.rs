@@ -229,6 +229,20 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
 }
 
 #[test]
+fn two_runs_of_a_scenario_have_one_stable_page() {
+    let session = Session::new();
+    session.write("s.yaml", "name: s\nmessage: go\nmodel:\n  - text: done\n");
+    let place = ["--state-dir", "runs"];
+    let page = |run: &str| {
+        assert_eq!(session.run(&[&["run", "s.yaml"], &place[..]].concat()).code, Some(0));
+        session.run(&[&["show", run, "--format", "html", "--stable"], &place[..]].concat()).stdout
+    };
+    let (one, two) = (page("s-1"), page("s-2"));
+    assert!(one.contains("a stored run") && !one.contains("s-1"), "{one}");
+    assert_eq!(one, two);
+}
+
+#[test]
 fn a_stream_and_a_governed_log_are_reviewed_too() {
     let session = Session::new();
     session.write("s.yaml", "name: s\nstreams: [{attempts: [{script: [{token: a}, complete]}]}]\n");

@@ -200,7 +200,12 @@ fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure>
 }
 
 fn review(args: &Args, laws: &Laws, source: &Source) -> Result<Review, Failure> {
-    let mut builder = ReviewBuilder::new(source.name(), &laws.book);
+    let title = match source {
+        // The id of a run is one of the ids that are replaced.
+        Source::Run(..) if args.stable => "a stored run".to_owned(),
+        source => source.name(),
+    };
+    let mut builder = ReviewBuilder::new(title, &laws.book);
     if args.stable {
         builder = builder.stable();
     }
