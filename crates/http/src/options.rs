@@ -88,7 +88,8 @@ pub struct Leaving<'a> {
 }
 
 /// The redaction of what leaves the server: bodies of answers, events and trace lines, each as JSON. The transactions of
-/// `execute` leave unchanged, since a wallet signs them; problem documents have no value of a run but its id. A redactor
+/// `execute` leave unchanged, since a wallet signs them; problem documents have the id of a run, and for a chain that cannot be reached the words of its
+/// node. A redactor
 /// that panics withholds the answer.
 ///
 /// ```

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use http_body_util::BodyExt;
 use runstate::trace::{Event, Verdict, check};
 use runstate::turn::{CallRequest, Turn};
-use runstate_http::Options;
+use runstate_http::{Leaving, Options, Role, Tokens};
 use runstate_store::{
     ApprovalFilter, ApprovalQuery, Claim, MemoryStore, NewRun, Release, RunData, RunLists, RunQueue,
     RunStore, ThreadPlace,
 };
 use runstate_store_conformance::Played;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 use super::fixture::{Bench, block_on, request};
 use super::streams::Events;
@@ -149,12 +151,16 @@ fn server_without_agent_runs_says_so() {
 #[test]
 fn agent_run_has_its_entity_tag() {
     block_on(async {
-        let (bench, _) = bench().await;
+        let (bench, store) = bench().await;
         let run = bench.get("/v1/runs/waits").await;
         assert_eq!((run.status, &run.json()["status"]), (StatusCode::OK, &json!("Waiting")));
         let tag = run.header("etag").unwrap();
         let known = bench.send(request("GET", "/v1/runs/waits", &[("if-none-match", tag)], "")).await;
         assert_eq!(known.status, StatusCode::NOT_MODIFIED);
+        // A cancellation is no commit, and changes the answer.
+        assert!(store.cancel("waits", "no more").await.unwrap());
+        let changed = bench.send(request("GET", "/v1/runs/waits", &[("if-none-match", tag)], "")).await;
+        assert_eq!((changed.status, &changed.json()["cancel"]), (StatusCode::OK, &json!("no more")));
         let parts = bench.get("/v1/runs/waits?include=steps").await;
         assert_eq!(parts.problem(), (400, "bad-query".into()));
         assert_eq!(bench.get("/v1/runs/none").await.problem(), (404, "not-found".into()));
@@ -273,6 +279,50 @@ fn events_of_an_agent_run_come_as_they_are_stored() {
         bench.drain.begin();
         bench.drain.break_streams();
         assert!(waiting.next().await.unwrap().is_err(), "a broken stream is no ended one");
+    });
+}
+
+#[test]
+fn revoked_token_breaks_a_stream_of_an_agent_run() {
+    block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = || Tokens::open(folder.path().join("tokens.json")).unwrap();
+        let token = tokens().create("ada", [Role::Viewer], 0, None).unwrap();
+        let (_, store) = bench().await;
+        let mut options = Options::with_tokens(tokens());
+        options.agents = Some(store as Arc<dyn RunStore>);
+        let bench = Bench::with(options, |_| {});
+        let bearer = format!("Bearer {token}");
+        let answer = request("GET", "/v1/runs/waits/events", &[("authorization", &bearer)], "");
+        let answer = bench.router.clone().oneshot(answer).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        let body = tokio::spawn(answer.into_body().collect());
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        assert!(!body.is_finished(), "the run waits");
+        tokens().revoke("ada").unwrap();
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        assert!(body.await.unwrap().is_err(), "a broken stream is no ended one");
+    });
+}
+
+#[test]
+fn redactor_sees_agent_runs() {
+    block_on(async {
+        let (_, store) = bench().await;
+        let mut options = Options::local();
+        options.agents = Some(store as Arc<dyn RunStore>);
+        options.redact = Some(Arc::new(|_: Leaving<'_>, value: &mut Value| {
+            *value = serde_json::from_str(&value.to_string().replace("bob", "[withheld]")).unwrap();
+        }));
+        let bench = Bench::with(options, |_| {});
+        for path in ["approvals", "tool-calls", "trace", "trace.jsonl"] {
+            let text = bench.get(&format!("/v1/runs/waits/{path}")).await.text;
+            assert!(!text.contains("bob"), "{path}: {text}");
+        }
+        let mut events = Events::open(&bench, "/v1/runs/waits", None).await;
+        while let Ok(Some(event)) = tokio::time::timeout(Duration::from_secs(1), events.next()).await {
+            assert!(!event.unwrap().data.contains("bob"));
+        }
     });
 }
 

@@ -84,6 +84,17 @@ impl AgentRunBody {
     }
 }
 
+impl AgentRunBody {
+    /// The body without the time that is left of a lease, which runs off.
+    pub(crate) fn without_time_left(&self) -> Value {
+        let mut body = json!(self);
+        if let Some(holder) = body["holder"].as_object_mut() {
+            holder.remove("left_ms");
+        }
+        body
+    }
+}
+
 fn milliseconds(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -120,6 +120,12 @@ impl Typed {
 /// last event in the row with the time.
 fn event(app: &App, row: &EventRow) -> (Event, bool) {
     let (name, at_ms, is_end) = match Typed::of(row) {
+        // A name with a line end is no name of an event.
+        Some(Typed { kind, at_ms, .. })
+            if !kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') =>
+        {
+            ("other".to_owned(), at_ms, false)
+        }
         Some(Typed { kind, at_ms, status }) => {
             let is_end = kind == "run_finished" && status == Some(RunStatus::Done);
             (kind, at_ms, is_end)

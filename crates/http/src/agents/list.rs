@@ -2,7 +2,7 @@
 
 use data_encoding::BASE64URL_NOPAD;
 use runstate::run::RunStatus;
-use runstate_store::RunQuery;
+use runstate_store::{RunQuery, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -92,7 +92,11 @@ async fn of_thread(
         if runs.len() == limit {
             return Ok((runs, Some(After::Previous(run))));
         }
-        let parts = agents.store().parts(&run).await?;
+        let parts = match agents.store().parts(&run).await {
+            // A run that was removed, and those before it.
+            Err(StoreError::NoRun { .. }) => break,
+            parts => parts?,
+        };
         next = parts.thread.and_then(|place| place.after);
         runs.push(AgentRunBody::new(parts.info, Some(thread.to_owned())));
     }

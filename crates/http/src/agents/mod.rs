@@ -98,7 +98,7 @@ impl App {
         match agents.has(run).await {
             Ok(true) => {
                 let detail = format!(
-                    "{run:?} is an agent run, which this server reads only; `runstate decide` and `runstate cancel` change it"
+                    "{run:?} is an agent run, which this server reads only; the commands `runstate approve`, `deny`, `send` and `cancel` change it"
                 );
                 Problem::new(Code::NotFound, detail)
             }

@@ -14,17 +14,20 @@ use crate::access::{Reader, has_version};
 use crate::app::App;
 use crate::body::RowsBody;
 use crate::problem::{Problem, ProblemBody};
+use crate::runs::list::digest;
 use crate::runs::query::Parameters;
-use crate::runs::read::{line, page, rows_body, tag};
+use crate::runs::read::{line, page, rows_body};
 
 /// An agent run.
 pub(crate) async fn get(agents: &Agents, run: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     let parts = agents.store().parts(run).await?;
-    let tag = tag(parts.info.version);
+    let version = parts.info.version;
+    let body = AgentRunBody::new(parts.info, parts.thread.map(|place| place.thread));
+    // A cancellation, a lease and a problem are no commits.
+    let tag = format!("\"v{version}-{}\"", digest(&body.without_time_left()));
     if has_version(headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
-    let body = AgentRunBody::new(parts.info, parts.thread.map(|place| place.thread));
     Ok(([(ETAG, tag)], Json(body)).into_response())
 }
 
@@ -35,7 +38,7 @@ pub(crate) async fn trace(
     (after, limit): (u64, usize),
 ) -> Result<Json<RowsBody>, Problem> {
     let rows = agents.store().trace(run, after, limit + 1).await?;
-    Ok(rows_body(rows.iter().map(|row| line(&row.json)).collect(), limit))
+    Ok(rows_body(rows.iter().map(|row| (row.seq, line(&row.json))).collect(), limit))
 }
 
 /// A page of lines of the trace, and the number of its last event.
@@ -134,6 +137,7 @@ pub(crate) async fn tool_calls(
     })?;
     let skipped = usize::try_from(after).unwrap_or(usize::MAX);
     let calls = state.calls().zip(1_usize..).skip(skipped).take(limit + 1);
-    let rows: Vec<Value> = calls.map(|((name, call), seq)| tool_call(seq, name, call)).collect();
+    let row = |((name, call), seq)| (seq as u64, tool_call(seq, name, call));
+    let rows: Vec<(u64, Value)> = calls.map(row).collect();
     Ok(rows_body(rows, limit))
 }

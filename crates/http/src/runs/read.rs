@@ -120,12 +120,12 @@ pub(crate) fn page(mut parameters: Parameters) -> Result<(u64, usize), Problem> 
     Ok((after, limit))
 }
 
-/// A page, read with one row more.
-pub(crate) fn rows_body(mut rows: Vec<Value>, limit: usize) -> Json<RowsBody> {
+/// A page, read with one row more. The rows have their numbers.
+pub(crate) fn rows_body(mut rows: Vec<(u64, Value)>, limit: usize) -> Json<RowsBody> {
     let more = rows.len() > limit;
     rows.truncate(limit);
-    let last = rows.last().and_then(|row| row["seq"].as_u64());
-    Json(RowsBody { rows, next: last.filter(|_| more) })
+    let next = rows.last().map(|(seq, _)| *seq).filter(|_| more);
+    Json(RowsBody { rows: rows.into_iter().map(|(_, row)| row).collect(), next })
 }
 
 macro_rules! rows {
@@ -162,7 +162,8 @@ macro_rules! rows {
                     return $of_agent;
                 }
             };
-            Ok(rows_body(rows.iter().map($shown).collect(), limit))
+            // The numbers of rows have no gap.
+            Ok(rows_body((after + 1..).zip(rows.iter().map($shown)).collect(), limit))
         }
     };
 }
@@ -253,14 +254,17 @@ pub(crate) async fn artifact(
 pub(crate) async fn trace_lines(
     State(app): State<App>,
     id: Path<String>,
-    _reader: Reader,
+    reader: Reader,
 ) -> Result<Response, Problem> {
     // The first page tells whether the run exists; the others follow as the client reads.
     let first = trace_page(&app, &id, 0).await?;
     let pages = stream::unfold(Some(first), move |page| {
-        let (app, id) = (app.clone(), id.0.clone());
+        let (app, id, token) = (app.clone(), id.0.clone(), reader.token.clone());
         async move {
             let (lines, after) = page?;
+            if token.is_some_and(|token| !app.is_valid(&token)) {
+                return Some((Err(Broken), None));
+            }
             let is_last = lines.len() < PAGE;
             let redacted = |line| app.redacted("/v1/runs/{id}/trace.jsonl", None, line) + "\n";
             let text: String = lines.into_iter().map(redacted).collect();
