@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 use super::fixture::{Bench, block_on};
 use super::streams::Events;
 
+/// An endpoint, and the name of an event.
+type Place = (String, Option<String>);
+
 /// Replaces each occurrence of the recipient, wherever it stands.
 fn withhold(value: &mut Value) {
     match value {
@@ -22,7 +25,7 @@ fn withhold(value: &mut Value) {
 #[test]
 fn redactor_sees_all_that_leaves() {
     block_on(async {
-        let seen: Arc<Mutex<Vec<(String, Option<String>)>>> = Arc::default();
+        let seen: Arc<Mutex<Vec<Place>>> = Arc::default();
         let noted = Arc::clone(&seen);
         let mut options = Options::local();
         options.redact = Some(Arc::new(move |leaving: Leaving<'_>, value: &mut Value| {
