@@ -19,6 +19,7 @@ use runstate_stream::{ErrorKind, SourceError};
 use crate::connect::{self, Connector};
 use crate::events::ChatStream;
 use crate::limit::{Limit, Times};
+use crate::secrets::Secrets;
 use crate::{Chat, failure};
 
 /// Limit on the bytes of an answer that is not a stream of events.
@@ -31,6 +32,7 @@ pub struct OpenAi {
     endpoint: Uri,
     key: Option<HeaderValue>,
     headers: HeaderMap,
+    secrets: Secrets,
     times: Times,
 }
 
@@ -99,7 +101,14 @@ impl OpenAi {
         let connector = connect::connector();
         let connector = connector.map_err(|error| wrong(error.to_string()))?;
         let http = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(OpenAi { http, endpoint, key: None, headers: HeaderMap::new(), times: Times::default() })
+        Ok(OpenAi {
+            http,
+            endpoint,
+            key: None,
+            headers: HeaderMap::new(),
+            secrets: Secrets::default(),
+            times: Times::default(),
+        })
     }
 
     /// Trusts certificates in addition to the roots of the crate, for a private server or for a proxy that
@@ -123,13 +132,14 @@ impl OpenAi {
         Ok(self)
     }
 
-    /// Sets the key that the server requires.
+    /// Sets the key that the server requires. Where the server repeats the key, such as in an error, the text `[key]` stands.
     ///
     /// # Errors
     /// No header can hold the key.
     pub fn with_key(mut self, key: &str) -> Result<Self, ConfigError> {
         let mut header = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| ConfigError::Key)?;
         header.set_sensitive(true);
+        self.secrets.add(&header);
         self.key = Some(header);
         Ok(self)
     }
@@ -152,6 +162,7 @@ impl OpenAi {
         let wrong = || ConfigError::Header { name: name.to_owned() };
         let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
         value.set_sensitive(true);
+        self.secrets.add(&value);
         self.headers.insert(HeaderName::try_from(name).map_err(|_| wrong())?, value);
         Ok(self)
     }
@@ -219,6 +230,7 @@ impl OpenAi {
                 Some(encoding) => Err(encoding),
                 None => Ok(limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default()),
             };
+            let body = body.map(|body| self.secrets.withheld_bytes(body));
             return Err(failure::of_status(head.status, &head.headers, body));
         }
         if let Some(encoding) = encoding {
@@ -227,7 +239,7 @@ impl OpenAi {
             return Err(SourceError::new(ErrorKind::Fatal, why));
         }
         if is_event_stream(&response) {
-            return Ok(ChatStream::of_events(response.into_body(), chat.kept(), limit));
+            return Ok(ChatStream::of_events(response.into_body(), chat.kept(), limit, self.secrets.clone()));
         }
         // Some servers never stream.
         let body = limit.of(read_whole(response.into_body())).await?.map_err(|error| {
@@ -242,7 +254,7 @@ impl OpenAi {
             };
             told.caused_by(error)
         })?;
-        ChatStream::of_whole(&body, chat.kept())
+        ChatStream::of_whole(&self.secrets.withheld_bytes(body), chat.kept())
     }
 
     /// Returns the address without its query and without a user's name, which may hold a key.
@@ -285,8 +297,8 @@ fn is_event_stream(response: &Response<Incoming>) -> bool {
     kind.is_empty() || kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
 }
 
-async fn read_whole(body: Incoming) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
-    Ok(Limited::new(body, MOST_OF_A_BODY).collect().await?.to_bytes())
+async fn read_whole(body: Incoming) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+    Ok(Limited::new(body, MOST_OF_A_BODY).collect().await?.to_bytes().into())
 }
 
 impl fmt::Debug for OpenAi {

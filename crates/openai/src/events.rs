@@ -22,6 +22,7 @@ use crate::chunk::Chunk;
 use crate::failure::ErrorObject;
 use crate::limit::Limit;
 use crate::reader::Reader;
+use crate::secrets::Secrets;
 
 /// Limit on the data of an event, in bytes.
 const MOST_OF_AN_EVENT: usize = 8 << 20;
@@ -52,6 +53,8 @@ pub struct ChatStream {
     limit: Option<Limit>,
     /// Whether a piece of the answer has come.
     has_begun: bool,
+    /// Texts that the server must not give back.
+    secrets: Secrets,
 }
 
 /// State of the body, shared with the code that reads it.
@@ -63,7 +66,7 @@ struct Body {
 }
 
 impl ChatStream {
-    pub(crate) fn of_events(body: Incoming, kept: &[String], limit: Limit) -> Self {
+    pub(crate) fn of_events(body: Incoming, kept: &[String], limit: Limit, secrets: Secrets) -> Self {
         let read = Arc::new(Body::default());
         let (count, end) = (Arc::clone(&read), Arc::clone(&read));
         let bytes = body.into_data_stream().map(move |bytes| {
@@ -87,6 +90,7 @@ impl ChatStream {
             alive: 0,
             limit: Some(limit),
             has_begun: false,
+            secrets,
         }
     }
 
@@ -106,7 +110,16 @@ impl ChatStream {
             || SourceError::new(ErrorKind::Network, "the answer is not whole: it has no finish_reason");
         reader.end_of_body((!reader.has_reason()).then(missing));
         let (events, body) = (None, Arc::default());
-        Ok(ChatStream { events, body, reader, grace: None, alive: 0, limit: None, has_begun: false })
+        Ok(ChatStream {
+            events,
+            body,
+            reader,
+            grace: None,
+            alive: 0,
+            limit: None,
+            has_begun: false,
+            secrets: Secrets::default(),
+        })
     }
 
     fn read(&mut self, event: Option<Result<Sse, sse_stream::Error>>) {
@@ -115,7 +128,8 @@ impl ChatStream {
             Some(Ok(event)) => {
                 self.body.unread.store(0, Ordering::Relaxed);
                 self.alive = 0;
-                let data = event.data.as_deref().unwrap_or_default();
+                let data = self.secrets.withheld(event.data.as_deref().unwrap_or_default());
+                let data = &*data;
                 match event.event.as_deref() {
                     _ if data.len() > MOST_OF_AN_EVENT => {
                         self.reader.end_of_body(Some(too_long().caused_by(Cut::TooLong)));

@@ -3,7 +3,6 @@
 use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
-use hyper::body::Bytes;
 use hyper::header::{DATE, HeaderMap, RETRY_AFTER};
 use runstate_stream::{ErrorKind, SourceError};
 use serde::{Deserialize, Deserializer};
@@ -149,8 +148,12 @@ pub(crate) fn shown(reason: &str) -> String {
 }
 
 /// Builds the failure of a response without success. `body` has the encoding if the body is unreadable.
-pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<Bytes, String>) -> SourceError {
-    let (body, encoding) = body.map_or_else(|encoding| (Bytes::new(), Some(encoding)), |body| (body, None));
+pub(crate) fn of_status(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Result<Vec<u8>, String>,
+) -> SourceError {
+    let (body, encoding) = body.map_or_else(|encoding| (Vec::new(), Some(encoding)), |body| (body, None));
     let body: Value = runstate::json::from_slice(&body).unwrap_or_else(|_| {
         // A proxy answers in plain text, or with a page.
         let text = String::from_utf8_lossy(&body);

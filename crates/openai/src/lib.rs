@@ -41,6 +41,7 @@ mod limit;
 mod model;
 mod parts;
 mod reader;
+mod secrets;
 
 pub use chat::Chat;
 pub use client::{ConfigError, OpenAi};
