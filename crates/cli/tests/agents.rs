@@ -26,6 +26,10 @@ enum Answer {
     Calls(Vec<(&'static str, &'static str, Value)>),
     /// A status without a stream.
     Status(u16),
+    /// An error whose text has the key.
+    RepeatsKey,
+    /// An answer without the numbers of its tokens.
+    Uncounted(&'static str),
     /// The connection ends in the midst of the text.
     Cut(&'static str),
 }
@@ -56,6 +60,16 @@ impl Answer {
                 let delta = json!({ "tool_calls": calls });
                 (200, chunk(delta, None) + &chunk(json!({}), Some("tool_calls")) + &end, true)
             }
+            Answer::RepeatsKey => {
+                (401, json!({ "error": { "message": format!("wrong key {SECRET}") } }).to_string(), true)
+            }
+            Answer::Uncounted(text) => (
+                200,
+                chunk(json!({ "content": text }), None)
+                    + &chunk(json!({}), Some("stop"))
+                    + "data: [DONE]\n\n",
+                true,
+            ),
             Answer::Status(status) => (*status, json!({ "error": { "message": "no" } }).to_string(), true),
             Answer::Cut(text) => (200, chunk(json!({ "content": text }), None), false),
         }
@@ -401,6 +415,48 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
     assert!(err.contains("an agent needs a message"), "{err}");
     let (_, runs, _) = output(folder.path(), &["runs"]);
     assert!(!runs.contains("a-1"), "a mistake leaves no run: {runs}");
+}
+
+#[test]
+fn key_that_the_server_repeats_is_withheld() {
+    let folder = notes();
+    let repeats = Answer::Text("your key is sk-7c1d0a, is it?");
+    let server = ModelServer::new(&[Answer::RepeatsKey, repeats]);
+    server.agent(folder.path(), "a.yaml", "");
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(format!("{out}{err}").contains("wrong key [key]"), "{out}{err}");
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+    assert_eq!((code, &*out), (Some(0), "your key is [key], is it?\n"), "{err}");
+    let bytes = std::fs::read(folder.path().join("runs.db")).unwrap();
+    assert!(!bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes()));
+}
+
+#[test]
+fn limit_of_tokens_needs_a_model_that_counts() {
+    let folder = notes();
+    let server = ModelServer::new(&[Answer::Uncounted("hi")]);
+    server.agent(folder.path(), "a.yaml", "limits: {tokens: 100}\n");
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go", "--json"]);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    let reason = "stopped:tokens_unknown:the model reported no tokens";
+    assert_eq!((code, &said["reason"]), (Some(1), &json!(reason)), "{err}");
+}
+
+#[test]
+fn file_beside_a_message_is_read_as_an_agent() {
+    let folder = notes();
+    for (text, expected) in [("", "a.yaml:1:1"), ("name: a\nmodel: 5\n", "a.yaml:2:8"), ("[", "a.yaml:1")] {
+        std::fs::write(folder.path().join("a.yaml"), text).unwrap();
+        let (code, _, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+        assert_eq!(code, Some(2));
+        assert!(err.contains(expected), "{text:?}: {err}");
+    }
+    let (_, _, err) = output(folder.path(), &["run", "none.yaml", "go"]);
+    assert!(err.contains("cannot read none.yaml"), "{err}");
+    std::fs::write(folder.path().join("s.yaml"), "name: s\nmessage: go\nmodel: [{text: done}]\n").unwrap();
+    let (_, _, err) = output(folder.path(), &["run", "s.yaml", "go"]);
+    assert!(err.contains("expected an agent file beside a message, got a scenario"), "{err}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The money of a run.
+//! The tokens and the money of a run.
 
 use runstate::termination::{FinalReason, StoppedReason};
 use runstate::turn::Turn;
@@ -7,24 +7,28 @@ use runstate_agent::{EndedStep, Phase, PhaseContext, Phases, Plugin, PluginError
 
 use super::file::{AgentFile, PriceFile};
 
-/// Stops a run that has spent its money, and a run whose model reports no tokens. Of a model with fallbacks the highest
-/// price counts, since a run does not know which one answered.
+/// Stops a run that has spent its money, and a run with a limit of tokens or money whose model reports no tokens. Of a model
+/// with fallbacks the highest price counts, since a run does not know which one answered.
 #[derive(Debug)]
-pub(super) struct Money {
-    limit: u64,
+pub(super) struct Budget {
+    /// None: a limit of tokens alone, which a stop condition compares.
+    limit: Option<u64>,
     price: PriceFile,
 }
 
-impl Money {
+impl Budget {
     pub(super) fn of(file: &AgentFile) -> Option<Self> {
-        let limit = file.limits.money?;
+        let limit = file.limits.money;
+        if limit.is_none() && file.limits.tokens.is_none() {
+            return None;
+        }
         let models = [&file.model].into_iter().chain(&file.fallbacks);
         let prices = models.filter_map(|model| file.prices.get(&model.name));
         let highest = |all: PriceFile, one: &PriceFile| PriceFile {
             input: all.input.max(one.input),
             output: all.output.max(one.output),
         };
-        Some(Money { limit, price: prices.fold(PriceFile { input: 0, output: 0 }, highest) })
+        Some(Budget { limit, price: prices.fold(PriceFile { input: 0, output: 0 }, highest) })
     }
 
     /// The cost of tokens, in millionths of a unit, rounded up.
@@ -41,9 +45,9 @@ fn stopped(code: &str, detail: &str) -> Option<FinalReason> {
 }
 
 #[async_trait]
-impl Plugin for Money {
+impl Plugin for Budget {
     fn name(&self) -> &str {
-        "money"
+        "budget"
     }
 
     fn phases(&self) -> Phases {
@@ -56,8 +60,9 @@ impl Plugin for Money {
         _turn: &mut Turn,
         usage: &Usage,
     ) -> Result<(), PluginError> {
-        if usage.total() == 0
-            && let Some(reason) = stopped("money_unknown", "the model reported no tokens")
+        // An answer without a token that was read, or without one that was written, is one that was not counted.
+        if (usage.input_tokens == 0 || usage.output_tokens == 0)
+            && let Some(reason) = stopped("tokens_unknown", "the model reported no tokens")
         {
             cx.end_run(reason);
         }
@@ -66,10 +71,8 @@ impl Plugin for Money {
 
     fn stops(&self, step: &EndedStep<'_>) -> Option<FinalReason> {
         let spent = self.cost(step.counters().usage());
-        if spent < self.limit || step.ends_naturally() {
-            return None;
-        }
-        stopped("money_budget", &format!("{spent} of {}", self.limit))
+        let limit = self.limit.filter(|limit| spent >= *limit && !step.ends_naturally())?;
+        stopped("money_budget", &format!("{spent} of {limit}"))
     }
 }
 
@@ -79,7 +82,7 @@ mod tests {
 
     #[test]
     fn cost_is_rounded_up_and_does_not_overflow() {
-        let money = Money { limit: 1, price: PriceFile { input: 1, output: 3_000 } };
+        let money = Budget { limit: Some(1), price: PriceFile { input: 1, output: 3_000 } };
         let usage = |input_tokens, output_tokens| Usage { input_tokens, output_tokens };
         assert_eq!(money.cost(usage(0, 0)), 0);
         assert_eq!(money.cost(usage(1, 0)), 1);

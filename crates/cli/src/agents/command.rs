@@ -35,6 +35,8 @@ pub(super) struct CommandTool {
     folder: PathBuf,
     timeout: Duration,
     max_output: usize,
+    /// The variables with the keys of the models.
+    withheld: Vec<String>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -105,7 +107,15 @@ impl CommandTool {
             spec = spec.repeatable();
         }
         let folder = from.base.join(file.folder.as_deref().unwrap_or(std::path::Path::new(".")));
-        Ok(CommandTool { spec, command, folder, timeout, max_output: file.max_output.unwrap_or(MAX_OUTPUT) })
+        let models = [&from.file.model].into_iter().chain(&from.file.fallbacks);
+        Ok(CommandTool {
+            spec,
+            command,
+            folder,
+            timeout,
+            max_output: file.max_output.unwrap_or(MAX_OUTPUT),
+            withheld: models.filter_map(|model| model.key_env.clone()).collect(),
+        })
     }
 
     /// The arguments of the process.
@@ -148,7 +158,8 @@ impl CommandTool {
     async fn execute(&self, arguments: &Value, key: &str) -> Result<ToolResult, String> {
         let filled = self.filled(arguments)?;
         let (program, rest) = filled.split_first().ok_or("the command names no program")?;
-        let passed = PASSED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        let passed = PASSED.iter().filter(|name| !self.withheld.iter().any(|key| key == *name));
+        let passed = passed.filter_map(|name| Some((*name, std::env::var_os(name)?)));
         let passed: BTreeMap<_, _> = passed.collect();
         let mut command = Command::new(program);
         command.args(rest).current_dir(&self.folder).env_clear().envs(passed);
@@ -302,6 +313,7 @@ mod tests {
             folder: ".".into(),
             timeout: Duration::from_secs(20),
             max_output: 8,
+            withheld: vec!["USER".to_owned()],
         }
     }
 
@@ -382,6 +394,7 @@ mod tests {
             panic!("env printed nothing");
         };
         let names: BTreeSet<&str> = env.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+        assert!(!names.contains("USER"), "{names:?}");
         let known = PASSED.into_iter().chain(["RUNSTATE_IDEMPOTENCY_KEY", "PWD"]);
         assert_eq!(names.difference(&known.collect()).collect::<Vec<_>>(), Vec::<&&str>::new());
     }

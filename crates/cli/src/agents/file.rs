@@ -266,6 +266,15 @@ fn check(file: &AgentFile) -> Result<(), String> {
             return Err(format!("the model {name:?} has key_env and key_file, expected one of them"));
         }
         address(model)?;
+        let is_secret = |field: &&String| {
+            let field = field.to_ascii_lowercase().replace(['-', '_'], "");
+            ["apikey", "authorization", "password", "secret"].iter().any(|word| field.contains(word))
+        };
+        if let Some(field) = model.parameters.keys().find(is_secret) {
+            return Err(format!(
+                "the model {name:?}: parameters.{field} would be stored with each run; write key_env or key_file"
+            ));
+        }
         let is_variable = |text: &String| {
             text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 && !text.starts_with(|c: char| c.is_ascii_digit())

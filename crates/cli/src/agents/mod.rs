@@ -64,8 +64,8 @@ impl FromFile {
             .clock(runstate_runtime::clock::unix_clock())
             .plugin(approvals)
             .tools(tools);
-        if let Some(money) = budget::Money::of(file) {
-            agent = agent.plugin(money);
+        if let Some(budget) = budget::Budget::of(file) {
+            agent = agent.plugin(budget);
         }
         if let Some(system) = &file.system {
             agent = agent.system(system.as_str());

@@ -1,6 +1,5 @@
 //! The model of an agent file.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,9 +10,13 @@ use runstate_stream::{RetryPolicy, Session};
 use super::file::{AgentFile, FromFile, ModelFile};
 use crate::command::time;
 use crate::failure::Failure;
+use crate::input;
 
 /// The longest silence of a server, unless the file has another one.
 const SILENCE: Duration = Duration::from_secs(120);
+
+/// The largest file of a key, in bytes.
+const MOST_OF_A_KEY: u64 = 64 << 10;
 
 /// The longest time of one answer.
 const WHOLE: Duration = Duration::from_secs(3600);
@@ -68,9 +71,10 @@ fn key(from: &FromFile, model: &ModelFile) -> Result<Option<String>, Failure> {
     }
     let Some(file) = &model.key_file else { return Ok(None) };
     let path = from.base.join(file);
-    let text = fs::read_to_string(&path)
+    // A pipe and a device are refused.
+    let bytes = input::read(&path, MOST_OF_A_KEY)
         .map_err(|error| Failure::io("read the key of the model in", &path, &error))?;
-    match text.trim() {
+    match String::from_utf8_lossy(&bytes).trim() {
         "" => Err(Failure::new(format!("{}: expected a key, got an empty file", shown(&path)))),
         key => Ok(Some(key.to_owned())),
     }

@@ -107,7 +107,9 @@ impl How {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    if scenario::is_agent_file(&args.scenario) {
+    // A file beside a message is an agent, and its mistakes are those of an agent file.
+    let is_scenario = || args.message.is_some() && scenario::read(&args.scenario).is_ok();
+    if scenario::is_agent_file(&args.scenario) || args.message.is_some() && !is_scenario() {
         return of_agent(args, out);
     }
     if args.message.is_some() {

@@ -71,6 +71,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let opened = if args.once { args.place.open(Missing::Make)? } else { args.place.open_waiting()? };
     let clock = unix_clock();
+    if let Some(folder) = args.agents.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::new(format!("--agents: {} is no folder", folder.display())));
+    }
     let agents = args.agents.clone().map_or(AgentFiles::None, AgentFiles::Folder);
     let host = RunExecutor::new(clock, opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()))
         .with_agents(agents);
