@@ -8,6 +8,7 @@ use runstate_service::{DecodedCall, Decoder, TxRequest, Units};
 
 use crate::address::parse;
 use crate::chain::EvmChain;
+use crate::value;
 
 sol! {
     interface Token {
@@ -56,7 +57,7 @@ fn exactly<C: SolCall>(data: &[u8]) -> Option<C> {
 
 /// Reads the call data of a transaction.
 pub(crate) fn decode(tx: &TxRequest) -> Option<DecodedCall> {
-    let data = hex::decode(tx.data.strip_prefix("0x")?).ok()?;
+    let data = hex::decode(value::digits(&tx.data)?).ok()?;
     if let Some(Token::transferCall { to, amount }) = exactly(&data) {
         return Some(DecodedCall::Transfer { recipient: to.to_string(), amount: units(amount)? });
     }

@@ -2,6 +2,8 @@
 
 use alloy_primitives::Address;
 
+use crate::value;
+
 /// The error for a text that is no address of an EVM chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -48,7 +50,8 @@ pub fn check_address(text: &str) -> Result<(), AddressError> {
 /// Reads an address, as [`check_address`].
 pub(crate) fn parse(text: &str) -> Result<Address, AddressError> {
     let got = || text.chars().take(80).collect();
-    let digits = text.strip_prefix("0x").ok_or_else(|| AddressError::Form { got: got() })?;
+    // The reader of the library takes a second prefix for a part of the first one.
+    let digits = value::digits(text).ok_or_else(|| AddressError::Form { got: got() })?;
     let address: Address = digits.parse().map_err(|_| AddressError::Form { got: got() })?;
     let has = |case: fn(&u8) -> bool| digits.as_bytes().iter().any(case);
     let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);

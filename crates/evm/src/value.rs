@@ -20,14 +20,19 @@ fn other(value: Option<&Value>, name: &str, expected: &str) -> String {
     format!("{name} is {}, expected {expected}", kind(value))
 }
 
-fn digits(value: Option<&Value>) -> Option<&str> {
-    let digits = value?.as_str()?.strip_prefix("0x")?;
+/// The hexadecimal digits behind exactly one prefix.
+pub(crate) fn digits(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix("0x")?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(digits)
+}
+
+fn digits_of(value: Option<&Value>) -> Option<&str> {
+    digits(value?.as_str()?)
 }
 
 /// A quantity of up to 256 bits.
 pub(crate) fn quantity(value: Option<&Value>, name: &str) -> Result<U256, String> {
-    let digits = digits(value).filter(|digits| (1..=64).contains(&digits.len()));
+    let digits = digits_of(value).filter(|digits| (1..=64).contains(&digits.len()));
     let number = digits.and_then(|digits| U256::from_str_radix(digits, 16).ok());
     number.ok_or_else(|| other(value, name, "0x and 1 to 64 hexadecimal digits"))
 }
@@ -40,7 +45,7 @@ pub(crate) fn number(value: Option<&Value>, name: &str) -> Result<u64, String> {
 
 /// Bytes of any length.
 pub(crate) fn bytes(value: Option<&Value>, name: &str) -> Result<Vec<u8>, String> {
-    let bytes = digits(value).and_then(|digits| hex::decode(digits).ok());
+    let bytes = digits_of(value).and_then(|digits| hex::decode(digits).ok());
     bytes.ok_or_else(|| other(value, name, "0x and pairs of hexadecimal digits"))
 }
 

@@ -62,6 +62,7 @@ fn other_call_data_is_not_read() {
         "0xa9059cbb".into(),
         "0xzz".into(),
         transfer.trim_start_matches("0x").into(),
+        format!("0x{transfer}"),
         format!("{transfer}00"),
         format!("{transfer}{}", "0".repeat(64)),
         format!("{swapped}00"),
