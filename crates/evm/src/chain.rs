@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::abi;
 use crate::address::parse;
 use crate::options::{EvmError, EvmOptions, Router};
-use crate::rpc::{PORT, REVERTS, Rpc, RpcError};
+use crate::rpc::{PORT, Rpc, RpcError};
 use crate::value;
 
 /// The number of tokens that are read at a time. Providers limit the requests of a client.
@@ -169,11 +169,8 @@ impl EvmChain {
         token: &Token,
         owner: Address,
     ) -> Result<(TokenBalance, Option<Allowance>), PortError> {
-        let named = |error: RpcError| match error {
-            RpcError::Answer(reason) => RpcError::Answer(format!("the token {symbol}: {reason}")),
-            RpcError::Node { code, message, data } => {
-                RpcError::Node { code, message: format!("the token {symbol}: {message}"), data }
-            }
+        let named = |error: RpcError| match PortError::from(error) {
+            PortError::Refused { reason, .. } => refused(format!("the token {symbol}: {reason}")),
             other => other,
         };
         let address =
@@ -189,8 +186,8 @@ impl EvmChain {
                 )));
             }
             Ok(_) => {}
-            Err(RpcError::Node { code, .. }) if REVERTS.contains(&code) => {}
-            Err(error) => return Err(named(error).into()),
+            Err(error) if error.is_revert() => {}
+            Err(error) => return Err(named(error)),
         }
         let allowance = match &self.inner.router {
             None => None,

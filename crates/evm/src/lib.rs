@@ -14,7 +14,9 @@
 //! | receipts | `eth_chainId`, `eth_getTransactionReceipt`, `eth_getTransactionByHash` |
 //!
 //! The node is foreign. Each request has a time limit, each answer a size limit. Redirects are refused, and so is an answer of
-//! another form, to another request or of another chain. No error has the URL of the node or a part of it that may be a key.
+//! another form, to another request or of another chain. No error has the URL of the node, or a
+//! text of the node: providers repeat parts of the URL in their texts. An error has the code of the node, and a phrase from a
+//! fixed list where the text has it. The reason of a revert is a text of the contract.
 
 mod abi;
 mod address;

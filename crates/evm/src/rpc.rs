@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use alloy_sol_types::decode_revert_reason;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -27,12 +28,29 @@ use crate::value;
 pub(crate) const PORT: &str = "the chain";
 
 /// The codes for a call that cannot succeed: of geth, of other nodes, and of EIP-1474.
-pub(crate) const REVERTS: [i64; 4] = [3, -32_000, -32_003, -32_015];
+const REVERTS: [i64; 4] = [3, -32_000, -32_003, -32_015];
 
-/// The longest text of a node in an error, in characters.
+/// The begin of a message with the reason of a contract.
+const REVERTED: &str = "execution reverted";
+
+/// The longest text of a contract in an error, in characters.
 const MAX_TEXT: usize = 200;
 
-/// The error of a request. Texts of the node are without the secrets of its URL.
+/// Phrases in messages of nodes. An error has the phrase from here, and not the message.
+const PHRASES: [&str; 10] = [
+    REVERTED,
+    "insufficient funds",
+    "out of gas",
+    "intrinsic gas too low",
+    "header not found",
+    "missing trie node",
+    "execution timeout",
+    "execution aborted",
+    "rate limit",
+    "too many requests",
+];
+
+/// The error of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum RpcError {
     /// The node cannot be reached.
@@ -41,8 +59,40 @@ pub(crate) enum RpcError {
     TimedOut(Duration),
     /// The answer cannot be used.
     Answer(String),
-    /// The node answers with an error.
-    Node { code: i64, message: String, data: Vec<u8> },
+    /// The node answers with an error. No other error has its message: providers repeat parts of the URL in such texts.
+    Node { method: &'static str, code: i64, message: String, data: Vec<u8> },
+}
+
+impl RpcError {
+    /// Whether the call cannot succeed.
+    pub(crate) fn is_revert(&self) -> bool {
+        matches!(self, RpcError::Node { code, .. } if REVERTS.contains(code))
+    }
+
+    /// The reason of a call that cannot succeed. None for another error.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let RpcError::Node { message, data, .. } = self else { return None };
+        self.is_revert().then(|| reason(data, message))
+    }
+}
+
+/// Whether a message has the reason of a contract.
+fn is_reverted(message: &str) -> bool {
+    message.get(..REVERTED.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(REVERTED))
+}
+
+/// The phrase of a node's message, in words of this program.
+fn phrase(message: &str) -> Option<&'static str> {
+    let message = message.to_ascii_lowercase();
+    PHRASES.into_iter().find(|phrase| message.contains(phrase))
+}
+
+/// The reason of a revert: the text of the contract, or a phrase. It is short and on one line.
+pub(crate) fn reason(data: &[u8], message: &str) -> String {
+    let decoded = if data.is_empty() { None } else { decode_revert_reason(data) };
+    let of_contract = decoded.or_else(|| is_reverted(message).then(|| message.to_owned()));
+    let text = of_contract.unwrap_or_else(|| phrase(message).unwrap_or("without a reason").to_owned());
+    text.chars().take(MAX_TEXT).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 impl From<RpcError> for PortError {
@@ -54,8 +104,10 @@ impl From<RpcError> for PortError {
                 limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
             },
             RpcError::Answer(reason) => PortError::Refused { port: PORT, reason },
-            RpcError::Node { code, message, .. } => {
-                PortError::Refused { port: PORT, reason: format!("{message} (code {code})") }
+            RpcError::Node { method, code, message, .. } => {
+                let phrase = phrase(&message).map(|phrase| format!(", {phrase}")).unwrap_or_default();
+                let reason = format!("{method}: got the error {code}{phrase}");
+                PortError::Refused { port: PORT, reason }
             }
         }
     }
@@ -94,10 +146,8 @@ impl Rpc {
         let (status, body) = exchange.await.map_err(|_| RpcError::TimedOut(self.request_limit))??;
         let code = status.as_u16();
         // Some nodes have an error of JSON-RPC under another status than 200.
-        match self.read(&body, id) {
-            Err(RpcError::Node { code, message, data }) => {
-                Err(RpcError::Node { code, message: format!("{method}: {message}"), data })
-            }
+        match read(&body, id, method) {
+            Err(error @ RpcError::Node { .. }) => Err(error),
             _ if status.is_redirection() => Err(RpcError::Answer(format!(
                 "{method}: got the status {code}, which is a redirect; expected the URL of the node itself"
             ))),
@@ -132,36 +182,30 @@ impl Rpc {
             Err(error) => Err(failed(&*error, "the connection ended")),
         }
     }
+}
 
-    fn read(&self, body: &[u8], id: u64) -> Result<Value, RpcError> {
-        let answer = |reason: &str| Err(RpcError::Answer(reason.to_owned()));
-        let Ok(Value::Object(mut members)) = serde_json::from_slice(body) else {
-            return answer("the answer is no JSON object; expected one of JSON-RPC 2.0");
+fn read(body: &[u8], id: u64, method: &'static str) -> Result<Value, RpcError> {
+    let answer = |reason: &str| Err(RpcError::Answer(reason.to_owned()));
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(body) else {
+        return answer("the answer is no JSON object; expected one of JSON-RPC 2.0");
+    };
+    if members.get("jsonrpc") != Some(&json!("2.0")) {
+        return answer("the answer is not of JSON-RPC 2.0");
+    }
+    // The id of an error may be null, if the node could not read the request.
+    if let Some(error) = members.get("error").filter(|error| !error.is_null()) {
+        let code = error.get("code").and_then(Value::as_i64);
+        let message = error.get("message").and_then(Value::as_str);
+        let (Some(code), Some(message)) = (code, message) else {
+            return answer("the error of the answer has no code and message");
         };
-        if members.get("jsonrpc") != Some(&json!("2.0")) {
-            return answer("the answer is not of JSON-RPC 2.0");
-        }
-        // The id of an error may be null, if the node could not read the request.
-        if let Some(error) = members.get("error").filter(|error| !error.is_null()) {
-            let code = error.get("code").and_then(Value::as_i64);
-            let message = error.get("message").and_then(Value::as_str);
-            let (Some(code), Some(message)) = (code, message) else {
-                return answer("the error of the answer has no code and message");
-            };
-            let data = value::bytes(error.get("data"), "data").unwrap_or_default();
-            return Err(RpcError::Node { code, message: self.clean(message), data });
-        }
-        if members.get("id") != Some(&json!(id)) {
-            return answer("the answer is one to another request: its id differs");
-        }
-        members.remove("result").map_or_else(|| answer("the answer has neither result nor error"), Ok)
+        let data = value::bytes(error.get("data"), "data").unwrap_or_default();
+        return Err(RpcError::Node { method, code, message: message.to_owned(), data });
     }
-
-    /// A text of the node for an error: short, on one line, and without a secret of the URL.
-    pub(crate) fn clean(&self, text: &str) -> String {
-        let text = self.url.without_secrets(text);
-        text.chars().take(MAX_TEXT).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    if members.get("id") != Some(&json!(id)) {
+        return answer("the answer is one to another request: its id differs");
     }
+    members.remove("result").map_or_else(|| answer("the answer has neither result nor error"), Ok)
 }
 
 /// The reason of a failed exchange. Texts of the client may have the URL, so none of them is used.

@@ -1,7 +1,7 @@
 //! The simulator: `eth_simulateV1` where the node has it, else `eth_call` for each transaction.
 
 use alloy_primitives::Address;
-use alloy_sol_types::{SolCall, decode_revert_reason};
+use alloy_sol_types::SolCall;
 use async_trait::async_trait;
 use runstate_service::{Chain, DecodedCall, PortError, Simulator, TxRequest, TxResult, Units};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::abi;
 use crate::address::parse;
 use crate::chain::{EvmChain, member, refused};
-use crate::rpc::{REVERTS, RpcError};
+use crate::rpc::{RpcError, reason};
 use crate::value;
 
 /// The codes of a node that has no such method: of JSON-RPC, and of EIP-1474.
@@ -30,22 +30,18 @@ impl Simulator for EvmChain {
             Ok(results) => Ok(results),
             Err(RpcError::Node { code, .. }) if NO_METHOD.contains(&code) => self.one_by_one(&read).await,
             // Some nodes refuse the whole sequence. It cannot succeed; no one of them says which transaction is the cause.
-            Err(RpcError::Node { code, message, data }) if REVERTS.contains(&code) => {
-                let reason = self.reason(&data, &message);
-                Ok(txs.iter().map(|_| TxResult::reverted(format!("the sequence fails: {reason}"))).collect())
-            }
-            Err(error) => Err(error.into()),
+            Err(error) => match error.reason() {
+                Some(reason) => {
+                    let fails = || TxResult::reverted(format!("the sequence fails: {reason}"));
+                    Ok(txs.iter().map(|_| fails()).collect())
+                }
+                None => Err(error.into()),
+            },
         }
     }
 }
 
 impl EvmChain {
-    /// The reason of a revert. It is a text of the contract.
-    fn reason(&self, data: &[u8], message: &str) -> String {
-        let reason = decode_revert_reason(data).filter(|_| !data.is_empty());
-        self.inner.rpc.clean(reason.as_deref().unwrap_or(message))
-    }
-
     /// Simulates the transactions in one block, each after the effects of the earlier ones.
     async fn in_order(&self, read: &[Read<'_>]) -> Result<Vec<TxResult>, RpcError> {
         let calls: Vec<Value> = read.iter().map(|Read { tx, .. }| call_of(tx, "input")).collect();
@@ -65,7 +61,7 @@ impl EvmChain {
             let error = member(call, "error").and_then(|error| error.get("message")).and_then(Value::as_str);
             Ok(match status {
                 1 => ended(&read.call, &data),
-                _ => TxResult::reverted(self.reason(&data, error.unwrap_or("without a reason"))),
+                _ => TxResult::reverted(reason(&data, error.unwrap_or_default())),
             })
         });
         let results: Result<_, String> = results.collect();
@@ -86,10 +82,10 @@ impl EvmChain {
                     Ok(answer) => {
                         ended(&one.call, &value::bytes(Some(&answer), "the returned data").map_err(refused)?)
                     }
-                    Err(RpcError::Node { code, message, data }) if REVERTS.contains(&code) => {
-                        TxResult::reverted(self.reason(&data, &message))
-                    }
-                    Err(error) => return Err(error.into()),
+                    Err(error) => match error.reason() {
+                        Some(reason) => TxResult::reverted(reason),
+                        None => return Err(error.into()),
+                    },
                 },
             );
         }

@@ -63,13 +63,26 @@ fn answers_of_another_form_are_refused() {
                 raw("302 Found", "location: http://127.0.0.1:1/hidden\r\n"),
                 "got the status 302, which is a redirect",
             ),
-            (reverted(-32_000, "bad key hidden-key\nof hidden-path"), "bad key … of … (code -32000)"),
+            (reverted(-32_000, "bad key hidden-key"), "eth_chainId: got the error -32000"),
+            (reverted(-32_005, "Rate Limit of hidden-key"), "eth_chainId: got the error -32005, rate limit"),
         ];
         for (reply, expected) in rows {
             let shown = format!("{reply:?}").chars().take(120).collect::<String>();
             let error = error_of(reply).await;
             assert!(matches!(error, PortError::Refused { .. }), "{shown}: {error:?}");
             assert!(error.to_string().contains(expected), "{shown}: {error}");
+        }
+    });
+}
+
+#[test]
+fn error_has_no_text_of_the_node() {
+    block_on(async {
+        // A password in base64, a decoded part of a path, a short part, a host, and a query of one digit.
+        for echo in ["dXNlcjpoaWRkZW4td29yZA==", "a key", "v3", "key.node.example", "1"] {
+            let error = error_of(reverted(-32_000, echo)).await;
+            assert_eq!(error.to_string(), "the chain refuses: eth_chainId: got the error -32000");
+            assert!(!format!("{error:?}").contains(&format!("{echo:?}")), "{error:?}");
         }
     });
 }
@@ -149,7 +162,7 @@ fn error_under_another_status_is_read() {
             "HTTP/1.1 429 Too Many Requests\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
         );
         let error = error_of(Reply::Raw(head + &body)).await;
-        assert_eq!(error.to_string(), "the chain refuses: eth_chainId: slower (code -32005)");
+        assert_eq!(error.to_string(), "the chain refuses: eth_chainId: got the error -32005");
     });
 }
 
@@ -163,7 +176,7 @@ fn urls_that_cannot_be_used_are_refused_without_the_url() {
         ("file:///hidden-path", "expected one like"),
         ("http:///hidden-path", "expected one like"),
         ("http://user:hidden@/hidden-path", "expected one like"),
-        ("http://node.example/hidden-path", "expected https"),
+        ("http://node.example/hidden-path", "could read the key and change the answers; expected https"),
         ("http://127.0.0.1.node.example/hidden-path", "expected https"),
     ];
     for (url, expected) in rows {

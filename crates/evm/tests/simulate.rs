@@ -66,7 +66,10 @@ fn reverts_have_the_reason_of_the_contract() {
         let reverted_by = results(&node, &[exchange()]).await;
         assert!(reverted_by[0].error.as_deref().unwrap().contains("too late"), "{reverted_by:?}");
         let node = simulating(block(json!([fails("0x".into())]))).await;
-        assert_eq!(results(&node, &[exchange()]).await, [TxResult::reverted("no")]);
+        assert_eq!(results(&node, &[exchange()]).await, [TxResult::reverted("without a reason")]);
+        let gas = json!({ "status": "0x0", "returnData": "0x", "error": { "code": -32_015, "message": "Out of gas" } });
+        let node = simulating(block(json!([gas]))).await;
+        assert_eq!(results(&node, &[exchange()]).await, [TxResult::reverted("out of gas")]);
         let zero = json!({ "status": "0x1", "returnData": word(0) });
         let node = simulating(block(json!([zero]))).await;
         assert_eq!(
@@ -82,7 +85,7 @@ fn reverts_have_the_reason_of_the_contract() {
         );
         let node = simulating(reverted(-32_003, "insufficient funds")).await;
         let all = results(&node, &[approve(), exchange()]).await;
-        assert!(all.iter().all(|result| !result.ok), "{all:?}");
+        assert_eq!(all, [0; 2].map(|_| TxResult::reverted("the sequence fails: insufficient funds")));
     });
 }
 
