@@ -27,8 +27,11 @@ use crate::value;
 /// The name of the port in errors.
 pub(crate) const PORT: &str = "the chain";
 
+/// The code of geth for a call that a contract reverts.
+const REVERT: i64 = 3;
+
 /// The codes for a call that cannot succeed: of geth, of other nodes, and of EIP-1474.
-const REVERTS: [i64; 4] = [3, -32_000, -32_003, -32_015];
+const FINAL: [i64; 3] = [-32_000, -32_003, -32_015];
 
 /// The begin of a message with the reason of a contract.
 const REVERTED: &str = "execution reverted";
@@ -64,15 +67,15 @@ pub(crate) enum RpcError {
 }
 
 impl RpcError {
-    /// Whether the call cannot succeed.
+    /// Whether a contract reverted the call.
     pub(crate) fn is_revert(&self) -> bool {
-        matches!(self, RpcError::Node { code, .. } if REVERTS.contains(code))
+        matches!(self, RpcError::Node { code, message, .. } if *code == REVERT || is_reverted(message))
     }
 
     /// The reason of a call that cannot succeed. None for another error.
     pub(crate) fn reason(&self) -> Option<String> {
-        let RpcError::Node { message, data, .. } = self else { return None };
-        self.is_revert().then(|| reason(data, message))
+        let RpcError::Node { code, message, data, .. } = self else { return None };
+        (self.is_revert() || FINAL.contains(code)).then(|| reason(data, message))
     }
 }
 

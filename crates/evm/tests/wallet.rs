@@ -83,13 +83,22 @@ fn token_with_other_decimals_is_refused() {
         let node = answering(decimalsCall::SELECTOR, Reply::Result(word(18))).await;
         assert!(said(&node).await.contains("the token USDC has 18 decimals, configured are 6"));
         // The function is optional.
-        let node = answering(decimalsCall::SELECTOR, reverted(3, "execution reverted")).await;
-        assert!(node.chain().snapshot(&chain(), WALLET).await.is_ok());
-        for reply in
-            [Reply::Result(json!("0x")), Reply::Result(word(300)), reverted(-32_005, "too many requests")]
-        {
+        for reply in [reverted(3, "no"), reverted(-32_000, "Execution reverted: no such function")] {
             let node = answering(decimalsCall::SELECTOR, reply).await;
-            assert!(said(&node).await.contains("the token USDC"));
+            assert!(node.chain().snapshot(&chain(), WALLET).await.is_ok());
+        }
+        let others = [
+            Reply::Result(json!("0x")),
+            Reply::Result(word(300)),
+            reverted(-32_005, "too many requests"),
+            reverted(-32_000, "header not found"),
+            reverted(-32_000, "missing trie node"),
+            reverted(-32_003, "rejected"),
+        ];
+        for reply in others {
+            let node = answering(decimalsCall::SELECTOR, reply.clone()).await;
+            let said = node.chain().snapshot(&chain(), WALLET).await.map_err(|error| error.to_string());
+            assert!(said.as_ref().is_err_and(|said| said.contains("the token USDC")), "{reply:?}: {said:?}");
         }
     });
 }
