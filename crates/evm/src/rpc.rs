@@ -30,8 +30,12 @@ pub(crate) const PORT: &str = "the chain";
 /// The code of geth for a call that a contract reverts.
 const REVERT: i64 = 3;
 
-/// The codes for a call that cannot succeed: of geth, of other nodes, and of EIP-1474.
-const FINAL: [i64; 3] = [-32_000, -32_003, -32_015];
+/// The code of geth for an error without one of its own. Many of them pass, such as `header not found`.
+const GENERAL: i64 = -32_000;
+
+/// The codes for a call that cannot succeed: of EIP-1474, of other nodes, and of `eth_simulateV1` for a transaction with too
+/// little gas or for a wallet with too little of the native currency.
+const FINAL: [i64; 4] = [-32_003, -32_015, -38_013, -38_014];
 
 /// The begin of a message with the reason of a contract.
 const REVERTED: &str = "execution reverted";
@@ -72,10 +76,14 @@ impl RpcError {
         matches!(self, RpcError::Node { code, message, .. } if *code == REVERT || is_reverted(message))
     }
 
-    /// The reason of a call that cannot succeed. None for another error.
+    /// The reason of a call that cannot succeed on the newest block. None for an error that may pass.
     pub(crate) fn reason(&self) -> Option<String> {
         let RpcError::Node { code, message, data, .. } = self else { return None };
-        (self.is_revert() || FINAL.contains(code)).then(|| reason(data, message))
+        let has = |phrase: &str| message.to_ascii_lowercase().contains(phrase);
+        let is_final = self.is_revert()
+            || FINAL.contains(code)
+            || *code == GENERAL && (has("revert") || has("insufficient funds"));
+        is_final.then(|| reason(data, message))
     }
 }
 

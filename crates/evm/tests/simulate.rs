@@ -1,7 +1,7 @@
 //! The simulator, with and without a node that simulates sequences.
 
 use alloy_primitives::{U256, hex};
-use runstate_service::{CheckStatus, DecisionAction, Simulator, TxRequest, TxResult, Units};
+use runstate_service::{CheckStatus, DecisionAction, PortError, Simulator, TxRequest, TxResult, Units};
 use serde_json::{Value, json};
 
 use super::compile::{pass, send, swap};
@@ -151,6 +151,52 @@ fn reverts_of_single_calls_block() {
             node.chain().simulate(&chain(), &[transfer(USDC, 1)]).await.is_err(),
             "it cannot simulate at all"
         );
+    });
+}
+
+/// The simulation of a transfer on a node with that error, in a sequence and alone.
+async fn simulated(code: i64, message: &'static str) -> [Result<Vec<TxResult>, PortError>; 2] {
+    let old = Node::start(move |method, params| match method {
+        "eth_simulateV1" => Some(reverted(-32_601, "Method not found")),
+        "eth_call" if params[0]["from"] != json!(null) => Some(reverted(code, message)),
+        _ => None,
+    });
+    let nodes = [simulating(reverted(code, message)).await, old.await];
+    let txs = [transfer(USDC, 1)];
+    [nodes[0].chain().simulate(&chain(), &txs).await, nodes[1].chain().simulate(&chain(), &txs).await]
+}
+
+#[test]
+fn transactions_that_cannot_succeed_are_reverts() {
+    block_on(async {
+        let rows = [
+            (-38_013, "intrinsic gas too low"),
+            (-38_014, "insufficient funds for gas * price + value"),
+            (-32_000, "VM Exception while processing transaction: revert"),
+            (-32_000, "insufficient funds for transfer"),
+        ];
+        for (code, message) in rows {
+            for results in simulated(code, message).await {
+                assert!(!results.as_ref().unwrap()[0].ok, "{code} {message}: {results:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn errors_that_may_pass_are_no_reverts() {
+    block_on(async {
+        let rows = [
+            (-32_000, "header not found"),
+            (-32_000, "execution timeout"),
+            (-32_005, "limit exceeded"),
+            (-38_026, "too many blocks"),
+        ];
+        for (code, message) in rows {
+            for results in simulated(code, message).await {
+                assert!(matches!(results, Err(PortError::Refused { .. })), "{code} {message}: {results:?}");
+            }
+        }
     });
 }
 
