@@ -31,6 +31,8 @@ mod built {
     use std::process::Stdio;
     use std::thread;
 
+    use serde_json::json;
+
     use super::*;
 
     const USDC: &str = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
@@ -102,14 +104,18 @@ mod built {
     }
 
     /// A node that has the chain with that id. It answers one request.
-    fn node(id: &'static str) -> String {
+    fn node(id: &str) -> String {
+        answering(format!("{{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": \"{id}\"}}"))
+    }
+
+    /// A node with that body for one request.
+    fn answering(body: String) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/hidden", listener.local_addr().unwrap());
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = [0; 4_096];
             assert!(stream.read(&mut request).unwrap() > 0);
-            let body = format!("{{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": \"{id}\"}}");
             let head =
                 format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             stream.write_all((head + &body).as_bytes()).unwrap();
@@ -126,7 +132,7 @@ mod built {
         });
         assert_eq!(code, Some(2), "{said}");
         assert!(
-            said.contains("the node has the chain 1, expected 31337") && !said.contains("hidden"),
+            said.contains("the chain has the id 1, expected 31337") && !said.contains("hidden"),
             "{said}"
         );
     }
@@ -169,6 +175,17 @@ mod built {
         );
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(!folder.path().join("runs.db.chain").exists(), "another chain has no journal");
+
+        let error = json!({ "code": -32_005, "message": "hidden" });
+        for (body, expected) in [
+            (json!({ "jsonrpc": "2.0", "id": 1, "error": error }).to_string(), "got the error -32005"),
+            ("<html>hidden</html>".to_owned(), "the answer is no JSON object"),
+        ] {
+            std::fs::write(folder.path().join("node-url"), answering(body)).unwrap();
+            let lines = starts(folder.path());
+            assert_eq!(lines.len(), 2, "{lines:?}");
+            assert!(lines[0].contains(expected) && !lines[0].contains("hidden"), "{lines:?}");
+        }
 
         std::fs::write(folder.path().join("node-url"), node("0x7a69")).unwrap();
         let lines = starts(folder.path());

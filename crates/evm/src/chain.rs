@@ -121,16 +121,14 @@ impl EvmChain {
     /// Compares the chain's id with that of the node.
     ///
     /// # Errors
-    /// [`PortError::Refused`] for a node of another chain, and for an answer that cannot be used. Another variant for a
-    /// node that cannot be reached.
+    /// [`PortError::OtherChain`] for a node of another chain. Another variant for a node that cannot be reached, or that
+    /// answers with an error or in another form: the same node may answer later.
     pub async fn check(&self) -> Result<(), PortError> {
         let answer = self.inner.rpc.call("eth_chainId", json!([])).await?;
         let got = value::quantity(Some(&answer), "the id of the chain").map_err(refused)?;
         let expected = self.inner.chain.id;
         if got != U256::from(expected) {
-            let reason =
-                format!("the node has the chain {got}, expected {expected}; correct the URL or the id");
-            return Err(refused(reason));
+            return Err(PortError::OtherChain { port: PORT, got: got.to_string(), expected });
         }
         self.inner.is_checked.store(true, Ordering::Relaxed);
         Ok(())

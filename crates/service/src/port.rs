@@ -44,6 +44,16 @@ pub enum PortError {
         /// The reason.
         reason: String,
     },
+    /// The port is of another chain.
+    #[error("{port} has the id {got}, expected {expected}; correct the URL of its node or the id")]
+    OtherChain {
+        /// The port.
+        port: &'static str,
+        /// The id of its chain, in decimal digits. A node may have one that no chain has.
+        got: String,
+        /// The id of the configured chain.
+        expected: u64,
+    },
     /// The port panicked.
     #[error("{port} failed by an error of its program")]
     Panicked {

@@ -108,11 +108,12 @@ pub(super) fn check_targets(policy: &PolicyRules) -> Result<(), Failure> {
     targets.try_for_each(|target| check_address(target).map_err(|error| refused("policy.targets", error)))
 }
 
-/// Refuses a node of another chain. A node that cannot be reached may come back, so it is a warning alone.
+/// Refuses a node of another chain. A node that cannot be reached, or that answers with an error, may answer later, so it is
+/// a warning alone.
 pub(super) async fn check(chain: &EvmChain) -> Result<(), Failure> {
     match chain.check().await {
         Ok(()) => Ok(()),
-        Err(error @ PortError::Refused { .. }) => Err(refused(PLACE, printable(&error.to_string()))),
+        Err(error @ PortError::OtherChain { .. }) => Err(refused(PLACE, printable(&error.to_string()))),
         Err(error) => {
             complain(&printable(&format!("{error}; runs fail until its node answers")));
             Ok(())
