@@ -86,10 +86,21 @@ pub(super) fn open(read: RpcFile, graph: Option<&Path>) -> Result<EvmChain, Fail
 fn url(read: &RpcFile, graph: Option<&Path>) -> Result<String, Failure> {
     match (&read.url, &read.url_env, &read.url_file) {
         (Some(url), None, None) => Ok(url.clone()),
+        (None, Some(name), None) if !is_name(name) => {
+            // The value may be the URL itself, with its key: no error has it.
+            let reason = "got a text that is no name of a variable; expected a letter or `_`, then letters, digits or `_`";
+            Err(refused("chain.rpc.url_env", reason)
+                .with_help("set a variable to the URL, and write the name of the variable"))
+        }
         (None, Some(name), None) => std::env::var(name).map_err(|_| {
             let reason = format_args!("the environment has no text in {name}");
             refused("chain.rpc.url_env", reason).with_help(format!("set {name} to the URL of the node"))
         }),
+        (None, None, Some(file)) if file.to_string_lossy().contains("://") => {
+            let reason = "got a URL, expected the path of a file that has it";
+            Err(refused("chain.rpc.url_file", reason)
+                .with_help("write the URL into a file, and name its path"))
+        }
         (None, None, Some(file)) => {
             let path = graph.map_or_else(|| file.clone(), |graph| graph.with_file_name("").join(file));
             Ok(text_of(&path)?.trim().to_owned())
@@ -100,6 +111,14 @@ fn url(read: &RpcFile, graph: Option<&Path>) -> Result<String, Failure> {
             Err(refused(PLACE, format_args!("got {got} of url, url_env and url_file, expected one")))
         }
     }
+}
+
+/// Whether a text is the name of a variable of the environment.
+fn is_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    text.bytes().all(is_of_name)
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && !text.is_empty()
 }
 
 /// Refuses a contract that no transaction of such a chain can call.
