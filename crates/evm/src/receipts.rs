@@ -2,7 +2,7 @@
 
 use alloy_primitives::{U256, hex};
 use async_trait::async_trait;
-use runstate_service::{PortError, Receipt, Receipts};
+use runstate_service::{PortError, Receipt, Receipts, TxRequest};
 use serde_json::{Value, json};
 
 use crate::abi;
@@ -13,25 +13,29 @@ use crate::value;
 impl Receipts for EvmChain {
     /// The receipt of a transaction, with the transaction itself. None for a transaction that is unknown, not mined,
     /// replaced, or removed by a reorganisation of the chain.
-    async fn receipt(&self, chain_id: u64, hash: &str) -> Result<Option<Receipt>, PortError> {
-        self.is_of(chain_id)?;
+    async fn receipt(&self, hash: &str, approved: &TxRequest) -> Result<Option<Receipt>, PortError> {
+        self.is_of(approved.chain_id)?;
         let Ok(asked) = value::hash(Some(&json!(hash)), "the hash") else {
             // No transaction of this chain has such a hash.
             return Ok(None);
         };
         self.check().await?;
-        let receipt = self.inner.rpc.call("eth_getTransactionReceipt", json!([hash])).await?;
-        let tx = match receipt {
-            Value::Null => return Ok(None),
-            _ => self.inner.rpc.call("eth_getTransactionByHash", json!([hash])).await?,
-        };
-        let Some((read, block)) = read(&asked, &receipt, &tx, chain_id).map_err(refused)? else {
+        let tx = self.inner.rpc.call("eth_getTransactionByHash", json!([hash])).await?;
+        let Some((mut read, mined_in)) = mined(&asked, &tx, approved.chain_id).map_err(refused)? else {
             return Ok(None);
         };
+        // The receipt of another transaction may be too long, and its success does not matter.
+        if read.difference(hash, approved).is_none() {
+            let receipt = self.inner.rpc.call("eth_getTransactionReceipt", json!([hash])).await?;
+            let Some(success) = succeeded(&asked, &receipt, &mined_in).map_err(refused)? else {
+                return Ok(None);
+            };
+            read.success = success;
+        }
         if self.inner.confirmations.get() > 1 {
             let newest = self.inner.rpc.call("eth_blockNumber", json!([])).await?;
             let newest = value::number(Some(&newest), "the number of the block").map_err(refused)?;
-            if newest < block.saturating_add(self.inner.confirmations.get() - 1) {
+            if newest < read.block.saturating_add(self.inner.confirmations.get() - 1) {
                 return Ok(None);
             }
         }
@@ -39,29 +43,23 @@ impl Receipts for EvmChain {
     }
 }
 
-/// Reads a receipt and its transaction. None if the two are of different blocks: the chain was reorganised in between.
-fn read(
-    asked: &[u8; 32],
-    receipt: &Value,
-    tx: &Value,
-    chain_id: u64,
-) -> Result<Option<(Receipt, u64)>, String> {
-    let is_asked = |of: &Value, name: &str| match value::hash(member(of, name), name)? == *asked {
-        true => Ok(()),
-        false => Err(format!("{name} is another one than the request has")),
-    };
-    is_asked(receipt, "transactionHash")?;
+/// Refuses an answer about another transaction than the asked one.
+fn is_asked(asked: &[u8; 32], of: &Value, name: &str) -> Result<(), String> {
+    if value::hash(member(of, name), name)? == *asked {
+        Ok(())
+    } else {
+        Err(format!("{name} is another one than the request has"))
+    }
+}
+
+/// Reads a mined transaction, without its success, and the hash of its block. None for one that is not mined.
+fn mined(asked: &[u8; 32], tx: &Value, chain_id: u64) -> Result<Option<(Receipt, [u8; 32])>, String> {
     if tx.is_null() {
         return Ok(None);
     }
-    is_asked(tx, "hash")?;
-    let mined_in = value::hash(member(receipt, "blockHash"), "blockHash")?;
-    match member(tx, "blockHash") {
-        None => return Ok(None),
-        hash if value::hash(hash, "blockHash")? != mined_in => return Ok(None),
-        _ => {}
-    }
-    let block = value::number(member(receipt, "blockNumber"), "blockNumber")?;
+    is_asked(asked, tx, "hash")?;
+    let Some(mined_in) = member(tx, "blockHash") else { return Ok(None) };
+    let mined_in = value::hash(Some(mined_in), "blockHash")?;
     // Old transactions have no chain of their own: then it is that of the node, which has just been compared.
     let chain_id = match member(tx, "chainId") {
         None => chain_id,
@@ -70,12 +68,8 @@ fn read(
     let value = value::quantity(member(tx, "value"), "value")?;
     let receipt = Receipt {
         hash: hex::encode_prefixed(asked),
-        // A receipt that does not state success is one of a revert.
-        success: match member(receipt, "status") {
-            None => false,
-            status => value::quantity(status, "status")? == U256::from(1),
-        },
-        block,
+        success: false,
+        block: value::number(member(tx, "blockNumber"), "blockNumber")?,
         chain_id,
         from: value::address(member(tx, "from"), "from")?.to_string(),
         // A transaction that creates a contract has no target: it differs from each approved one.
@@ -86,5 +80,22 @@ fn read(
         value: abi::units(value).ok_or_else(|| format!("value is {value}, expected a number of 128 bits"))?,
         data: hex::encode_prefixed(value::bytes(member(tx, "input"), "input")?),
     };
-    Ok(Some((receipt, block)))
+    Ok(Some((receipt, mined_in)))
+}
+
+/// Reads the success of a transaction that was mined in that block. None if the receipt is of another block: the chain was
+/// reorganised in between.
+fn succeeded(asked: &[u8; 32], receipt: &Value, mined_in: &[u8; 32]) -> Result<Option<bool>, String> {
+    if receipt.is_null() {
+        return Ok(None);
+    }
+    is_asked(asked, receipt, "transactionHash")?;
+    if value::hash(member(receipt, "blockHash"), "blockHash")? != *mined_in {
+        return Ok(None);
+    }
+    // A receipt that does not state success is one of a revert.
+    Ok(Some(match member(receipt, "status") {
+        None => false,
+        status => value::quantity(status, "status")? == U256::from(1),
+    }))
 }

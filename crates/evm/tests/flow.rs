@@ -22,10 +22,10 @@ fn run_is_confirmed_by_its_transaction_and_by_no_other() {
             let block = format!("0x{}", "01".repeat(32));
             Some(Reply::Result(match method {
                 "eth_getTransactionReceipt" => json!({
-                    "transactionHash": params[0], "blockHash": block, "blockNumber": "0x5", "status": "0x1",
+                    "transactionHash": params[0], "blockHash": block, "status": "0x1",
                 }),
                 "eth_getTransactionByHash" => json!({
-                    "hash": params[0], "blockHash": block, "from": tx["from"], "to": tx["to"], "value": "0x0",
+                    "hash": params[0], "blockHash": block, "blockNumber": "0x5", "from": tx["from"], "to": tx["to"], "value": "0x0",
                     "input": tx["data"], "chainId": "0x7a69",
                 }),
                 _ => return None,

@@ -19,11 +19,11 @@ fn block_hash() -> String {
 /// The receipt and the transaction of a mined transfer.
 fn mined() -> (Value, Value) {
     let receipt = json!({
-        "transactionHash": hash(), "blockHash": block_hash(), "blockNumber": "0x5", "status": "0x1",
+        "transactionHash": hash(), "blockHash": block_hash(), "status": "0x1",
     });
     let tx = json!({
-        "hash": hash(), "blockHash": block_hash(), "chainId": "0x7a69", "from": WALLET.to_lowercase(), "to": OTHER,
-        "value": "0x7", "input": "0x",
+        "hash": hash(), "blockHash": block_hash(), "blockNumber": "0x5", "chainId": "0x7a69",
+        "from": WALLET.to_lowercase(), "to": OTHER, "value": "0x7", "input": "0x",
     });
     (receipt, tx)
 }
@@ -43,7 +43,7 @@ async fn read_by(
     .await;
     let mut options = node.options();
     options.confirmations = NonZeroU64::new(confirmations).unwrap();
-    EvmChain::new(options).unwrap().receipt(CHAIN, &hash()).await
+    EvmChain::new(options).unwrap().receipt(&hash(), &approved()).await
 }
 
 async fn read(edit: impl FnOnce(&mut Value, &mut Value)) -> Result<Option<Receipt>, PortError> {
@@ -85,6 +85,21 @@ fn mined_transaction_is_compared_with_the_approved_one() {
 }
 
 #[test]
+fn long_receipt_of_another_transaction_is_not_read() {
+    block_on(async {
+        let long = |receipt: &mut Value| receipt["logs"] = json!("f".repeat(2 * 1024 * 1024));
+        let other = read(|receipt, tx| {
+            long(receipt);
+            tx["to"] = json!(WALLET);
+        });
+        let other = other.await.unwrap().unwrap();
+        assert_eq!((other.success, other.difference(&hash(), &approved())), (false, Some("to")));
+        let own = read(|receipt, _| long(receipt)).await.unwrap_err();
+        assert!(own.to_string().ends_with("the answer is longer than 1048576 bytes"), "{own}");
+    });
+}
+
+#[test]
 fn receipt_without_success_is_one_of_a_revert() {
     block_on(async {
         for status in [json!("0x0"), json!("0x2"), json!(null)] {
@@ -108,7 +123,7 @@ fn transaction_that_is_not_mined_has_no_receipt() {
         assert_eq!(read(|_, tx| tx["blockHash"] = elsewhere).await, Ok(None), "mined again in another block");
         let chain = Node::honest().await.chain();
         for odd in ["0x1", "", "0xzz", &"ab".repeat(32)] {
-            assert_eq!(chain.receipt(CHAIN, odd).await, Ok(None), "{odd}");
+            assert_eq!(chain.receipt(odd, &approved()).await, Ok(None), "{odd}");
         }
     });
 }
@@ -116,13 +131,10 @@ fn transaction_that_is_not_mined_has_no_receipt() {
 #[test]
 fn receipt_counts_after_its_confirmations() {
     block_on(async {
-        let older = |receipt: &mut Value, _: &mut Value| receipt["blockNumber"] = json!("0x3");
+        let older = |_: &mut Value, tx: &mut Value| tx["blockNumber"] = json!("0x3");
         assert!(read_by(older, 3).await.unwrap().is_some(), "blocks 3 to 5");
         assert_eq!(read_by(older, 4).await, Ok(None));
-        assert_eq!(
-            read_by(|receipt, _| receipt["blockNumber"] = json!("0xffffffffffffffff"), 9).await,
-            Ok(None)
-        );
+        assert_eq!(read_by(|_, tx| tx["blockNumber"] = json!("0xffffffffffffffff"), 9).await, Ok(None));
     });
 }
 
@@ -134,7 +146,7 @@ fn receipts_of_another_form_are_refused() {
             |receipt, _| receipt["transactionHash"] = json!(format!("0x{}", "cd".repeat(32))),
             |_, tx| tx["hash"] = json!(format!("0x{}", "cd".repeat(32))),
             |receipt, _| receipt["status"] = json!(1),
-            |receipt, _| receipt["blockNumber"] = json!(null),
+            |_, tx| tx["blockNumber"] = json!(null),
             |receipt, _| receipt["blockHash"] = json!("0x01"),
             |_, tx| tx["from"] = json!("0xbeef"),
             |_, tx| tx["to"] = json!(7),
@@ -148,6 +160,7 @@ fn receipts_of_another_form_are_refused() {
             assert!(matches!(read, Err(PortError::Refused { .. })), "edit {place}: {read:?}");
         }
         let chain = Node::honest().await.chain();
-        assert!(chain.receipt(1, &hash()).await.is_err(), "another chain");
+        let elsewhere = TxRequest { chain_id: 1, ..approved() };
+        assert!(chain.receipt(&hash(), &elsewhere).await.is_err(), "another chain");
     });
 }

@@ -192,7 +192,8 @@ pub trait Judge: Send + Sync {
 pub struct Receipt {
     /// The hash.
     pub hash: String,
-    /// Whether the receipt states success.
+    /// Whether the receipt states success. False for a transaction that differs from the approved one, if the port has not
+    /// read its receipt.
     pub success: bool,
     /// The number of the block.
     pub block: u64,
@@ -234,11 +235,12 @@ impl Receipt {
 /// The reader of receipts.
 #[async_trait]
 pub trait Receipts: Send + Sync {
-    /// Reads the receipt of a transaction. None until it is mined.
+    /// Reads the receipt of a transaction that was sent for the approved one. None until it is mined. A transaction that
+    /// [differs](Receipt::difference) needs no success: a port may leave its receipt unread, which could be of any length.
     ///
     /// # Errors
     /// The run stays as it is.
-    async fn receipt(&self, chain_id: u64, hash: &str) -> Result<Option<Receipt>, PortError>;
+    async fn receipt(&self, hash: &str, approved: &TxRequest) -> Result<Option<Receipt>, PortError>;
 }
 
 /// The ports of a graph.

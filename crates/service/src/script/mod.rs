@@ -224,7 +224,7 @@ impl Judge for Port<Value> {
 #[async_trait]
 impl Receipts for Port<Vec<Receipt>> {
     /// The receipt with that hash, of those that the reply lists.
-    async fn receipt(&self, _: u64, hash: &str) -> Result<Option<Receipt>, PortError> {
+    async fn receipt(&self, hash: &str, _: &TxRequest) -> Result<Option<Receipt>, PortError> {
         Ok(self.reply().await?.into_iter().find(|receipt| receipt.hash == hash))
     }
 }

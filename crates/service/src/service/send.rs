@@ -219,7 +219,7 @@ impl Service {
         };
         let approved: TxRequest =
             serde_json::from_value(request.clone()).map_err(|error| unusable(id)(error.into()))?;
-        let call = self.graph.ports.receipts.receipt(approved.chain_id, old);
+        let call = self.graph.ports.receipts.receipt(old, &approved);
         let receipt = within("the chain", self.config().port_limit, call).await?;
         Ok(receipt.is_some_and(|receipt| receipt.difference(old, &approved).is_none()))
     }
@@ -273,7 +273,7 @@ impl Service {
             .collect::<Result<_, _>>()
             .map_err(|error| unusable(&work.id)(error.into()))?;
         let sent = || run.state().tx_hashes().iter().zip(&approved);
-        let calls = sent().map(|(hash, approved)| self.graph.ports.receipts.receipt(approved.chain_id, hash));
+        let calls = sent().map(|(hash, approved)| self.graph.ports.receipts.receipt(hash, approved));
         let receipts = within("the chain", self.config().port_limit, try_join_all(calls)).await?;
         let (mut mismatches, mut reverted) = (Vec::new(), None);
         for ((hash, approved), receipt) in sent().zip(&receipts) {

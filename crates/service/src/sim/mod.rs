@@ -320,8 +320,8 @@ impl Simulator for SimChain {
 
 #[async_trait]
 impl Receipts for SimChain {
-    async fn receipt(&self, chain_id: u64, hash: &str) -> Result<Option<Receipt>, PortError> {
-        Ok(self.reached(chain_id)?.receipts.get(hash).cloned())
+    async fn receipt(&self, hash: &str, approved: &TxRequest) -> Result<Option<Receipt>, PortError> {
+        Ok(self.reached(approved.chain_id)?.receipts.get(hash).cloned())
     }
 }
 
