@@ -79,6 +79,8 @@ fn mined(asked: &[u8; 32], tx: &Value, chain_id: u64) -> Result<Option<(Receipt,
         },
         value: abi::units(value).ok_or_else(|| format!("value is {value}, expected a number of 128 bits"))?,
         data: hex::encode_prefixed(value::bytes(member(tx, "input"), "input")?),
+        // A member of another form is no empty list.
+        delegates: member(tx, "authorizationList").is_some_and(|list| *list != json!([])),
     };
     Ok(Some((receipt, mined_in)))
 }

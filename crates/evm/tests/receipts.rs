@@ -67,7 +67,11 @@ fn mined_transaction_is_compared_with_the_approved_one() {
         let receipt = read(|_, _| {}).await.unwrap().unwrap();
         assert!(receipt.success && receipt.block == 5);
         assert_eq!(receipt.difference(&hash(), &approved()), None);
-        let others: [(&str, Value, &str); 6] = [
+        let empty = read(|_, tx| tx["authorizationList"] = json!([])).await.unwrap().unwrap();
+        assert_eq!(empty.difference(&hash(), &approved()), None);
+        let others: [(&str, Value, &str); 8] = [
+            ("authorizationList", json!([{ "chainId": "0x7a69", "address": OTHER }]), "authorizations"),
+            ("authorizationList", json!({}), "authorizations"),
             ("from", json!(OTHER), "from"),
             ("to", json!(WALLET), "to"),
             ("to", json!(null), "to"),

@@ -207,6 +207,10 @@ pub struct Receipt {
     pub value: Units,
     /// The call data, in hexadecimal with `0x`.
     pub data: String,
+    /// Whether the transaction has a list of authorizations (EIP-7702), by which accounts get code. It differs from each
+    /// approved transaction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub delegates: bool,
 }
 
 impl Receipt {
@@ -226,6 +230,8 @@ impl Receipt {
             Some("value")
         } else if !same(&self.data, &approved.data) {
             Some("data")
+        } else if self.delegates {
+            Some("authorizations")
         } else {
             None
         }

@@ -267,8 +267,9 @@ impl State {
         for (hash, tx) in std::mem::take(&mut self.pending) {
             let success = tx.chain_id == chain.id && self.ledger.execute(&tx).is_ok();
             let TxRequest { chain_id, from, to, value, data, .. } = tx;
-            let receipt = Receipt { hash: hash.clone(), success, block, chain_id, from, to, value, data };
-            self.receipts.insert(hash, receipt);
+            let (key, delegates) = (hash.clone(), false);
+            let receipt = Receipt { hash, success, block, chain_id, from, to, value, data, delegates };
+            self.receipts.insert(key, receipt);
         }
     }
 }
