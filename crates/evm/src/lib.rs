@@ -11,7 +11,7 @@
 //! | compiler | for an exchange `eth_getBlockByNumber`, and `eth_call` of the router's `getAmountsOut` |
 //! | decoder | none: it reads call data of `transfer`, `approve` and `swapExactTokensForTokens`, and no other |
 //! | simulator | `eth_simulateV1`; `eth_call` where the node does not have it |
-//! | receipts | `eth_chainId`, `eth_getTransactionReceipt`, `eth_getTransactionByHash` |
+//! | receipts | `eth_chainId`, `eth_getTransactionByHash`, `eth_getTransactionReceipt`, `eth_getBlockByHash`, `eth_blockNumber` |
 //!
 //! The node is foreign. Each request has a time limit, each answer a size limit. Redirects are refused, and so is an answer of
 //! another form, to another request or of another chain. No error has the URL of the node, or a

@@ -31,6 +31,12 @@ impl Receipts for EvmChain {
                 return Ok(None);
             };
             read.success = success;
+            let block = json!([hex::encode_prefixed(mined_in), false]);
+            let block = self.inner.rpc.call("eth_getBlockByHash", block).await?;
+            if block.is_null() {
+                return Ok(None);
+            }
+            read.mined_at_ms = Some(time(&mined_in, &block).map_err(refused)?);
         }
         if self.inner.confirmations.get() > 1 {
             let newest = self.inner.rpc.call("eth_blockNumber", json!([])).await?;
@@ -43,7 +49,7 @@ impl Receipts for EvmChain {
     }
 }
 
-/// Refuses an answer about another transaction than the asked one.
+/// Refuses an answer about another transaction or another block than the asked one.
 fn is_asked(asked: &[u8; 32], of: &Value, name: &str) -> Result<(), String> {
     if value::hash(member(of, name), name)? == *asked {
         Ok(())
@@ -80,6 +86,7 @@ fn mined(asked: &[u8; 32], tx: &Value, chain_id: u64) -> Result<Option<(Receipt,
         value: abi::units(value).ok_or_else(|| format!("value is {value}, expected a number of 128 bits"))?,
         data: hex::encode_prefixed(value::bytes(member(tx, "input"), "input")?),
         // A member of another form is no empty list.
+        mined_at_ms: None,
         delegates: member(tx, "authorizationList").is_some_and(|list| *list != json!([])),
     };
     Ok(Some((receipt, mined_in)))
@@ -100,4 +107,13 @@ fn succeeded(asked: &[u8; 32], receipt: &Value, mined_in: &[u8; 32]) -> Result<O
         None => false,
         status => value::quantity(status, "status")? == U256::from(1),
     }))
+}
+
+/// The time of the block with that hash, in milliseconds.
+fn time(mined_in: &[u8; 32], block: &Value) -> Result<u64, String> {
+    is_asked(mined_in, block, "hash")?;
+    let seconds = value::number(member(block, "timestamp"), "the time of the block")?;
+    let expected =
+        || format!("the time of the block is {seconds} s, expected one of 64 bits in milliseconds");
+    seconds.checked_mul(1_000).ok_or_else(expected)
 }

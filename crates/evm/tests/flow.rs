@@ -28,6 +28,7 @@ fn run_is_confirmed_by_its_transaction_and_by_no_other() {
                     "hash": params[0], "blockHash": block, "blockNumber": "0x5", "from": tx["from"], "to": tx["to"], "value": "0x0",
                     "input": tx["data"], "chainId": "0x7a69",
                 }),
+                "eth_getBlockByHash" => json!({ "hash": params[0], "timestamp": tx["time"] }),
                 _ => return None,
             }))
         })
@@ -53,11 +54,19 @@ fn run_is_confirmed_by_its_transaction_and_by_no_other() {
         service.tx_submitted("run", &[hash], SubmittedBy::Manual, "ada").await.unwrap();
         let status = async || service.poll_tx("run", "ada").await.unwrap().status;
         assert_eq!(status().await, ServiceRunStatus::Submitted, "it is not mined");
-        let mut other = approved.clone();
-        other["data"] = json!("0x");
-        *sent.lock().unwrap() = other;
-        assert_eq!(status().await, ServiceRunStatus::Submitted, "it is another transaction");
-        *sent.lock().unwrap() = approved;
+        // The seconds of an hour before the approval, and of the approval.
+        let (before, then) = (json!("0x697de0b0"), json!("0x697deec0"));
+        for (member, other, field) in [("data", json!("0x"), "data"), ("time", before, "time")] {
+            let mut tx = approved.clone();
+            tx["time"] = then.clone();
+            tx[member] = other;
+            *sent.lock().unwrap() = tx;
+            let poll = service.poll_tx("run", "ada").await.unwrap();
+            assert_eq!((poll.status, &*poll.mismatches[0].field), (ServiceRunStatus::Submitted, field));
+        }
+        let mut tx = approved;
+        tx["time"] = then;
+        *sent.lock().unwrap() = tx;
         assert_eq!(status().await, ServiceRunStatus::Confirmed);
     });
 }

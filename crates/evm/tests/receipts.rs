@@ -33,11 +33,21 @@ async fn read_by(
     edit: impl FnOnce(&mut Value, &mut Value),
     confirmations: u64,
 ) -> Result<Option<Receipt>, PortError> {
+    read_in(edit, confirmations, json!({ "hash": block_hash(), "timestamp": "0x64" })).await
+}
+
+/// The receipt as above, of that block.
+async fn read_in(
+    edit: impl FnOnce(&mut Value, &mut Value),
+    confirmations: u64,
+    block: Value,
+) -> Result<Option<Receipt>, PortError> {
     let (mut receipt, mut tx) = mined();
     edit(&mut receipt, &mut tx);
     let node = Node::start(move |method, _| match method {
         "eth_getTransactionReceipt" => Some(Reply::Result(receipt.clone())),
         "eth_getTransactionByHash" => Some(Reply::Result(tx.clone())),
+        "eth_getBlockByHash" => Some(Reply::Result(block.clone())),
         _ => None,
     })
     .await;
@@ -65,7 +75,7 @@ fn approved() -> TxRequest {
 fn mined_transaction_is_compared_with_the_approved_one() {
     block_on(async {
         let receipt = read(|_, _| {}).await.unwrap().unwrap();
-        assert!(receipt.success && receipt.block == 5);
+        assert_eq!((receipt.success, receipt.block, receipt.mined_at_ms), (true, 5, Some(100_000)));
         assert_eq!(receipt.difference(&hash(), &approved()), None);
         let empty = read(|_, tx| tx["authorizationList"] = json!([])).await.unwrap().unwrap();
         assert_eq!(empty.difference(&hash(), &approved()), None);
@@ -125,6 +135,7 @@ fn transaction_that_is_not_mined_has_no_receipt() {
         assert_eq!(read(|_, tx| tx["blockHash"] = json!(null)).await, Ok(None), "pending again");
         let elsewhere = json!(format!("0x{}", "02".repeat(32)));
         assert_eq!(read(|_, tx| tx["blockHash"] = elsewhere).await, Ok(None), "mined again in another block");
+        assert_eq!(read_in(|_, _| {}, 1, Value::Null).await, Ok(None), "the block was removed");
         let chain = Node::honest().await.chain();
         for odd in ["0x1", "", "0xzz", &"ab".repeat(32)] {
             assert_eq!(chain.receipt(odd, &approved()).await, Ok(None), "{odd}");
@@ -162,6 +173,15 @@ fn receipts_of_another_form_are_refused() {
         for (place, edit) in edits.into_iter().enumerate() {
             let read = read(edit).await;
             assert!(matches!(read, Err(PortError::Refused { .. })), "edit {place}: {read:?}");
+        }
+        let blocks = [
+            json!({ "hash": format!("0x{}", "02".repeat(32)), "timestamp": "0x64" }),
+            json!({ "hash": block_hash() }),
+            json!({ "hash": block_hash(), "timestamp": "0xffffffffffffffff" }),
+        ];
+        for block in blocks {
+            let read = read_in(|_, _| {}, 1, block.clone()).await;
+            assert!(matches!(read, Err(PortError::Refused { .. })), "{block}: {read:?}");
         }
         let chain = Node::honest().await.chain();
         let elsewhere = TxRequest { chain_id: 1, ..approved() };

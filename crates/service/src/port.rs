@@ -211,9 +211,22 @@ pub struct Receipt {
     /// approved transaction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delegates: bool,
+    /// The time of the block, in milliseconds since 1970. None: the port does not know it, and a transaction that was mined
+    /// before the approval is not noticed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mined_at_ms: Option<u64>,
 }
 
+/// The time by which a block may precede an approval: the clocks of chains and servers differ.
+const CLOCKS_MS: u64 = 10 * 60 * 1_000;
+
 impl Receipt {
+    /// Whether the transaction was mined more than 10 minutes before an approval at that time, in milliseconds since 1970:
+    /// then it was sent for something else.
+    pub(crate) fn is_before(&self, approved_at_ms: u64) -> bool {
+        self.mined_at_ms.is_some_and(|mined| mined.saturating_add(CLOCKS_MS) < approved_at_ms)
+    }
+
     /// The first field that differs from the approved transaction that was sent with that hash. Hexadecimal digits are
     /// compared without their case.
     pub fn difference(&self, hash: &str, approved: &TxRequest) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use runstate::service_run::ServiceRunStatus;
 use runstate_service::{ServiceError, SubmittedBy, TxRequest};
 
-use super::fixture::{Bench, block_on};
+use super::fixture::{Bench, T, block_on};
 
 const BY: SubmittedBy = SubmittedBy::Manual;
 
@@ -31,6 +31,34 @@ fn transaction_of_another_run_confirms_nothing() {
         bench.service.replace_tx("run_2", &hashes[0], &own, BY, "ada").await.unwrap();
         bench.chain.mine();
         assert_eq!(bench.service.poll_tx("run_2", "ada").await.unwrap().status, ServiceRunStatus::Confirmed);
+    });
+}
+
+#[test]
+fn transaction_before_the_approval_confirms_nothing() {
+    block_on(async {
+        const MINUTE: u64 = 60_000;
+        for (mined_at, status) in [
+            (T - 11 * MINUTE, ServiceRunStatus::Submitted),
+            (T - 9 * MINUTE, ServiceRunStatus::Confirmed),
+            (T + MINUTE, ServiceRunStatus::Confirmed),
+        ] {
+            let receipt = format!(
+                "{{hash: '0x1', success: true, block: 1, chain_id: 31337, from: '0xa11ce', to: '0xbeef', value: '7', \
+                 data: '0x', mined_at_ms: {mined_at}}}"
+            );
+            let bench = Bench::scripted(&format!("receipts: [{{answer: [{receipt}]}}]"));
+            bench.run("send 0.000000000000000007 ETH to 0xbeef").await;
+            bench.approve_and_send().await;
+            bench.service.tx_submitted("run_1", &["0x1".to_owned()], BY, "ada").await.unwrap();
+            let poll = bench.service.poll_tx("run_1", "ada").await.unwrap();
+            assert_eq!(poll.status, status, "{poll:?}");
+            if status == ServiceRunStatus::Submitted {
+                assert_eq!(poll.mismatches[0].field, "time");
+                // It is no payment of this run, so its hash may be replaced.
+                bench.service.replace_tx("run_1", "0x1", "0x2", BY, "ada").await.unwrap();
+            }
+        }
     });
 }
 

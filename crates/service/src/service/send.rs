@@ -69,7 +69,8 @@ pub enum SubmittedBy {
 pub struct Mismatch {
     /// The hash.
     pub hash: String,
-    /// The first field that differs; `run` for a transaction that confirmed another run.
+    /// The first field that differs; `run` for a transaction that confirmed another run, and `time` for one that was mined
+    /// before the approval.
     pub field: String,
 }
 
@@ -85,6 +86,12 @@ pub struct Poll {
     pub mismatches: Vec<Mismatch>,
     /// The status after the receipts.
     pub status: ServiceRunStatus,
+}
+
+/// The first field in which a mined transaction differs from the approved one.
+fn difference(receipt: &Receipt, hash: &str, approved: &TxRequest, run: &Submitted) -> Option<&'static str> {
+    let of_time = || receipt.is_before(run.approved_at_ms()).then_some("time");
+    receipt.difference(hash, approved).or_else(of_time)
 }
 
 impl Service {
@@ -221,7 +228,7 @@ impl Service {
             serde_json::from_value(request.clone()).map_err(|error| unusable(id)(error.into()))?;
         let call = self.graph.ports.receipts.receipt(old, &approved);
         let receipt = within("the chain", self.config().port_limit, call).await?;
-        Ok(receipt.is_some_and(|receipt| receipt.difference(old, &approved).is_none()))
+        Ok(receipt.is_some_and(|receipt| difference(&receipt, old, &approved, run.state()).is_none()))
     }
 
     /// Reads the receipts of the sent transactions. A run is CONFIRMED when all its transactions are mined with success
@@ -279,7 +286,7 @@ impl Service {
         for ((hash, approved), receipt) in sent().zip(&receipts) {
             if let Some(receipt) = receipt {
                 let of_another = taken.contains(&on_chain(approved.chain_id, hash)).then_some("run");
-                match receipt.difference(hash, approved).or(of_another) {
+                match difference(receipt, hash, approved, run.state()).or(of_another) {
                     Some(field) => mismatches.push(Mismatch { hash: hash.clone(), field: field.to_owned() }),
                     None if !receipt.success => reverted = reverted.or(Some(hash.clone())),
                     None => {}
@@ -293,6 +300,7 @@ impl Service {
                 StepPhase::Failed,
                 match &**field {
                     "run" => format!("{hash} confirmed another run"),
+                    "time" => format!("{hash} was mined before the approval"),
                     field => format!("{hash} has another {field} than the approved transaction"),
                 },
             ),

@@ -267,8 +267,11 @@ impl State {
         for (hash, tx) in std::mem::take(&mut self.pending) {
             let success = tx.chain_id == chain.id && self.ledger.execute(&tx).is_ok();
             let TxRequest { chain_id, from, to, value, data, .. } = tx;
-            let (key, delegates) = (hash.clone(), false);
-            let receipt = Receipt { hash, success, block, chain_id, from, to, value, data, delegates };
+            let key = hash.clone();
+            // The blocks of this chain have no time: it is the same after each replay of its journal.
+            let (delegates, mined_at_ms) = (false, None);
+            let receipt =
+                Receipt { hash, success, block, chain_id, from, to, value, data, delegates, mined_at_ms };
             self.receipts.insert(key, receipt);
         }
     }
