@@ -151,12 +151,7 @@ fn units(amount: &str, decimals: u8) -> Result<Units, String> {
 
 impl EvmChain {
     /// The quote of the router, now.
-    pub(crate) async fn quote(
-        &self,
-        router: Address,
-        amount_in: Units,
-        path: [Address; 2],
-    ) -> Result<Units, PortError> {
+    async fn quote(&self, router: Address, amount_in: Units, path: [Address; 2]) -> Result<Units, PortError> {
         let call = abi::Router::getAmountsOutCall { amountIn: U256::from(amount_in.0), path: path.into() };
         let amounts = self.view(router, &call).await?;
         let last =

@@ -7,6 +7,8 @@ import { abi, miner, mined, reader, recipient, trader, wallet } from './common.m
 const base = process.env.SERVER_URL
 // Whether the node of the server simulates no sequences.
 const isOld = process.env.OLD === '1'
+// The warnings about an exchange with its allowance.
+const swapWarnings = isOld ? ['minimum_out', 'simulation'] : ['simulation']
 const graph = readFileSync(process.env.GRAPH, 'utf8')
 const [usdc, weth, router] = [...graph.matchAll(/address: "(0x[0-9a-fA-F]{40})"/g)].map(match => getAddress(match[1]))
 
@@ -110,10 +112,10 @@ const isSwap = async ({ txs, calls }, amount) => {
 
 {
   const name = 'an allowance and a swap are confirmed'
-  const run = await approved('swap 100 USDC for WETH', ['simulation'])
+  const run = await approved('swap 100 USDC for WETH', swapWarnings)
   const { quoted } = await isSwap(run, 100_000_000n)
   const [, simulated] = run.artifacts.simulation.results
-  assert.equal(simulated.out, `${quoted}`, 'the simulator knows the result')
+  assert.equal(simulated.out, isOld ? undefined : `${quoted}`, 'the simulator knows the result')
   assert.equal(simulated.assumed ?? false, isOld, 'an old node cannot apply the allowance')
   const before = await balance(weth, wallet.account.address)
   const hashes = [await send(run.txs[0]), await send(run.txs[1])]
@@ -130,7 +132,7 @@ const isSwap = async ({ txs, calls }, amount) => {
 
 {
   const name = 'a swap is reverted if its price moved after the approval'
-  const run = await approved('swap 200 USDC for WETH', ['simulation'])
+  const run = await approved('swap 200 USDC for WETH', swapWarnings)
   await isSwap(run, 200_000_000n)
   const before = await balance(weth, wallet.account.address)
   const amount = 100_000n * 10n ** 6n
