@@ -55,9 +55,18 @@ fn exactly<C: SolCall>(data: &[u8]) -> Option<C> {
     (call.abi_encode() == data).then_some(call)
 }
 
+fn bytes(tx: &TxRequest) -> Option<Vec<u8>> {
+    hex::decode(value::digits(&tx.data)?).ok()
+}
+
+/// The time until which an exchange is valid, in seconds. None for another function.
+pub(crate) fn deadline(tx: &TxRequest) -> Option<U256> {
+    Some(exactly::<Router::swapExactTokensForTokensCall>(&bytes(tx)?)?.deadline)
+}
+
 /// Reads the call data of a transaction.
 pub(crate) fn decode(tx: &TxRequest) -> Option<DecodedCall> {
-    let data = hex::decode(value::digits(&tx.data)?).ok()?;
+    let data = bytes(tx)?;
     if let Some(Token::transferCall { to, amount }) = exactly(&data) {
         return Some(DecodedCall::Transfer { recipient: to.to_string(), amount: units(amount)? });
     }

@@ -162,11 +162,15 @@ impl EvmChain {
         })
     }
 
-    /// The time of the newest block and the time until which an exchange is valid, in seconds.
-    async fn deadline(&self) -> Result<U256, PortError> {
+    /// The time of the newest block, in seconds.
+    pub(crate) async fn newest_time(&self) -> Result<u64, PortError> {
         let block = self.inner.rpc.call("eth_getBlockByNumber", json!(["latest", false])).await?;
-        let time = value::number(member(&block, "timestamp"), "the time of the block").map_err(refused)?;
-        Ok(U256::from(time) + U256::from(self.inner.swap_deadline.as_secs()))
+        value::number(member(&block, "timestamp"), "the time of the block").map_err(refused)
+    }
+
+    /// The time until which an exchange is valid, in seconds.
+    async fn deadline(&self) -> Result<U256, PortError> {
+        Ok(U256::from(self.newest_time().await?) + U256::from(self.inner.swap_deadline.as_secs()))
     }
 
     async fn exchange(

@@ -10,7 +10,7 @@
 //! | wallet | `eth_chainId`, `eth_getBalance`, and `eth_call` of `balanceOf`, `decimals` and `allowance` |
 //! | compiler | for an exchange `eth_getBlockByNumber`, and `eth_call` of the router's `getAmountsOut` |
 //! | decoder | none: it reads call data of `transfer`, `approve` and `swapExactTokensForTokens`, and no other |
-//! | simulator | `eth_simulateV1`; `eth_call` where the node does not have it |
+//! | simulator | `eth_simulateV1`; `eth_call` and `eth_getBlockByNumber` where the node does not have it |
 //! | receipts | `eth_chainId`, `eth_getTransactionByHash`, `eth_getTransactionReceipt`, `eth_getBlockByHash`, `eth_blockNumber` |
 //!
 //! The node is foreign. Each request has a time limit, each answer a size limit. Redirects are refused, and so is an answer of

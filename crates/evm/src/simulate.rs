@@ -1,5 +1,6 @@
 //! The simulator: `eth_simulateV1` where the node has it, else `eth_call` for each transaction.
 
+use alloy_primitives::U256;
 use alloy_sol_types::SolCall;
 use async_trait::async_trait;
 use runstate_service::{Chain, DecodedCall, PortError, Simulator, TxRequest, TxResult};
@@ -68,13 +69,18 @@ impl EvmChain {
     }
 
     /// Simulates each transaction on the newest block. One that needs an effect of an earlier one cannot be simulated so: its
-    /// success is assumed.
+    /// success is assumed, except that of an exchange after its deadline.
     async fn one_by_one(&self, read: &[Read<'_>]) -> Result<Vec<TxResult>, PortError> {
         let mut results = Vec::new();
         for (place, one) in read.iter().enumerate() {
             if self.needs_an_earlier(&read[..place], one).await? {
                 // Without a result of the exchange: the router's quote of now is no proof of its quote before.
-                results.push(TxResult::assumed());
+                results.push(match abi::deadline(one.tx) {
+                    Some(deadline) if deadline < U256::from(self.newest_time().await?) => {
+                        TxResult::reverted("the deadline of the exchange is over")
+                    }
+                    _ => TxResult::assumed(),
+                });
                 continue;
             }
             results.push(

@@ -15,12 +15,17 @@ fn approve() -> TxRequest {
 }
 
 fn exchange() -> TxRequest {
+    exchange_until(U256::MAX)
+}
+
+/// An exchange with that deadline, in seconds.
+fn exchange_until(deadline: U256) -> TxRequest {
     let call = swapExactTokensForTokensCall {
         amountIn: U256::from(5),
         amountOutMin: U256::from(3),
         path: vec![address(USDC), address(WETH)],
         to: address(WALLET),
-        deadline: U256::MAX,
+        deadline,
     };
     tx(ROUTER, encoded(&call))
 }
@@ -127,6 +132,18 @@ fn node_without_sequences_simulates_each_alone() {
         assert!(!bought[0].assumed && bought[1].assumed, "{bought:?}");
         let held = results(&node, &[exchange(), transfer(WETH, 5)]).await;
         assert!(!held[1].assumed, "{held:?}");
+    });
+}
+
+#[test]
+fn assumed_exchange_fails_after_its_deadline() {
+    block_on(async {
+        // The newest block has the time 100.
+        let node = simulating(reverted(-32_601, "Method not found")).await;
+        let over = results(&node, &[approve(), exchange_until(U256::from(99))]).await;
+        assert_eq!(over[1], TxResult::reverted("the deadline of the exchange is over"));
+        let valid = results(&node, &[approve(), exchange_until(U256::from(100))]).await;
+        assert_eq!(valid[1], TxResult::assumed());
     });
 }
 
