@@ -231,7 +231,7 @@ fn assumed_success_warns_a_person() {
         assert_eq!(
             single,
             [
-                "Warn minimum_out: no simulation has the result of 1 swaps: the quote may be wrong",
+                "Warn minimum_out: swaps without a simulated result: 1; the quote may be wrong",
                 "Warn simulation: the simulator could not apply the effects of the earlier transactions",
             ]
         );
@@ -247,7 +247,10 @@ fn quote_below_the_simulated_result_blocks() {
         let node = simulating(block(json!([ok(word(1)), ok(json!(amounts))]))).await;
         let artifacts = pass(&node.chain(), json!([swap("100")])).await;
         let reasons = artifacts.decision.unwrap().reasons;
-        assert!(reasons[0].starts_with("minimum_out: a swap accepts 49750; it gives 60000"), "{reasons:?}");
+        assert!(
+            reasons[0].starts_with("minimum_out: the quoted_out of a swap is 50000; it gives 60000"),
+            "{reasons:?}"
+        );
     });
 }
 

@@ -250,7 +250,7 @@ pub(crate) fn least_out(quoted: Units, slippage_bps: u32) -> Units {
 }
 
 fn minimum_out(rules: &PolicyRules, input: &PolicyInput<'_>) -> Found {
-    let (mut swaps, mut unseen) = (0, 0);
+    let (mut swaps, mut unseen, mut moved) = (0, 0, None);
     for (place, candidate) in input.candidates().iter().enumerate() {
         let TxCall::Swap { min_out, quoted_out, slippage_bps, .. } = candidate.call else { continue };
         let least = least_out(quoted_out, slippage_bps);
@@ -264,21 +264,29 @@ fn minimum_out(rules: &PolicyRules, input: &PolicyInput<'_>) -> Found {
             unseen += 1;
             continue;
         };
-        // The price moves between the quote and the simulation, so the bound is that of all swaps and not of this one.
+        // The price moves between the quote and the simulation. A swap with the largest slippage has no room for it in its
+        // least result, so only the quote itself blocks.
         let least = least_out(out, rules.max_slippage_bps);
-        if min_out < least {
+        let found = |status, name: &'static str, amount: Units| {
             let reason = format!(
-                "a swap accepts {min_out}; it gives {out} in the simulation, so expected at least {least}"
+                "the {name} of a swap is {amount}; it gives {out} in the simulation, so expected at least {least}"
             );
-            let metadata = [("min_out", min_out), ("simulated_out", out), ("least", least)];
-            return (CheckStatus::Fail, reason, metadata.map(|(name, units)| (name, json!(units))).into());
+            let metadata = [(name, amount), ("simulated_out", out), ("least", least)];
+            (status, reason, metadata.map(|(name, units)| (name, json!(units))).into())
+        };
+        if quoted_out < least {
+            return found(CheckStatus::Fail, "quoted_out", quoted_out);
+        }
+        if min_out < least {
+            moved = Some(found(CheckStatus::Warn, "min_out", min_out));
         }
     }
-    match (swaps, unseen) {
-        (0, _) => pass("no swap"),
-        (_, 0) => pass(format!("{swaps} swaps have a least result")),
+    match (swaps, unseen, moved) {
+        (0, ..) => pass("no swap"),
+        (_, 0, None) => pass(format!("swaps with a least result: {swaps}")),
+        (_, _, Some(moved)) => moved,
         _ => {
-            let reason = format!("no simulation has the result of {unseen} swaps: the quote may be wrong");
+            let reason = format!("swaps without a simulated result: {unseen}; the quote may be wrong");
             (CheckStatus::Warn, reason, Vec::new())
         }
     }

@@ -322,12 +322,25 @@ fn swap_needs_a_least_result() {
 #[test]
 fn least_result_is_compared_with_the_simulation() {
     let gives = |out: Option<u128>| move |case: &mut Case| case.simulation.results[1].out = out.map(Units);
-    // 995 is 3 % below 1,025; each price up to it is one that the market may move to.
-    assert_eq!(found(gives(Some(1_025))), []);
-    assert_eq!(found(gives(Some(1_027))), [("minimum_out", CheckStatus::Fail)], "the quote was a lie");
-    assert_eq!(found(gives(None)), [("minimum_out", CheckStatus::Warn)], "a person must know it");
+    let (warns, fails) = ([("minimum_out", CheckStatus::Warn)], [("minimum_out", CheckStatus::Fail)]);
+    // The least result 995 is 3 % below 1,026, and the quote 1,000 is 3 % below 1,031.
+    assert_eq!(found(gives(Some(1_026))), []);
+    assert_eq!(found(gives(Some(1_027))), warns, "a person must know it");
+    assert_eq!(found(gives(Some(1_031))), warns);
+    assert_eq!(found(gives(Some(1_032))), fails, "the quote was a lie");
+    assert_eq!(found(gives(None)), warns, "a person must know it");
     let lost = |case: &mut Case| case.simulation.results.clear();
-    assert_eq!(found(lost), [("minimum_out", CheckStatus::Warn)]);
+    assert_eq!(found(lost), warns);
+}
+
+#[test]
+fn largest_slippage_has_room_for_a_better_price() {
+    let found = found(|case| {
+        let TxCall::Swap { slippage_bps, min_out, .. } = swap_of(case) else { unreachable!() };
+        (*slippage_bps, *min_out) = (300, Units(970));
+        case.simulation.results[1].out = Some(Units(1_002));
+    });
+    assert_eq!(found, ["slippage_bounds", "minimum_out"].map(|id| (id, CheckStatus::Warn)));
 }
 
 #[test]
