@@ -64,7 +64,8 @@ pub struct PolicyRules {
     pub protocols: BTreeSet<String>,
     /// The slippage above which a person is warned, in hundredths of a percent. Default: 100.
     pub warn_slippage_bps: u32,
-    /// The largest slippage, in hundredths of a percent. Default: 300.
+    /// The largest slippage, and the most by which a quote may be below the simulated amount, in hundredths of a percent.
+    /// Default: 300.
     pub max_slippage_bps: u32,
     /// Whether an allowance that an earlier transaction of the plan grants counts as given. Default: false, which
     /// warns.
