@@ -42,7 +42,11 @@ impl Compiler for EvmChain {
                     };
                     self.exchange(&mut built, swap, slippage_bps, until).await?;
                 }
-                other => return Err(refuses(format!("{other:?} has missing slots"))),
+                _ => {
+                    return Err(refuses(
+                        "a slot of an action has no value; expected one for each slot".to_owned(),
+                    ));
+                }
             }
         }
         Ok(built.candidates)

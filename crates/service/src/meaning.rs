@@ -98,7 +98,24 @@ fn data(call: &TxCall, decoded: Option<&DecodedCall>) -> Result<(), String> {
             equal("min_out in the call data", least, min_out)
         }
         (_, None) => Err("the call data cannot be read".to_owned()),
-        (call, Some(decoded)) => Err(format!("the call data is {decoded:?}, expected {call:?}")),
+        (call, Some(decoded)) => {
+            let got = match decoded {
+                DecodedCall::Transfer { .. } => "a transfer of a token",
+                DecodedCall::Approve { .. } => "an allowance",
+                DecodedCall::Swap { .. } => "an exchange",
+            };
+            Err(format!("the call data is that of {got}, expected {}", name(call)))
+        }
+    }
+}
+
+/// The kind of a described call.
+fn name(call: &TxCall) -> &'static str {
+    match call {
+        TxCall::TransferNative { .. } => "a transfer of the native currency",
+        TxCall::TransferToken { .. } => "a transfer of a token",
+        TxCall::Approve { .. } => "an allowance",
+        TxCall::Swap { .. } => "an exchange",
     }
 }
 
@@ -106,13 +123,14 @@ fn data(call: &TxCall, decoded: Option<&DecodedCall>) -> Result<(), String> {
 fn serves(action: &Action, call: &TxCall, chain: &Chain) -> Result<(), String> {
     let amount = |amount: &Option<String>| {
         let units = amount.as_deref().and_then(|amount| slots::units(action, amount, chain));
-        units.ok_or_else(|| format!("got the amount {amount:?}, expected one of a known asset"))
+        let got = || amount.as_deref().unwrap_or_default();
+        units.ok_or_else(|| format!("got the amount {:?}, expected one of a known asset", got()))
     };
     let token = |symbol: &Option<String>| {
         let known = symbol.as_deref().and_then(|symbol| chain.token(symbol));
-        known
-            .map(|(_, token)| token.address.clone())
-            .ok_or_else(|| format!("got the token {symbol:?}, expected a known one"))
+        known.map(|(_, token)| token.address.clone()).ok_or_else(|| {
+            format!("got the token {:?}, expected a known one", symbol.as_deref().unwrap_or_default())
+        })
     };
     match (action, call) {
         (
@@ -144,7 +162,14 @@ fn serves(action: &Action, call: &TxCall, chain: &Chain) -> Result<(), String> {
                 _ => Ok(()),
             }
         }
-        (action, call) => Err(format!("{call:?} does not serve {action:?}")),
+        (Action::Send { asset, .. }, call) => Err(format!(
+            "the transaction is {}, expected a transfer of {}",
+            name(call),
+            asset.as_deref().unwrap_or("an asset")
+        )),
+        (Action::Swap { .. }, call) => {
+            Err(format!("the transaction is {}, expected an exchange", name(call)))
+        }
     }
 }
 

@@ -127,6 +127,8 @@ fn found(edit: impl FnOnce(&mut Case)) -> Vec<(&'static str, CheckStatus)> {
     };
     let checks = evaluate_policy(&case.rules, &input).checks;
     assert!(checks.iter().map(|check| check.id.as_str()).eq(IDS), "the order is fixed");
+    let for_programmers = checks.iter().find(|check| check.reason.contains(['{', '(']));
+    assert_eq!(for_programmers, None, "a reason is for a person");
     let found = IDS.into_iter().zip(checks.iter().map(|check| check.status));
     found.filter(|(_, status)| *status != CheckStatus::Pass).collect()
 }

@@ -24,7 +24,7 @@ pub(super) fn compile(ledger: &Ledger, input: &CompileInput<'_>) -> Result<Vec<C
                 let slippage_bps = slippage_bps.unwrap_or(input.slippage_bps);
                 swap(ledger, input, &mut candidates, (amount, token_in, token_out), slippage_bps)?;
             }
-            other => return Err(format!("{other:?} has missing slots")),
+            _ => return Err("a slot of an action has no value; expected one for each slot".to_owned()),
         }
     }
     Ok(candidates)
