@@ -34,8 +34,9 @@ use crate::store::{ServicePlace, StoreArgs};
 ///
 /// With --tls-cert and --tls-key, of a program with the feature `serve-tls`, it speaks HTTPS.
 ///
-/// SIGTERM and Ctrl-C drain the server. It is not ready at once, and accepts connections until --drain-delay is over. Then
-/// it breaks its event streams, ends its requests within 30 s, and gives its runs back. A second signal ends it immediately.
+/// SIGTERM and Ctrl-C drain the server. `/readyz` answers 503 immediately. The server accepts connections until --drain-delay
+/// is over. Then it breaks its event streams, ends its requests within 30 s, and gives its runs back. A second signal ends it
+/// immediately.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
