@@ -353,9 +353,10 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
     std::fs::write(folder.path().join("target.yaml"), "policy: {targets: [zzz]}\n").unwrap();
     std::fs::write(folder.path().join("slippage.yaml"), "slippage_bps: 20000\n").unwrap();
     std::fs::write(folder.path().join("attempts.yaml"), "max_attempts: 1000000\n").unwrap();
+    std::fs::write(folder.path().join("both.yaml"), "slippage_bps: 20000\nmax_attempts: 11\n").unwrap();
     std::fs::write(folder.path().join("noise.yaml"), b"\xff\xfe\x00noise").unwrap();
     std::fs::write(folder.path().join("tokens.json"), "{}").unwrap();
-    let rows: [(&[&str], &str); 16] = [
+    let rows: [(&[&str], &str); 17] = [
         (
             &["--listen", "0.0.0.0:0"],
             "`runstate token new` makes a file for --tokens; or listen on 127.0.0.1",
@@ -374,6 +375,7 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
             "slippage_bps: got 20000, expected at most max_slippage_bps, which is 300",
         ),
         (&["--graph", "attempts.yaml"], "max_attempts: got 1000000, expected 1 to 10"),
+        (&["--graph", "both.yaml"], "which is 300; max_attempts: got 11, expected 1 to 10"),
         (&["--graph", "noise.yaml"], "cannot read noise.yaml"),
         (&["--graph", "none.yaml"], "cannot read none.yaml"),
         (&["--listen", &taken], "end the program that has the address, or name another one with --listen"),

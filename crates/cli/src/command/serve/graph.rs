@@ -122,30 +122,29 @@ impl Graph {
 /// The largest number of attempts of a pass.
 const MOST_ATTEMPTS: u32 = 10;
 
-/// Refuses values that no graph can have.
+/// Refuses values that no graph can have, all at once.
 fn check(config: &Config) -> Result<(), Failure> {
-    let refused = |reason: String| Err(Failure::new(format!("--graph: {reason}")));
+    let mut wrong = Vec::new();
     let PolicyRules { targets, warn_slippage_bps: warn, max_slippage_bps: max, .. } = &config.policy;
-    if let Some(target) = targets.iter().find(|target| !is_address(target)) {
-        return refused(format!(
-            "policy.targets: got {target:?}, expected 0x and 1 to 62 hexadecimal digits"
-        ));
+    for target in targets.iter().filter(|target| !is_address(target)) {
+        wrong.push(format!("policy.targets: got {target:?}, expected 0x and 1 to 62 hexadecimal digits"));
     }
     if *max > 10_000 || warn > max {
-        return refused(format!(
+        wrong.push(format!(
             "policy: got warn_slippage_bps {warn} and max_slippage_bps {max}, expected the first one up to the second one, up to 10000"
         ));
     }
     if config.slippage_bps > *max {
         let got = config.slippage_bps;
-        return refused(format!(
-            "slippage_bps: got {got}, expected at most max_slippage_bps, which is {max}"
-        ));
+        wrong.push(format!("slippage_bps: got {got}, expected at most max_slippage_bps, which is {max}"));
     }
     if config.max_attempts.get() > MOST_ATTEMPTS {
-        return refused(format!("max_attempts: got {}, expected 1 to {MOST_ATTEMPTS}", config.max_attempts));
+        wrong.push(format!("max_attempts: got {}, expected 1 to {MOST_ATTEMPTS}", config.max_attempts));
     }
-    Ok(())
+    match wrong.as_slice() {
+        [] => Ok(()),
+        wrong => Err(Failure::new(format!("--graph: {}", wrong.join("; ")))),
+    }
 }
 
 fn limit(text: &str) -> Result<Duration, Failure> {
