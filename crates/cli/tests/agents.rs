@@ -362,7 +362,7 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
     let model = "model: {base_url: \"http://127.0.0.1:9/v1\", name: m}\n";
     std::fs::write(folder.path().join("notes/key"), SECRET).unwrap();
     let with = |url: &str, more: &str| format!("name: a\nmodel: {{base_url: \"{url}\", name: m{more}}}\n");
-    let rows: [(&str, &str); 17] = [
+    let rows: [(&str, &str); 18] = [
         (&with("http://me:sk-1@127.0.0.1/v1", ""), "has a user or a password"),
         (&with("http://127.0.0.1/v1?api-key=sk-1", ""), "has the query \"api-key\""),
         (&with("http://models.example/v1", ", key_env: TEST_KEY"), "over which the key would be readable"),
@@ -373,6 +373,10 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
         ),
         (
             &(with("http://127.0.0.1:9/v1", "") + "tools: {files: {folder: .}}\n"),
+            "a.yaml is in the folder of its tools",
+        ),
+        (
+            &(with("http://127.0.0.1:9/v1", "") + "tools: {files: {folder: ., read_only: true}}\n"),
             "is in the folder of the tools",
         ),
         (

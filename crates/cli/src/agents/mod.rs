@@ -9,6 +9,7 @@ mod live;
 mod model;
 mod question;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use runstate_agent::stop::{StopConditionSpec, StopConditions};
@@ -111,6 +112,19 @@ impl FromFile {
         Ok((scenario, specs))
     }
 
+    /// Refuses a folder of file tools that has the agent file: a tool could give the next run other tools.
+    fn keep_file_out_of(&self, folder: &Path, read_only: bool) -> Result<(), Failure> {
+        match (Path::new(&self.path).canonicalize(), folder.canonicalize()) {
+            (Ok(file), Ok(folder)) if file.starts_with(&folder) && !read_only => Err(Failure::new(format!(
+                "{} is in the folder of its tools, {}",
+                self.path,
+                folder.display()
+            ))
+            .with_help("name another folder, or set read_only: true: a tool could change the agent")),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses a folder of file tools with the keys of the store, or with the store itself: a tool could read and change it.
     ///
     /// # Errors
@@ -127,6 +141,7 @@ impl FromFile {
         let mut all: Vec<Arc<dyn Tool>> = Vec::new();
         if let Some(files) = &tools.files {
             let folder = self.base.join(&files.folder);
+            self.keep_file_out_of(&folder, files.read_only)?;
             let models = [&self.file.model].into_iter().chain(&self.file.fallbacks);
             for key in models.filter_map(|model| model.key_file.as_ref()) {
                 keys::keep_out_of(&folder, Some(&self.base.join(key)))?;
