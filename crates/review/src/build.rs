@@ -97,6 +97,8 @@ impl<'b> ReviewBuilder<'b> {
     pub fn redact(mut self, text: impl Into<String>) -> Self {
         self.redacted.push(text.into());
         self.redacted.retain(|text| !text.is_empty());
+        // The longest first: a text may begin with another one.
+        self.redacted.sort_by_key(|text| std::cmp::Reverse(text.len()));
         self
     }
 
@@ -178,7 +180,8 @@ impl<'b> ReviewBuilder<'b> {
         let (runs, lanes, steps) = (self.runs, self.lanes, self.steps);
         let begun_ms = self.begun_ms.filter(|_| !self.is_stable);
         let (unchecked, is_stable) = (self.unchecked, self.is_stable);
-        Review { title, runs, lanes, steps, breaches, report, begun_ms, unchecked, is_stable }
+        let end_ms = steps.iter().map(|step: &Step| step.at_ms).max().unwrap_or_default();
+        Review { title, runs, lanes, steps, breaches, report, begun_ms, unchecked, is_stable, end_ms }
     }
 
     fn breach(&self, violation: &Violation, lines: &HashMap<u64, usize>) -> Breach {
@@ -266,6 +269,13 @@ impl<'b> ReviewBuilder<'b> {
 
     fn clean_json(&self, json: &Value) -> Value {
         match json {
+            // A text may be JSON itself, such as the arguments of a call, with another spelling of the secret.
+            Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+                match serde_json::from_str(text) {
+                    Ok(inner) => self.clean_json(&inner).to_string().into(),
+                    Err(_) => self.clean(text).into(),
+                }
+            }
             Value::String(text) => self.clean(text).into(),
             Value::Array(list) => list.iter().map(|value| self.clean_json(value)).collect(),
             Value::Object(fields) => {
@@ -283,7 +293,32 @@ impl<'b> ReviewBuilder<'b> {
     }
 
     fn clean(&self, text: &str) -> String {
-        self.redacted.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"))
+        let replaced =
+            self.redacted.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"));
+        if self.redacted.is_empty() || !replaced.contains('…') {
+            return replaced;
+        }
+        // A text that was cut before may end with the beginning of a secret.
+        let parts: Vec<String> = replaced.split('…').map(|part| self.without_beginning(part)).collect();
+        parts.join("…")
+    }
+}
+
+/// The shortest beginning of a secret that is looked for at a cut.
+const BEGINNING: usize = 3;
+
+impl ReviewBuilder<'_> {
+    /// Replaces the beginning of a redacted text at the end of a text.
+    fn without_beginning(&self, part: &str) -> String {
+        for secret in &self.redacted {
+            let ends = secret.char_indices().map(|(at, _)| at).rev();
+            for end in ends.take_while(|end| *end >= BEGINNING) {
+                if let Some(rest) = part.strip_suffix(&secret[..end]) {
+                    return format!("{rest}[redacted]");
+                }
+            }
+        }
+        part.to_owned()
     }
 }
 

@@ -89,3 +89,21 @@ fn a_trace_without_rules_is_shown_and_not_checked() {
     assert_eq!((review.unchecked(), review.steps().len()), (&["parcel".to_owned()][..], 6));
     assert!(review.breaches().is_empty());
 }
+
+#[test]
+fn no_part_of_a_redacted_text_is_left() {
+    let secret = "sk-abc123456789";
+    let cut = format!("{}{secret}", "x".repeat(70));
+    let line = serde_json::json!({
+        "seq": 1, "at_ms": 1, "run": "r", "lifecycle": "order", "instance": "sk-abc1 and sk-abc123456789",
+        "event": cut, "from": null, "to": cut, "args": "{\"key\":\"sk-\\u0061bc123456789\"}",
+    });
+    let event = runstate::trace::Event::from_json(&line.to_string()).unwrap().into_owned();
+    // The shorter one is the beginning of the longer one.
+    let review = review_of(&[event], |builder| builder.redact("sk-abc1").redact(secret));
+    assert_eq!(review.lanes()[0].instance, "[redacted] and [redacted]");
+    let page = runstate_review::html(&review);
+    for part in ["sk-", "456789", "bc12"] {
+        assert!(!page.contains(part), "{part}: {page}");
+    }
+}
