@@ -111,6 +111,16 @@ pub fn diff(old: &[Numbered<'_>], new: &[Numbered<'_>]) -> Option<TraceDiff> {
         rows.push(Row::Event { sign, old, new, text: change.value() });
     }
     let is_whole = old_end == old.len() && new_end == new.len();
+    if !is_whole {
+        // The partner of a row at the end may be behind the compared events.
+        let end = rows.iter().rposition(|row| !row.is_change()).map_or(0, |at| at + 1);
+        let end = if rows[..end].iter().any(Row::is_change) { end } else { rows.len() };
+        for row in rows.drain(end..) {
+            let Row::Event { sign, .. } = row else { continue };
+            only_old -= usize::from(sign == '-');
+            only_new -= usize::from(sign == '+');
+        }
+    }
     let changed = rows.iter().position(Row::is_change).unwrap_or(rows.len());
     let begin = |line: fn(&Row) -> Option<u64>| rows[changed..].iter().find_map(line);
     let begins = (begin(Row::old_line), begin(Row::new_line));

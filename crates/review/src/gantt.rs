@@ -1,5 +1,6 @@
 //! A review as a Mermaid Gantt chart.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use runstate::calendar::{DAY_MS, civil_from_days};
@@ -50,6 +51,13 @@ pub fn gantt(review: &Review) -> String {
     };
     rows.sort_by_key(|row| row.run);
     let left = rows.len().saturating_sub(ROWS);
+    // An illegal row is never among those that are left out, as far as there is room.
+    let mut room = ROWS.saturating_sub(rows.iter().filter(|row| row.is_illegal).count());
+    rows.retain(|row| {
+        let has_room = room > 0;
+        room -= usize::from(has_room && !row.is_illegal);
+        row.is_illegal || has_room
+    });
     rows.truncate(ROWS);
     let mut section = None;
     for row in &rows {
@@ -119,13 +127,13 @@ fn of_lane(review: &Review, lane: &Lane) -> Row {
 /// A row for each lifecycle of a run.
 fn by_lifecycle(review: &Review) -> Vec<Row> {
     let mut groups: Vec<(usize, &str, Vec<Row>)> = Vec::new();
+    let mut places: HashMap<(usize, &str), usize> = HashMap::new();
     for lane in review.lanes() {
-        let row = of_lane(review, lane);
-        match groups.iter_mut().find(|(run, lifecycle, _)| (*run, *lifecycle) == (lane.run, &*lane.lifecycle))
-        {
-            Some((.., rows)) => rows.push(row),
-            None => groups.push((lane.run, &lane.lifecycle, vec![row])),
-        }
+        let place = *places.entry((lane.run, &lane.lifecycle)).or_insert_with(|| {
+            groups.push((lane.run, &lane.lifecycle, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].2.push(of_lane(review, lane));
     }
     let sum = |(run, lifecycle, rows): (usize, &str, Vec<Row>)| Row {
         run,

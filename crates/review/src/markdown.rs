@@ -34,12 +34,16 @@ const MOST: usize = 50;
 pub fn markdown(reviews: &[Review]) -> String {
     let mut out = String::from("## Lifecycle traces\n\n");
     out.push_str("| trace | verdict | events | instances | illegal events |\n|---|---|---|---|---|\n");
-    for review in reviews.iter().take(MOST) {
+    // A violation is never among the traces that are left out, as far as there is room.
+    let mut sorted: Vec<&Review> = reviews.iter().collect();
+    sorted.sort_by_key(|review| review.breaches().is_empty());
+    for review in sorted.iter().take(MOST) {
         let report = review.report();
         let sign = match review.verdict() {
             "conforms" => "✅",
             "violates" => "❌",
-            _ => "⚠️",
+            // Without the selector of a picture, which a terminal would show as an escape.
+            _ => "⚠",
         };
         let (events, instances) = (review.steps().len(), review.lanes().len());
         let (title, verdict) = (cell(&name(review.title())), review.verdict());
@@ -49,7 +53,7 @@ pub fn markdown(reviews: &[Review]) -> String {
         );
     }
     more(&mut out, reviews.len(), "traces");
-    for review in reviews.iter().take(MOST).filter(|review| !review.breaches().is_empty()) {
+    for review in sorted.iter().take(MOST).filter(|review| !review.breaches().is_empty()) {
         put(&mut out, &format!("\n### Violations in {}\n", code(&name(review.title()))));
         review.breaches().iter().take(MOST).for_each(|it| breach(&mut out, review, it));
         more(&mut out, review.breaches().len(), "instances");

@@ -17,6 +17,7 @@ pub struct Review {
     pub(crate) begun_ms: Option<u64>,
     pub(crate) unchecked: Vec<String>,
     pub(crate) is_stable: bool,
+    pub(crate) end_ms: u64,
 }
 
 /// One instance of a lifecycle.
@@ -179,7 +180,7 @@ impl Review {
 
     /// The end of the trace: the latest time of a step, in milliseconds since the first event.
     pub fn end_ms(&self) -> u64 {
-        self.steps.iter().map(|step| step.at_ms).max().unwrap_or_default()
+        self.end_ms
     }
 
     /// The begin and the end of a stay, in milliseconds since the first event. A stay without an end lasts to the end of the

@@ -1,8 +1,10 @@
 //! Reviews as a Chrome trace, for Perfetto, speedscope and chrome://tracing.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
-use crate::model::{Fact, Lane, Review, Stay, StayKind};
+use crate::model::{Breach, Fact, Lane, Review, Stay, StayKind};
 use crate::text::{name, seen};
 
 /// The maximum length of a fact, in characters.
@@ -14,7 +16,8 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 ///
 /// Times are microseconds since the first event of the trace. A flow leads from each finished wait to the next state with a
 /// duration, which shows the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
-/// `illegal`, and their slices have the reason. Times end after 2^53 microseconds.
+/// `illegal`, and their slices have the reason. Times end after 2^53 microseconds. In a trace without any duration each step takes
+/// a millisecond.
 ///
 /// # Example
 /// ```
@@ -50,12 +53,20 @@ pub fn perfetto(reviews: &[Review]) -> String {
             };
             events.push(named("process_name", process(run), 0, &shown));
         }
+        let breaches: HashMap<usize, &Breach> =
+            review.breaches().iter().filter_map(|breach| Some((breach.step?, breach))).collect();
         for (thread, lane) in (1..).zip(review.lanes()) {
             let at = Place { process: process(lane.run), thread };
             let shown = format!("{} {}", name(&lane.lifecycle), name(&lane.instance));
             events.push(named("thread_name", at.process, thread, &shown));
+            // A clock that goes back makes no slices that overlap.
+            let mut floor = 0;
             for (place, stay) in lane.stays.iter().enumerate() {
-                events.push(slice(review, lane, stay, at));
+                let (begun, ended) = times(review, stay);
+                let span = (begun.max(floor), ended.max(begun).max(floor));
+                floor = span.1;
+                let breach = breaches.get(&stay.begun).copied();
+                events.push(slice(review, lane, (stay, span), breach, at));
                 let later = &lane.stays[place + 1..];
                 let next = later.iter().find(|it| has_duration(review, it)).or(later.first());
                 if let (StayKind::Waiting, Some(next)) = (stay.kind, next) {
@@ -86,13 +97,27 @@ fn micros(ms: u64) -> u64 {
 }
 
 fn has_duration(review: &Review, stay: &Stay) -> bool {
-    let (begun, ended) = review.times(stay);
+    let (begun, ended) = times(review, stay);
     begun < ended
 }
 
-fn slice(review: &Review, lane: &Lane, stay: &Stay, at: Place) -> Value {
+/// The times of a stay. In a trace without any duration a step takes a millisecond.
+fn times(review: &Review, stay: &Stay) -> (u64, u64) {
+    if review.end_ms() > 0 || review.is_stable() {
+        return review.times(stay);
+    }
+    let last = if stay.kind == StayKind::Over { stay.begun } else { review.steps().len() };
+    (stay.begun as u64, stay.ended.unwrap_or(last) as u64)
+}
+
+fn slice(
+    review: &Review,
+    lane: &Lane,
+    (stay, (begun, ended)): (&Stay, (u64, u64)),
+    breach: Option<&Breach>,
+    at: Place,
+) -> Value {
     let step = &review.steps()[stay.begun];
-    let (begun, ended) = review.times(stay);
     let mut args = Map::new();
     let mut add = |name: &str, value: Value| {
         args.insert(name.to_owned(), value);
@@ -100,7 +125,6 @@ fn slice(review: &Review, lane: &Lane, stay: &Stay, at: Place) -> Value {
     add("event", name(&step.event).into());
     add("line", step.line.into());
     if step.is_illegal {
-        let breach = review.breaches().iter().find(|breach| breach.step == Some(stay.begun));
         let reason = breach.map_or("after an earlier violation of the instance", |breach| &breach.reason);
         add("illegal", seen(reason, VALUE).into());
     }
@@ -129,7 +153,7 @@ fn slice(review: &Review, lane: &Lane, stay: &Stay, at: Place) -> Value {
 
 /// One end of a flow, which binds to the slice at its time.
 fn flow(review: &Review, stay: &Stay, at: Place, id: u64, phase: &str) -> Value {
-    let (begun, _) = review.times(stay);
+    let (begun, _) = times(review, stay);
     let mut flow = json!({
         "ph": phase, "name": "decision", "cat": "wait", "id": id, "pid": at.process, "tid": at.thread, "ts": micros(begun),
     });

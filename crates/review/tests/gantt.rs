@@ -58,3 +58,18 @@ fn hostile_texts_begin_no_statement() {
         assert!(chart.len() < 3_000, "{}", chart.len());
     }
 }
+
+#[test]
+fn illegal_row_is_never_left_out() {
+    let mut events = Vec::new();
+    for instance in 0..40 {
+        let name = format!("o{instance}");
+        let to = if instance == 37 { "Shipped" } else { "Cart" };
+        let mut made = event(instance + 1, instance, &name, "create", None, to);
+        made.run = format!("run {instance}").into();
+        events.push(made);
+    }
+    let chart = gantt(&review(&events));
+    assert!(chart.contains(":crit, "), "{chart}");
+    assert!(chart.contains("and 10 more rows"), "{chart}");
+}

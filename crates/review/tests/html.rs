@@ -56,6 +56,13 @@ fn a_thousand_events_fit_in_300_kb() {
     }
     let page = html(&review(&events));
     assert!(page.len() <= 300_000, "{}", page.len());
+    // As many instances as events.
+    let created = |seq: u64| {
+        let id = format!("7f3c9a52-90be-4d1e-8a3f-{seq:012}");
+        event(seq, 1_700_000_000_000 + seq * 7, &id, "create", None, "Cart")
+    };
+    let page = html(&review(&(1..=1_000).map(created).collect::<Vec<_>>()));
+    assert!(page.len() <= 300_000, "{}", page.len());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use runstate_review::markdown;
 
-use crate::fixture::{assert_shown, attacks, orders, review};
+use crate::fixture::{assert_shown, attacks, event, orders, review};
 
 #[test]
 fn the_summary_of_two_traces_matches_its_snapshot() {
@@ -33,4 +33,16 @@ fn hostile_texts_are_code_or_plain_text() {
         let is_plain = name.len() < 80 && !name.contains(unseen) && !name.trim().is_empty();
         assert!(!is_plain || code.iter().any(|text| **text == *name), "{name}: {code:?}");
     }
+}
+
+#[test]
+fn violation_of_the_last_trace_is_never_left_out() {
+    let good = [event(1, 0, "a", "create", None, "Cart")];
+    let bad = [event(1, 0, "a", "create", None, "Shipped")];
+    let mut reviews: Vec<_> = (0..60).map(|_| review(&good)).collect();
+    reviews.push(review(&bad));
+    let summary = markdown(&reviews);
+    assert!(summary.contains("❌ violates") && summary.contains("### Violations in"), "{summary}");
+    // A selector of pictures is an escape on a terminal.
+    assert!(!summary.contains('\u{fe0f}'));
 }

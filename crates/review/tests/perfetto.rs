@@ -76,3 +76,32 @@ fn extreme_times_stay_exact() {
     let ts = of(&events, "X").iter().map(|it| it["ts"].as_u64().unwrap() + it["dur"].as_u64().unwrap()).max();
     assert!(ts.unwrap() <= 1 << 53);
 }
+
+#[test]
+fn clock_that_goes_back_makes_no_overlap() {
+    let trace = [
+        event(1, 100, "a", "create", None, "Cart"),
+        event(2, 200, "a", "pay", Some("Cart"), "WaitingForStock"),
+        event(3, 150, "a", "pack", Some("WaitingForStock"), "Packed"),
+        event(4, 300, "a", "ship", Some("Packed"), "Shipped"),
+    ];
+    let events = events(&[review(&trace)]);
+    let mut end = 0;
+    for slice in of(&events, "X") {
+        let begun = slice["ts"].as_u64().unwrap();
+        assert!(begun >= end, "{slice}");
+        end = begun + slice["dur"].as_u64().unwrap();
+    }
+}
+
+#[test]
+fn trace_without_durations_has_a_slice_for_each_step() {
+    let trace = [
+        event(1, 5, "a", "create", None, "Cart"),
+        event(2, 5, "a", "pay", Some("Cart"), "WaitingForStock"),
+        event(3, 5, "a", "pack", Some("WaitingForStock"), "Packed"),
+    ];
+    let events = events(&[review(&trace)]);
+    let slices: Vec<_> = of(&events, "X").iter().map(|it| (it["ts"].clone(), it["dur"].clone())).collect();
+    assert_eq!(slices, [0, 1_000, 2_000].map(|at| (at.into(), 1_000.into())));
+}

@@ -5,7 +5,7 @@ mod markup;
 
 use std::cmp::Reverse;
 
-use axis::Axis;
+use axis::{Axis, Break};
 use markup::{Markup, put};
 
 use crate::model::{Breach, Fact, Lane, Review, Stay, StayKind};
@@ -16,13 +16,18 @@ use crate::text::{name, seen};
 const VALUE: usize = 2_000;
 /// The maximum number of time labels above the lanes.
 const LABELS: usize = 6;
+/// The width of a label, in per cent.
+const LABEL: f64 = 9.0;
+/// The maximum number of violations.
+const BREACHES: usize = 50;
 
 /// Renders a review as one HTML file: its violations, a lane for each instance, and the coverage.
 ///
 /// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
 /// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
 /// reader. The output depends on the review alone. A value is shown with at most 2,000 characters, a name with 80. A trace of
-/// 1,000 events without facts has at most 300 KB.
+/// 1,000 legal events without facts has at most 300 KB, whatever the number of its instances. The first 50 violations are shown,
+/// and the others are counted.
 ///
 /// # Example
 /// ```
@@ -44,7 +49,10 @@ pub fn html(review: &Review) -> String {
     put!(out, "<main>\n");
     if !review.breaches().is_empty() {
         put!(out, "<section aria-labelledby=\"violations\"><h2 id=\"violations\">Violations</h2>\n");
-        review.breaches().iter().for_each(|it| breach(&mut out, review, it));
+        review.breaches().iter().take(BREACHES).for_each(|it| breach(&mut out, review, it));
+        if let Some(more) = review.breaches().len().checked_sub(BREACHES).filter(|more| *more > 0) {
+            put!(out, "<p>and " (more) " more violations</p>\n");
+        }
         put!(out, "</section>\n");
     }
     lanes(&mut out, review, &axis);
@@ -136,10 +144,12 @@ fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
         put!(out, "Times are to scale, except long waits between two vertical lines. ");
     }
     put!(out, "A state that takes no time has a small width.</p>\n");
-    for (run, run_name) in review.runs().iter().enumerate() {
+    let mut by_run: Vec<Vec<&Lane>> = vec![Vec::new(); review.runs().len()];
+    review.lanes().iter().for_each(|lane| by_run[lane.run].push(lane));
+    for (run_name, of_run) in review.runs().iter().zip(by_run) {
         put!(out, "<h3>" (name(run_name)) "</h3>\n<div class=\"chart\">\n");
         marks(out, review, axis);
-        review.lanes().iter().filter(|lane| lane.run == run).for_each(|it| lane(out, review, axis, it));
+        of_run.into_iter().for_each(|it| lane(out, review, axis, it));
         put!(out, "</div>\n");
     }
     put!(out, "</section>\n");
@@ -149,7 +159,14 @@ fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
 fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
     let mut longest: Vec<_> = axis.breaks.iter().collect();
     longest.sort_by_key(|one| Reverse(one.ms));
-    longest.truncate(LABELS);
+    let mut labelled: Vec<&Break> = Vec::new();
+    for one in longest {
+        // A label has room beside the others.
+        if labelled.len() < LABELS && labelled.iter().all(|other| (one.from - other.from).abs() > LABEL) {
+            labelled.push(one);
+        }
+    }
+    let longest = labelled;
     if longest.is_empty() {
         return;
     }
@@ -180,6 +197,17 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
     }
     put!(out, "</span></summary>\n<div class=\"more\">\n");
     facts(out, &lane.facts);
+    if let [only] = lane.stays.as_slice()
+        && review.steps()[only.begun].facts.is_empty()
+    {
+        let step = &review.steps()[only.begun];
+        put!(out, "<p>line " (step.line) ", " (review.duration(step.at_ms)) ": " (name(&step.event)));
+        if step.is_illegal {
+            put!(out, " (illegal)");
+        }
+        put!(out, "</p></div></details>\n");
+        return;
+    }
     let has_facts = lane.stays.iter().any(|stay| !review.steps()[stay.begun].facts.is_empty());
     put!(
         out,
