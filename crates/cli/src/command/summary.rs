@@ -77,6 +77,15 @@ impl Summary {
         taken.map(|decision| (decision, true)).chain(self.posted.iter().map(|decision| (decision, false)))
     }
 
+    /// A note about a decision that the run has not taken.
+    fn taken(&self, is_taken: bool) -> &'static str {
+        match self.loaded.info.status {
+            _ if is_taken => "",
+            RunStatus::Done => " (not taken: the run ended first)",
+            _ => " (not taken yet)",
+        }
+    }
+
     /// The last answer of the model without a tool call.
     fn answer(&self) -> Option<&str> {
         let turn = self.state()?.own_history().iter().rev().find_map(Message::answer)?;
@@ -130,11 +139,7 @@ impl Summary {
             }
         }
         for (decision, is_taken) in self.decisions() {
-            let taken = match info.status {
-                _ if is_taken => "",
-                RunStatus::Done => " (not taken: the run ended first)",
-                _ => " (not taken yet)",
-            };
+            let taken = self.taken(is_taken);
             line("decided", decided(decision, taken, now_ms));
         }
         for one in &self.waits {
@@ -212,7 +217,7 @@ impl Summary {
                 add("warning", value("warning", &said.into()));
             }
         }
-        for (decision, _) in self.decisions() {
+        for (decision, taken) in self.decisions() {
             let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
             let mut said = format!("{}{by}", action(decision));
             if let Some(reason) = &decision.reason {
@@ -221,7 +226,12 @@ impl Summary {
             if !decision.result.is_null() {
                 said.push_str(&format!(", with the result {}", value("result", &decision.result)));
             }
+            said.push_str(self.taken(taken));
             facts.push(("tool_call", &decision.call, Fact::new("decision", said)));
+        }
+        for waiting in &self.waits {
+            let said = format!("{} ({})", waiting.suspension.message, waiting.suspension.id);
+            facts.push(("tool_call", &waiting.call, Fact::new("waits for", said)));
         }
         facts
     }
