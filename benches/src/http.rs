@@ -250,6 +250,16 @@ async fn approvals(bench: &Bench) {
             client
         }
     };
+    // The first requests open the connections of the store.
+    let get = bench.request("GET", "/v1/runs?limit=1", "");
+    let warm = move |mut client: Client, _| {
+        let get = get.clone();
+        async move {
+            assert_eq!(client.send(&get).await.0, 200);
+            client
+        }
+    };
+    at_once(clients(APPROVERS, bench.address).await, APPROVALS, warm).await;
     let (approved, _) = at_once(clients(APPROVERS, bench.address).await, APPROVALS, approve).await;
     let store = bench.store.clone();
     for index in 0..APPROVALS {
