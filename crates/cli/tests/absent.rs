@@ -36,4 +36,6 @@ fn agent_file_is_refused_with_the_build() {
     let said = session.run(&["run", "a.yaml", "hello"]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(said.stderr.contains("--features agents"), "{}", said.stderr);
+    let said = session.run(&["run", "none.yaml", "hello"]);
+    assert!(said.stderr.contains("cannot read none.yaml"), "{}", said.stderr);
 }

@@ -131,6 +131,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 
 #[cfg(not(feature = "agents"))]
 fn of_agent(args: &Args, _: &mut Output) -> Result<Exit, Failure> {
+    // A missing file is told first.
+    crate::input::read_text(&args.scenario, scenario::LIMIT)?;
     Err(agents::absent(&args.scenario))
 }
 
