@@ -18,7 +18,9 @@ end() {
 trap end EXIT
 
 cargo build --quiet --locked -p runstate-cli --features evm
-runstate="${CARGO_TARGET_DIR:-$PWD/target}/debug/runstate"
+# A copy: another build may replace the program meanwhile.
+cp "${CARGO_TARGET_DIR:-$PWD/target}/debug/runstate" "$scratch/runstate"
+runstate="$scratch/runstate"
 (
   cd "$scratch"
   npm install --silent --no-save --no-package-lock @foundry-rs/anvil@1.7 viem@2.57 solc@0.8.37

@@ -21,7 +21,9 @@ mkdir -p "$outputs"
 outputs=$(cd "$outputs" && pwd)
 
 cargo build --quiet --locked -p runstate-cli
-runstate="${CARGO_TARGET_DIR:-$root/target}/debug/runstate"
+# A copy: another build may replace the program meanwhile.
+cp "${CARGO_TARGET_DIR:-$root/target}/debug/runstate" "$scratch/runstate"
+runstate="$scratch/runstate"
 cp crates/review/tests/oracle/package.json "$scratch"
 (cd "$scratch" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 cp crates/review/tests/oracle/*.mjs "$scratch"
