@@ -1,4 +1,4 @@
-//! What a service run over HTTP costs, against bare axum and the bare store in the same run:
+//! The cost of a service run over HTTP, against bare axum and the bare store in the same run:
 //! `cargo run --release --bin http [get | create | approve]`.
 //!
 //! The server has SQLite and tokens. Its clients are in the same process, with one connection each that stays open.

@@ -37,7 +37,7 @@ pub(crate) enum Spec {
         /// Its name, which the ids of its runs begin with.
         name: String,
         /// The text of its file when the run was created. A process executes it only if it has a file of that text: the
-        /// store never decides what is executed.
+        /// store never chooses the executed text.
         agent: String,
         /// The proof that the folder in the place of this run is its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]

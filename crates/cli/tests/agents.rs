@@ -208,9 +208,15 @@ fn change_waits_for_an_approval_from_another_process() {
     assert_eq!((code, &*out), (Some(3), "helper-1 waits for a decision\n"), "{err}");
     assert!(folder.path().join("notes/old.txt").exists());
 
+    // The page of the run has the open question, and a decision that the run has not taken says so.
+    let page = || output(folder.path(), &["show", "helper-1", "--format", "html"]).1;
+    let asked = page();
+    assert!(asked.contains("waits for") && asked.contains("may delete_file be executed"), "{asked}");
+
     // A worker without the agent file leaves the run alone, and says why.
     let approved = output(folder.path(), &["approve", "d1", "--run", "helper-1", "--actor", "ada"]);
     assert_eq!(approved.0, Some(0), "{approved:?}");
+    assert!(page().contains("(not taken yet)"));
     let (code, out, _) = output(folder.path(), &["worker", "--once"]);
     assert_eq!(code, Some(1));
     assert!(out.contains("the run is of the agent \"helper\""), "{out}");
@@ -543,4 +549,25 @@ fn signal_between_two_messages_ends_the_chat() {
     server.agent(folder.path(), "a.yaml", FILES);
     let code = interrupted(folder.path(), &["chat", "a.yaml"], "go\n", (true, "done"));
     assert_eq!(code, Some(130));
+}
+
+#[cfg(unix)]
+#[test]
+fn pipe_is_no_key_file() {
+    let folder = notes();
+    let made = Program::new("mkfifo").arg(folder.path().join("pipe")).output().unwrap();
+    assert!(made.status.success());
+    let model = "{base_url: \"http://127.0.0.1:9/v1\", name: m, key_file: pipe}";
+    std::fs::write(folder.path().join("a.yaml"), format!("name: a\nmodel: {model}\n")).unwrap();
+    let (code, _, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("cannot read the key of the model in"), "{err}");
+}
+
+#[test]
+fn worker_refuses_a_folder_of_agents_that_is_missing() {
+    let folder = notes();
+    let (code, _, err) = output(folder.path(), &["worker", "--once", "--agents", "none"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("--agents: none is no folder"), "{err}");
 }

@@ -87,7 +87,7 @@ pub struct Leaving<'a> {
     pub event: Option<&'a str>,
 }
 
-/// The redaction of what leaves the server: bodies of answers, events and trace lines, each as JSON. The transactions of
+/// The redaction of bodies of answers, events and trace lines, each as JSON. The transactions of
 /// `execute` leave unchanged, since a wallet signs them; problem documents have the id of a run, and for a chain that cannot be reached the words of its
 /// node. A redactor
 /// that panics withholds the answer.
@@ -125,7 +125,7 @@ pub struct Options {
     pub agents: Option<Arc<dyn RunStore>>,
     /// The receiver of causes that no answer has, such as an error of the store. Default: none.
     pub report: Option<Report>,
-    /// The redaction of what leaves the server. Default: none.
+    /// The redaction of bodies, events and trace lines. Default: none.
     pub redact: Option<Redact>,
     /// The limits.
     pub limits: Limits,

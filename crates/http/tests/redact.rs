@@ -1,4 +1,4 @@
-//! Redaction of what leaves the server.
+//! Redaction of bodies, events and trace lines.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The secrets of a client, in what a server sends back.
+//! The secrets of a client, in the answers of a server.
 
 use std::borrow::Cow;
 

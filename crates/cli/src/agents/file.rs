@@ -40,7 +40,7 @@ pub(crate) struct AgentFile {
     /// The tools.
     #[serde(default)]
     pub(super) tools: ToolsFile,
-    /// The tools whose calls need an approval. Default: `write_file`, `delete_file` and all commands.
+    /// The tools that need an approval. Default: `write_file`, `delete_file` and all commands.
     #[serde(default)]
     pub(super) approve: Option<Vec<String>>,
     /// The limits of a run.
@@ -85,7 +85,7 @@ pub(super) struct ToolsFile {
     pub(super) files: Option<FilesFile>,
     /// Commands.
     pub(super) commands: Vec<CommandFile>,
-    /// `ask_person`: a question to a person, whose answer is its result.
+    /// `ask_person`: a question to a person. The answer is the result.
     pub(super) ask_person: bool,
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::file::{FromFile, read};
 use crate::failure::Failure;
 
-/// The agent files that this process may execute. The store of a run never decides what is executed: a run has the text of
+/// The agent files that this process may execute. The store of a run never chooses the executed text: a run has the text of
 /// its agent file, and is driven if a file here has that text.
 #[derive(Debug)]
 pub(crate) enum AgentFiles {

@@ -167,7 +167,7 @@ impl FromFile {
         Ok(all)
     }
 
-    /// The tools whose calls need an approval.
+    /// The tools that need an approval.
     fn approved(&self, tools: &[ToolSpec]) -> Result<Vec<String>, String> {
         let names = || tools.iter().map(ToolSpec::name);
         let changes = |name: &&str| {
