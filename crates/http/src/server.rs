@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 
@@ -44,6 +45,9 @@ pub struct Connections {
     pub head_time: Duration,
     /// The largest head of a request, in bytes: the address and the headers. Default: 24 KiB.
     pub head: usize,
+    /// The longest time in which a client takes nothing of an answer that waits for it. Then its connection is closed.
+    /// Default: 30 s.
+    pub write_time: Duration,
     /// The time for the requests in progress at the stop. Default: 30 s.
     pub grace: Duration,
     /// The certificate, for connections with TLS. Default: none, for a loopback address or behind a proxy.
@@ -54,10 +58,12 @@ pub struct Connections {
 impl Default for Connections {
     fn default() -> Self {
         let (head_time, grace) = (Duration::from_secs(10), Duration::from_secs(30));
+        let write_time = Duration::from_secs(30);
         Connections {
             concurrency: 4_096,
             head_time,
             head: 24 * 1024,
+            write_time,
             grace,
             #[cfg(feature = "tls")]
             tls: None,
@@ -199,6 +205,10 @@ impl Connection {
     /// Serves a connection, behind the handshake of TLS if the server has a certificate. A failed handshake ends the
     /// connection, and its peer knows why.
     async fn secure(self, stream: TcpStream) {
+        // A client that reads no answer would keep its connection for ever.
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(self.limits.write_time));
+        let stream = Box::pin(stream);
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.limits.tls {
             let handshake = tokio::time::timeout(self.limits.head_time, tls.acceptor().accept(stream));

@@ -127,6 +127,20 @@ fn request_in_progress_ends_before_the_server() {
 }
 
 #[test]
+fn client_that_reads_no_answer_is_closed() {
+    block_on_machine(async {
+        let listening = Listening::with(|limits| limits.write_time = Duration::from_millis(300)).await;
+        let mut stream = listening.connect().await;
+        let request = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(64);
+        // Requests until the buffers of both sides are full. The server reads no more, and then closes.
+        let closed = tokio::time::timeout(Duration::from_secs(60), async {
+            while stream.write_all(&request).await.is_ok() {}
+        });
+        assert!(closed.await.is_ok(), "the connection is open after a minute");
+    });
+}
+
+#[test]
 fn oversized_heads_and_noise_are_refused() {
     block_on_machine(async {
         let listening = Listening::new().await;
