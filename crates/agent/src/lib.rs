@@ -50,6 +50,8 @@ mod plugin;
 mod schema;
 mod state;
 pub mod stop;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod thread;
 mod tool;
 
@@ -76,7 +78,7 @@ pub use schema::{SchemaCheck, Unchecked};
 pub use state::{Pending, RunState, StateError, StoredRun};
 pub use thread::Thread;
 pub use tokio_util::sync::CancellationToken;
-pub use tool::{Tool, ToolContext, ToolSpec};
+pub use tool::{Tool, ToolContext, ToolSpec, tool_fn};
 
 /// Factory of observers for the machines of a run. A trace recorder gives each machine an [`Observer`].
 pub trait ObserverFactory: Sync {

@@ -114,7 +114,7 @@ impl InferenceRequest {
 /// The reason why a model did not answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the model did not answer: {0}")]
-pub struct ModelError(#[source] Box<dyn Error + Send + Sync>);
+pub struct ModelError(#[source] pub(super) Box<dyn Error + Send + Sync>);
 
 impl ModelError {
     /// Creates an error with this cause.

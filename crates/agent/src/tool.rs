@@ -56,6 +56,50 @@ pub trait Tool: Send + Sync {
     async fn call(&self, cx: &mut ToolContext) -> ToolResult;
 }
 
+/// Makes a tool of a function of the arguments. A tool that needs its [`ToolContext`] implements [`Tool`].
+///
+/// ```
+/// use runstate::tool_result::ToolResult;
+/// use runstate_agent::{Tool, ToolSpec, tool_fn};
+/// use serde_json::Value;
+///
+/// let spec = ToolSpec::new("double", "Doubles a number.").repeatable();
+/// let double = tool_fn(spec, |arguments: Value| async move {
+///     match arguments["n"].as_i64() {
+///         Some(n) => ToolResult::Success((2 * n).into()),
+///         None => ToolResult::Error("expected a number in `n`".to_owned()),
+///     }
+/// });
+/// assert_eq!(double.spec().name(), "double");
+/// ```
+pub fn tool_fn<F, R>(spec: ToolSpec, function: F) -> impl Tool
+where
+    F: Fn(Value) -> R + Send + Sync,
+    R: Future<Output = ToolResult> + Send,
+{
+    FnTool { spec, function }
+}
+
+struct FnTool<F> {
+    spec: ToolSpec,
+    function: F,
+}
+
+#[async_trait]
+impl<F, R> Tool for FnTool<F>
+where
+    F: Fn(Value) -> R + Send + Sync,
+    R: Future<Output = ToolResult> + Send,
+{
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        (self.function)(cx.arguments().clone()).await
+    }
+}
+
 /// The specification of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
@@ -262,6 +306,12 @@ impl ToolContext {
     /// The position of the call in the run.
     pub fn key(&self) -> CallKey {
         self.key
+    }
+
+    /// The number of this execution of the call, from 1. A call that suspends executes again behind its decision. A
+    /// repetition after a crash has the same number.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
     }
 
     /// The arguments for the tool: those of the model, or the result of a decision that replaces them.

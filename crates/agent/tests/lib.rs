@@ -7,6 +7,7 @@ mod agent_parts;
 mod answered;
 mod approvals;
 mod cancels;
+mod cassettes;
 mod causes;
 mod cutoff;
 mod decisions;
