@@ -8,6 +8,7 @@ mod changes;
 mod child;
 mod conformance;
 mod drive;
+mod example;
 mod failures;
 mod files;
 mod news;

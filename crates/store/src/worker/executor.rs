@@ -39,6 +39,17 @@ pub trait Executor: Send + Sync {
     fn on_store_recovered(&self) {}
 }
 
+/// An executor without reports.
+#[async_trait]
+impl<F> Executor for F
+where
+    F: Fn(&Loaded) -> Result<JobSpec, ExecutorError> + Send + Sync,
+{
+    async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
+        self(run)
+    }
+}
+
 /// The agent, message and migrations for one run.
 #[derive(Clone)]
 #[non_exhaustive]
