@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use runstate::actor::is_unseen;
-use runstate::decision::Decision;
+use runstate::decision::{Decision, Suspension};
 use runstate::tool_call::{CallKey, CallRecord};
 use runstate::tool_execution::{Effect, ExecuteTool, ToolExecution};
 use runstate::tool_result::ToolResult;
@@ -189,6 +189,7 @@ pub struct ToolContext {
     attempt: u32,
     arguments: Value,
     decision: Option<Decision>,
+    question: Option<Suspension>,
     cancelled: CancellationToken,
     progress: mpsc::Sender<Progress>,
     view: StateView,
@@ -261,6 +262,8 @@ pub(super) struct Shared<'a> {
     pub(super) cancelled: &'a CancellationToken,
     pub(super) progress: &'a mpsc::Sender<Progress>,
     pub(super) view: StateView,
+    /// The question that the decision answered.
+    pub(super) question: Option<Suspension>,
 }
 
 impl ToolContext {
@@ -281,6 +284,7 @@ impl ToolContext {
             attempt: record.attempts(),
             arguments,
             decision,
+            question: shared.question,
             cancelled: shared.cancelled.clone(),
             progress: shared.progress.clone(),
             view: shared.view,
@@ -322,6 +326,12 @@ impl ToolContext {
     /// The decision to resume the call, on a replay.
     pub fn decision(&self) -> Option<&Decision> {
         self.decision.as_ref()
+    }
+
+    /// The question that the decision answered, on a replay. A tool that asks a question finds its parameters here, also
+    /// in another process.
+    pub fn question(&self) -> Option<&Suspension> {
+        self.question.as_ref()
     }
 
     /// The idempotency key of this execution: `run/call/attempt`. A repetition of the execution, in this process or

@@ -6,6 +6,7 @@ mod acts;
 mod agent_parts;
 mod answered;
 mod approvals;
+mod bound_approvals;
 mod cancels;
 mod cassettes;
 mod causes;

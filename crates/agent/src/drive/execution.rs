@@ -119,12 +119,17 @@ impl Drive<'_, '_> {
         let Some((tool, _)) = self.config.tools.get(record.tool()) else {
             unreachable!("a gate opens only for tools that there are");
         };
+        let question = match called.machine.get() {
+            AnyToolCall::Running(running) => running.replayed().map(|(question, _)| question.clone()),
+            _ => None,
+        };
         let shared = Shared {
             run: &self.state.id,
             thread: &self.state.thread.id,
             cancelled: &self.io.cancelled,
             progress: &self.progress,
             view,
+            question,
         };
         let name = Arc::clone(&called.name);
         let cx = ToolContext::new(&execution, shared, name, record, arguments, decision);

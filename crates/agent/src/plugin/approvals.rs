@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use runstate::actor::is_one_actor;
-use runstate::decision::{Decision, Suspension};
-use serde_json::{Value, json};
+use runstate::decision::{Decision, Suspension, digest};
+use serde_json::{Map, Value};
 
 use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
 
@@ -40,6 +40,13 @@ pub struct Approval {
     people: u32,
     message: Option<Arc<Message>>,
     expires_after: Option<Duration>,
+    bound: Option<Arc<Bound>>,
+}
+
+/// The value that an approval is bound to, and the id suffix of its questions.
+struct Bound {
+    value: Value,
+    word: String,
 }
 
 type Message = dyn Fn(&GateCall<'_>) -> String + Send + Sync;
@@ -53,7 +60,7 @@ enum When {
 
 impl Approval {
     fn of(when: When) -> Self {
-        Approval { when, people: 1, message: None, expires_after: None }
+        Approval { when, people: 1, message: None, expires_after: None, bound: None }
     }
 
     /// Requires an approval for every call.
@@ -99,6 +106,35 @@ impl Approval {
         self
     }
 
+    /// Binds the approvals to a value that describes the tool, such as its server and the digest of its schema. The value
+    /// is the parameter `bound_to` of the question, so the digest of the question covers it. An approval that was given
+    /// for another value does not count: the call is asked about again. Default: none.
+    ///
+    /// ```
+    /// use runstate_agent::{Approval, ToolSpec};
+    /// use serde_json::json;
+    ///
+    /// let version = |schema: &str| Approval::always().bound_to(json!({ "server": "notes", "schema": schema }));
+    /// let delete = ToolSpec::new("delete", "Deletes a note.").needs_approval(version("sha256:0a"));
+    ///
+    /// // The server changes the tool: an approval of the earlier version executes nothing.
+    /// assert_ne!(delete.approval(), Some(&version("sha256:0b")));
+    /// assert_eq!(delete.approval(), Some(&version("sha256:0a")));
+    /// ```
+    #[must_use]
+    pub fn bound_to(mut self, value: Value) -> Self {
+        let digest = digest(&value);
+        let hex = digest.rsplit(':').next().unwrap_or(&digest);
+        let word = format!("{WORD}.{}", hex.get(..BOUND_DIGITS).unwrap_or(hex));
+        self.bound = Some(Arc::new(Bound { value, word }));
+        self
+    }
+
+    /// The suffix of the ids of the questions.
+    fn word(&self) -> &str {
+        self.bound.as_ref().map_or(WORD, |bound| &bound.word)
+    }
+
     fn is_needed_for(&self, call: &GateCall<'_>) -> bool {
         match &self.when {
             When::Always => true,
@@ -110,7 +146,7 @@ impl Approval {
     /// The number of approvers of the call.
     fn given(&self, call: &GateCall<'_>) -> u32 {
         // A question of a tool or of another plugin is a different question. Its answer approves nothing here.
-        let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(WORD));
+        let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(self.word()));
         let given = match self.people {
             1 => ours.count(),
             _ => people(ours.filter_map(|decision| decision.actor.as_deref())),
@@ -135,11 +171,18 @@ impl Approval {
             Some(message) => message(call),
             None => format!("may {} be executed with these arguments?", call.tool()),
         };
-        let mut suspension = Suspension::new(WORD, "approve", message);
+        let mut suspension = Suspension::new(self.word(), "approve", message);
+        let mut parameters = Map::new();
         if self.people > 1 {
-            suspension = suspension
-                .with_parameters(json!({ "approval": given + 1, "of": self.people }))
-                .by_distinct_actors();
+            parameters.insert("approval".to_owned(), (given + 1).into());
+            parameters.insert("of".to_owned(), self.people.into());
+            suspension = suspension.by_distinct_actors();
+        }
+        if let Some(bound) = &self.bound {
+            parameters.insert("bound_to".to_owned(), bound.value.clone());
+        }
+        if !parameters.is_empty() {
+            suspension = suspension.with_parameters(parameters.into());
         }
         if let Some(time) = self.expires_after {
             let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -163,7 +206,11 @@ impl PartialEq for Approval {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             _ => false,
         };
-        when && message && self.people == other.people && self.expires_after == other.expires_after
+        let bound = |of: &Self| of.bound.as_ref().map(|bound| bound.value.clone());
+        when && message
+            && self.people == other.people
+            && self.expires_after == other.expires_after
+            && bound(self) == bound(other)
     }
 }
 
@@ -178,12 +225,16 @@ impl fmt::Debug for Approval {
             .field("when", &when)
             .field("people", &self.people)
             .field("lapses_after", &self.expires_after)
+            .field("bound_to", &self.bound.as_ref().map(|bound| &bound.value))
             .finish_non_exhaustive()
     }
 }
 
 /// The suffix after the colon in the ids of this gate's suspensions.
 const WORD: &str = "runstate.approval";
+
+/// The digits of the digest in the suffix of a bound approval: 128 bits, since a server may choose both values.
+const BOUND_DIGITS: usize = 32;
 
 /// The id suffix of a question from foreign code. Suffixes that begin with `runstate.` belong to the library's gates:
 /// the answer to a tool or to another plugin is no approval.
@@ -198,7 +249,9 @@ fn word(suspension: &str) -> Option<&str> {
 
 /// The number of actors that answered questions of this gate.
 pub(crate) fn approvers(decisions: &[Decision]) -> usize {
-    let ours = decisions.iter().filter(|it| word(&it.suspension_id) == Some(WORD));
+    let is_ours =
+        |word: &str| word.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let ours = decisions.iter().filter(|it| word(&it.suspension_id).is_some_and(is_ours));
     people(ours.filter_map(|it| it.actor.as_deref()))
 }
 
