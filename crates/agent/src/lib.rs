@@ -47,6 +47,7 @@ pub mod keys;
 mod model;
 mod modes;
 mod plugin;
+mod preview;
 mod schema;
 mod state;
 pub mod stop;
@@ -73,6 +74,7 @@ pub use plugin::{
     Approval, Approvals, EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError,
     Verdict,
 };
+pub use preview::Preview;
 pub use runstate::tool_execution::Effect;
 pub use schema::{SchemaCheck, Unchecked};
 pub use state::{Pending, RunState, StateError, StoredRun};
@@ -108,6 +110,19 @@ impl ObserverFactory for NoObservers {
 impl ObserverFactory for runstate::trace::Recorder {
     fn observer(&self, _: &'static str, instance: &str) -> Observer {
         Self::observer(self, instance)
+    }
+}
+
+/// The ids of questions, for the crate of scenarios.
+#[doc(hidden)]
+pub mod for_scenarios {
+    use serde_json::Value;
+
+    use super::Preview;
+
+    /// The suffix of the id of a question about a call with that preview.
+    pub fn question_word(bound_to: Option<&Value>, preview: &Preview) -> String {
+        super::plugin::question_word(bound_to, preview)
     }
 }
 

@@ -15,7 +15,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::keys::{Key, KeyError, Patches, StateView};
-use super::plugin::Approval;
+use super::plugin::{Approval, GateCall};
+use super::preview::Preview;
 
 /// A tool that the model may call.
 ///
@@ -54,6 +55,17 @@ pub trait Tool: Send + Sync {
     /// The future is dropped when the run is cancelled, at any await. Work that must not be interrupted belongs in a
     /// separate task.
     async fn call(&self, cx: &mut ToolContext) -> ToolResult;
+
+    /// The effect that a call would have, for approvers. It is part of the question, and an approval is for this preview
+    /// alone: before an approved call executes, its preview is made again, and another one is a new question. So equal
+    /// circumstances need equal previews. It has no effect itself, and is made only for calls that need an approval. A
+    /// panic ends the run with an error, and the tool does not execute. Default: none.
+    ///
+    /// # Cancel safety
+    /// The future is dropped when the run is cancelled.
+    async fn preview(&self, _call: &GateCall<'_>) -> Option<Preview> {
+        None
+    }
 }
 
 /// Makes a tool of a function of the arguments. A tool that needs its [`ToolContext`] implements [`Tool`].

@@ -54,7 +54,7 @@ async fn approval_of_an_earlier_version_executes_nothing() {
     assert_eq!(world.decide(&mut state, &[("a", Resume)]).await.waiting, ["a"]);
     assert_eq!(world.done(), [""; 0]);
     let second = state.pending()[0].suspension.clone();
-    assert_eq!(second.parameters, json!({ "bound_to": version("sha256:0b") }));
+    assert_eq!(second.parameters, json!({ "bound_to": version("sha256:0b"), "changed": true }));
     let digest = |asked: &Suspension| asked.digest("r1", "a", "pay", &json!({}));
     assert_ne!(digest(&first), digest(&second));
     let again = Incoming::new("d2", "a", Resume).on(&second.id);

@@ -35,6 +35,7 @@ mod panics;
 mod parts;
 mod phases;
 mod polls;
+mod previews;
 mod protocol;
 mod reply_at_commits;
 mod reply_moments;

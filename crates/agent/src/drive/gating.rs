@@ -13,7 +13,7 @@ use runstate::tool_result::ToolResult;
 use serde_json::Value;
 
 use super::super::depth::{MOST_LEVELS, asks_too_deep, is_too_deep};
-use super::super::plugin::{GateCall, Phase, Verdict};
+use super::super::plugin::{GateCall, Phase, PreviewedBy, Verdict};
 use super::{Drive, Halt};
 
 /// The outcome of a call's gate.
@@ -191,6 +191,7 @@ impl Drive<'_, '_> {
             decisions: &decisions,
             number,
             is_replaced,
+            previewed_by: PreviewedBy(config.tools.get(tool).map(|(tool, _)| &**tool)),
         };
         self.before_tool_execute(key.step, &call).await
     }

@@ -1,5 +1,6 @@
 //! The gate for tools that need an approval.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::actor::is_one_actor;
 use runstate::decision::{Decision, Suspension, digest};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::super::preview::Preview;
 use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
 
 /// The approval policy of a tool: the calls that need an approval, the number of approvers, and the expiry of the
@@ -123,16 +125,23 @@ impl Approval {
     /// ```
     #[must_use]
     pub fn bound_to(mut self, value: Value) -> Self {
-        let digest = digest(&value);
-        let hex = digest.rsplit(':').next().unwrap_or(&digest);
-        let word = format!("{WORD}.{}", hex.get(..BOUND_DIGITS).unwrap_or(hex));
+        let word = bound_word(&value);
         self.bound = Some(Arc::new(Bound { value, word }));
         self
     }
 
-    /// The suffix of the ids of the questions.
-    fn word(&self) -> &str {
-        self.bound.as_ref().map_or(WORD, |bound| &bound.word)
+    /// The suffix of the ids of the questions about a call with that preview.
+    fn word(&self, preview: Option<&Preview>) -> Cow<'_, str> {
+        match (&self.bound, preview) {
+            (None, None) => WORD.into(),
+            (Some(bound), None) => bound.word.as_str().into(),
+            (bound, Some(preview)) => question_word(bound.as_ref().map(|bound| &bound.value), preview).into(),
+        }
+    }
+
+    /// A call that was asked about is asked about to the end: a predicate that changes its mind lifts no question.
+    fn asks_about(&self, call: &GateCall<'_>) -> bool {
+        was_asked(call) && !call.is_replaced() || self.is_needed_for(call)
     }
 
     fn is_needed_for(&self, call: &GateCall<'_>) -> bool {
@@ -144,9 +153,9 @@ impl Approval {
     }
 
     /// The number of approvers of the call.
-    fn given(&self, call: &GateCall<'_>) -> u32 {
+    fn given(&self, call: &GateCall<'_>, our_word: &str) -> u32 {
         // A question of a tool or of another plugin is a different question. Its answer approves nothing here.
-        let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(self.word()));
+        let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(our_word));
         let given = match self.people {
             1 => ours.count(),
             _ => people(ours.filter_map(|decision| decision.actor.as_deref())),
@@ -154,10 +163,9 @@ impl Approval {
         u32::try_from(given).unwrap_or(u32::MAX)
     }
 
-    fn verdict(&self, call: &GateCall<'_>, now_ms: u64) -> Verdict {
-        let given = self.given(call);
-        // A call that was asked about is asked about to the end: a predicate that changes its mind lifts no question.
-        let is_needed = given > 0 && !call.is_replaced() || self.is_needed_for(call);
+    fn verdict(&self, call: &GateCall<'_>, preview: Option<&Preview>, now_ms: u64) -> Verdict {
+        let word = self.word(preview);
+        let (given, is_needed) = (self.given(call, &word), self.asks_about(call));
         if given >= self.people && !call.is_replaced() || !is_needed {
             return Verdict::Allow;
         }
@@ -171,7 +179,7 @@ impl Approval {
             Some(message) => message(call),
             None => format!("may {} be executed with these arguments?", call.tool()),
         };
-        let mut suspension = Suspension::new(self.word(), "approve", message);
+        let mut suspension = Suspension::new(word, "approve", message);
         let mut parameters = Map::new();
         if self.people > 1 {
             parameters.insert("approval".to_owned(), (given + 1).into());
@@ -180,6 +188,13 @@ impl Approval {
         }
         if let Some(bound) = &self.bound {
             parameters.insert("bound_to".to_owned(), bound.value.clone());
+        }
+        if let Some(preview) = preview {
+            parameters.insert("preview".to_owned(), json!(preview));
+        }
+        if given == 0 && was_asked(call) {
+            // An approval of another version or of another preview does not count.
+            parameters.insert("changed".to_owned(), true.into());
         }
         if !parameters.is_empty() {
             suspension = suspension.with_parameters(parameters.into());
@@ -247,11 +262,32 @@ fn word(suspension: &str) -> Option<&str> {
     suspension.rsplit('/').next()?.split_once(':').map(|(_, word)| word)
 }
 
+/// The suffix of the ids of questions about a value.
+fn bound_word(value: &Value) -> String {
+    let digest = digest(value);
+    let hex = digest.rsplit(':').next().unwrap_or(&digest);
+    format!("{WORD}.{}", hex.get(..BOUND_DIGITS).unwrap_or(hex))
+}
+
+/// The suffix of the ids of questions about a call with a preview.
+pub(crate) fn question_word(bound_to: Option<&Value>, preview: &Preview) -> String {
+    bound_word(&json!({ "bound_to": bound_to, "preview": preview }))
+}
+
+/// Returns whether a decision answered a question of this gate, of any version and of any preview.
+fn is_ours(decision: &Decision) -> bool {
+    let rest = word(&decision.suspension_id).and_then(|word| word.strip_prefix(WORD));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Returns whether this gate has asked about the call before.
+fn was_asked(call: &GateCall<'_>) -> bool {
+    call.decisions().iter().any(|decision| is_ours(decision))
+}
+
 /// The number of actors that answered questions of this gate.
 pub(crate) fn approvers(decisions: &[Decision]) -> usize {
-    let is_ours =
-        |word: &str| word.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    let ours = decisions.iter().filter(|it| word(&it.suspension_id).is_some_and(is_ours));
+    let ours = decisions.iter().filter(|decision| is_ours(decision));
     people(ours.filter_map(|it| it.actor.as_deref()))
 }
 
@@ -383,7 +419,13 @@ impl Plugin for Approvals {
         cx: &mut PhaseContext<'_>,
         call: &GateCall<'_>,
     ) -> Result<Verdict, PluginError> {
-        let of = self.of.get(call.tool()).into_iter().flatten();
-        Ok(of.map(|approval| approval.verdict(call, cx.now_ms())).fold(Verdict::Allow, Verdict::and))
+        let of = || self.of.get(call.tool()).into_iter().flatten();
+        let preview = match of().any(|approval| approval.asks_about(call)) {
+            true => call.preview().await.map(|preview| preview.shortened()),
+            false => None,
+        };
+        let now_ms = cx.now_ms();
+        let verdicts = of().map(|approval| approval.verdict(call, preview.as_ref(), now_ms));
+        Ok(verdicts.fold(Verdict::Allow, Verdict::and))
     }
 }

@@ -1,9 +1,14 @@
 //! Calls, as passed to plugins.
 
+use std::fmt;
+
 use runstate::decision::Decision;
 use runstate::tool_call::CallKey;
 use runstate::tool_execution::ToolCallOutcome;
 use serde_json::Value;
+
+use super::super::preview::Preview;
+use super::super::tool::Tool;
 
 /// A call at its gate.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +22,17 @@ pub struct GateCall<'a> {
     pub(crate) decisions: &'a [&'a Decision],
     pub(crate) number: u32,
     pub(crate) is_replaced: bool,
+    pub(crate) previewed_by: PreviewedBy<'a>,
+}
+
+/// The tool of a call, which has its preview.
+#[derive(Clone, Copy)]
+pub(crate) struct PreviewedBy<'a>(pub(crate) Option<&'a dyn Tool>);
+
+impl fmt::Debug for PreviewedBy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PreviewedBy")
+    }
 }
 
 impl GateCall<'_> {
@@ -59,6 +75,14 @@ impl GateCall<'_> {
     /// ([`ResumeMode::PassDecisionToTool`](runstate::decision::ResumeMode::PassDecisionToTool)).
     pub fn is_replaced(&self) -> bool {
         self.is_replaced
+    }
+
+    /// The effect that the call would have, if its tool has [previews](Tool::preview).
+    ///
+    /// # Cancel safety
+    /// A preview has no effect.
+    pub async fn preview(&self) -> Option<Preview> {
+        self.previewed_by.0?.preview(self).await
     }
 
     /// The number of the call among the calls of its tool in the run, from 1, in the order of the model's requests.

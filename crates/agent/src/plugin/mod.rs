@@ -13,8 +13,9 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use approvals::{Approval, Approvals};
-pub(crate) use approvals::{approvers, foreign_word};
+pub(crate) use approvals::{approvers, foreign_word, question_word};
 use async_trait::async_trait;
+pub(crate) use call::PreviewedBy;
 pub use call::{ExecutedCall, GateCall};
 pub use context::PhaseContext;
 pub use ended::EndedStep;
