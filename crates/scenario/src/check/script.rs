@@ -21,6 +21,15 @@ pub(super) fn tools(scenario: &Scenario) -> Result<(), Fault> {
                 return Err(fault!(message, "tools", tool_name(), "does", at, "progress"));
             }
         }
+        for (call, previews) in &tool.previews {
+            let at = |message: String| fault!(message, "tools", tool_name(), "previews", call.as_str());
+            is_called(scenario, call).map_err(at)?;
+            if previews.is_empty() {
+                return Err(at(
+                    "expected at least one preview for each call that is named, got none".to_owned()
+                ));
+            }
+        }
         for (call, behaviours) in &tool.calls {
             is_called(scenario, call)
                 .map_err(|message| fault!(message, "tools", tool_name(), "calls", call.as_str()))?;

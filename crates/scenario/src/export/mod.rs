@@ -86,6 +86,7 @@ impl Exported {
             json["name"] = "redacted".into();
         }
         let mut scenario = Scenario::parse(&json.to_string()).map_err(ExportError::Format)?;
+        let words = redact::question_words(&self.scenario, &scenario, texts);
         let decisions = scenario.outside.iter_mut().flat_map(|step| match &mut step.act {
             Act::Decide(decisions) => decisions.as_mut_slice(),
             _ => &mut [],
@@ -93,6 +94,9 @@ impl Exported {
         // An id that was made from a text would reveal it to a guess.
         for (number, decision) in (1..).zip(decisions) {
             decision.id = format!("decision-{number}");
+            for (before, after) in &words {
+                decision.suspension = decision.suspension.take().map(|id| id.replace(before, after));
+            }
         }
         let played = play(&scenario, Options::default()).map_err(ExportError::Play)?;
         let shown = [scenario.to_json(), to_text(&played)].map(|text| text.to_lowercase());
@@ -104,7 +108,7 @@ impl Exported {
         if let Some(place) = texts.iter().position(is_left) {
             return Err(ExportError::Left { number: place + 1 });
         }
-        match same::redacted(&self.played, &played, texts) {
+        match same::redacted(&self.played, &played, texts, &words) {
             Ok(()) => Ok(Exported { scenario, played }),
             Err(difference) => Err(ExportError::Differs(Box::new(difference))),
         }
@@ -260,6 +264,7 @@ fn keep_called(scenario: &mut Scenario) {
     }
     for tool in scenario.tools.values_mut() {
         tool.calls.retain(|call, _| made.contains(call));
+        tool.previews.retain(|call, _| made.contains(call));
     }
     scenario.plugins.retain(|plugin| match plugin {
         Plugin::Gate { call, .. } => made.contains(call),

@@ -1,10 +1,37 @@
 //! Replacement of texts.
 
+use runstate_agent::for_scenarios::question_word;
 use serde_json::Value;
+
+use crate::Scenario;
+use crate::file::Plugin;
 
 /// The replacement of a text, by its number from 1.
 pub(super) fn word(number: usize) -> String {
     format!("redacted-{number}")
+}
+
+/// The parts of ids that are made from previews, before and after the texts were replaced.
+pub(super) fn question_words(before: &Scenario, after: &Scenario, texts: &[String]) -> Vec<(String, String)> {
+    let bound = |scenario: &Scenario, of: &str| {
+        scenario.plugins.iter().find_map(|plugin| match plugin {
+            Plugin::Approval { tool, bound_to, .. } if tool == of => bound_to.clone(),
+            _ => None,
+        })
+    };
+    let mut words = Vec::new();
+    for (name, tool) in &before.tools {
+        let redacted = text(name, texts);
+        let (bound_before, bound_after) = (bound(before, name), bound(after, &redacted));
+        let Some(tool_after) = after.tools.get(&redacted) else { continue };
+        for (call, previews) in &tool.previews {
+            let others = tool_after.previews.get(&text(call, texts)).into_iter().flatten();
+            words.extend(previews.iter().zip(others).map(|(one, other)| {
+                (question_word(bound_before.as_ref(), one), question_word(bound_after.as_ref(), other))
+            }));
+        }
+    }
+    words
 }
 
 /// The text with each of those texts replaced; a longer one before a shorter one that it contains.

@@ -55,12 +55,18 @@ impl<'a> Side<'a> {
 
 /// Compares transitions, events, messages and decisions of a play with the record.
 pub(super) fn compare(record: &Record<'_>, played: &Played) -> Result<(), Difference> {
-    compare_sides(&Side::recorded(record), &Side::played(played), &[])
+    compare_sides(&Side::recorded(record), &Side::played(played), (&[], &[]))
 }
 
 /// Compares a play with the play of the scenario before these texts were replaced.
-pub(super) fn redacted(before: &Played, played: &Played, texts: &[String]) -> Result<(), Difference> {
-    compare_sides(&Side::played(before), &Side::played(played), texts)
+/// `words` are the parts of ids that the texts changed.
+pub(super) fn redacted(
+    before: &Played,
+    played: &Played,
+    texts: &[String],
+    words: &[(String, String)],
+) -> Result<(), Difference> {
+    compare_sides(&Side::played(before), &Side::played(played), (texts, words))
 }
 
 /// The beginning of the ids of a run's questions: its own id, with separators escaped.
@@ -72,10 +78,14 @@ pub(super) fn prefix_of<'e>(run: &'e str, events: &'e [AgentEvent]) -> &'e str {
     asked.unwrap_or(run)
 }
 
-fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Result<(), Difference> {
+fn compare_sides(
+    recorded: &Side<'_>,
+    played: &Side<'_>,
+    (texts, words): (&[String], &[(String, String)]),
+) -> Result<(), Difference> {
     let run = redact::text(recorded.state.id(), texts);
     let prefix = redact::text(prefix_of(recorded.state.id(), recorded.events), texts);
-    let names = Names { run: &run, prefix, played: played.state.id(), texts };
+    let names = Names { run: &run, prefix, played: played.state.id(), texts, words };
     lists("transition", names.transitions(recorded.trace), names.transitions(played.trace))?;
     lists("event", names.events(recorded.events), names.events(played.events))?;
     let messages = |state: &RunState| {
@@ -96,7 +106,7 @@ fn compare_sides(recorded: &Side<'_>, played: &Side<'_>, texts: &[String]) -> Re
 /// Counts the transitions and events of a play that equal the record, up to the first different transition and event.
 pub(super) fn agreeing(record: &Record<'_>, played: &Played) -> usize {
     let prefix = prefix_of(record.run(), record.events).to_owned();
-    let names = Names { run: record.run(), prefix, played: played.state.id(), texts: &[] };
+    let names = Names { run: record.run(), prefix, played: played.state.id(), texts: &[], words: &[] };
     let common = |one: Vec<Value>, other: Vec<Value>| {
         one.iter().zip(&other).take_while(|(one, other)| one == other).count()
     };
@@ -120,6 +130,8 @@ struct Names<'a> {
     played: &'a str,
     /// The replaced texts.
     texts: &'a [String],
+    /// The parts of ids that these texts changed.
+    words: &'a [(String, String)],
 }
 
 impl Names<'_> {
@@ -185,6 +197,7 @@ impl Names<'_> {
     }
 
     fn text(&self, text: String) -> String {
+        let text = self.words.iter().fold(text, |text, (before, after)| text.replace(before, after));
         // The runtime names its own decisions after the question.
         let (expiry, named) = text.strip_prefix(EXPIRY).map_or(("", &*text), |named| (EXPIRY, named));
         for run in [self.run, &self.prefix, self.played] {

@@ -2,7 +2,7 @@
 
 use runstate::trace::Event;
 use runstate_agent::event::{CallOutcome, EventKind};
-use runstate_agent::{Effect, ToolSpec};
+use runstate_agent::{Effect, Preview, ToolSpec};
 
 use super::Record;
 use crate::Scenario;
@@ -26,6 +26,10 @@ pub(super) fn script(record: &Record<'_>, scenario: &mut Scenario) {
             let does = behaviours(record, call);
             if !does.is_empty() {
                 tool.calls.insert(call.clone(), does);
+            }
+            let previews = previews(record, call);
+            if !previews.is_empty() {
+                tool.previews.insert(call.clone(), previews);
             }
         }
         scenario.tools.insert(spec.name().to_owned(), tool);
@@ -74,6 +78,24 @@ fn behaviours(record: &Record<'_>, call: &str) -> Vec<Behaviour> {
         does.push(Behaviour::giving(Gives::Nothing));
     }
     does
+}
+
+/// The previews of a call: one for each question about it, so that their places are numbers of decisions.
+fn previews(record: &Record<'_>, call: &str) -> Vec<Preview> {
+    let mut previews: Vec<Preview> = Vec::new();
+    for event in record.events {
+        let EventKind::ToolCallSuspended { interrupt } = &event.kind else { continue };
+        if interrupt.call != call {
+            continue;
+        }
+        let shown = interrupt.suspension.parameters.get("preview").cloned();
+        match shown.and_then(|shown| serde_json::from_value(shown).ok()) {
+            Some(preview) => previews.push(preview),
+            // A question of the tool or of the runtime, behind an approved preview.
+            None => previews.extend(previews.last().cloned()),
+        }
+    }
+    previews
 }
 
 /// The questions of a call, in order, without the questions of the runtime.

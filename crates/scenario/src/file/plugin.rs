@@ -33,6 +33,9 @@ pub enum Plugin {
         #[serde(default = "once")]
         #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
         people: u32,
+        /// The value that the approvals are bound to, such as a version of the tool. Default: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bound_to: Option<Value>,
     },
     /// Fails the calls of the tool; the loop continues.
     Block {

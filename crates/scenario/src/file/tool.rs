@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use runstate_agent::Effect;
 use runstate_agent::keys::Scope;
+use runstate_agent::{Effect, Preview};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,6 +33,35 @@ pub struct Tool {
     /// The behaviours for calls of these names, in place of `does`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<String, Vec<Behaviour>>,
+    /// The previews that approvers see, by the name of a call: the first one until a question about the call is answered, the
+    /// second one then, and so on; the last one is used for all further ones. Without any, a call has no preview.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "json-schema", schemars(with = "BTreeMap<String, Vec<PreviewShown>>"))]
+    pub previews: BTreeMap<String, Vec<Preview>>,
+}
+
+/// A preview, for the schema.
+#[cfg(feature = "json-schema")]
+#[derive(schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the schema has it")]
+enum PreviewShown {
+    /// A text.
+    Note(String),
+    /// The changes of a text.
+    Diff {
+        /// The name of the text.
+        of: String,
+        /// The lines, which begin with `-`, `+` or a space.
+        lines: String,
+    },
+    /// A table.
+    Table {
+        /// The names of the columns.
+        columns: Vec<String>,
+        /// The rows.
+        rows: Vec<Vec<String>>,
+    },
 }
 
 /// The effect of a second execution.

@@ -25,8 +25,13 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
         Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true }) as Arc<dyn Plugin>
     });
     let plugins = scenario.plugins.iter().map(|does| match does {
-        file::Plugin::Approval { tool, people } => {
-            Arc::new(Approvals::new().tool(tool, Approval::always().by(*people))) as Arc<dyn Plugin>
+        file::Plugin::Approval { tool, people, bound_to } => {
+            let approval = Approval::always().by(*people);
+            let approval = match bound_to {
+                Some(value) => approval.bound_to(value.clone()),
+                None => approval,
+            };
+            Arc::new(Approvals::new().tool(tool, approval)) as Arc<dyn Plugin>
         }
         does => Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }),
     });

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use runstate::tool_result::ToolResult;
 use runstate_agent::keys::{Key, KeyError};
-use runstate_agent::{Effect, Tool, ToolContext, ToolSpec, async_trait};
+use runstate_agent::{Effect, GateCall, Preview, Tool, ToolContext, ToolSpec, async_trait};
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -76,6 +76,11 @@ impl Tool for Scripted {
             Ok(()) => self.result(cx, behaviour.gives),
             Err(error) => ToolResult::Error(error.to_string()),
         }
+    }
+
+    async fn preview(&self, call: &GateCall<'_>) -> Option<Preview> {
+        let previews = self.script.previews.get(call.name())?;
+        previews.get(call.decisions().len()).or(previews.last()).cloned()
     }
 }
 
