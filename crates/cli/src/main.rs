@@ -25,6 +25,7 @@ mod machine;
 mod meant;
 mod migrations;
 mod output;
+mod preview;
 mod rules;
 mod run;
 mod run_log;

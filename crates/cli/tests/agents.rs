@@ -571,3 +571,65 @@ fn worker_refuses_a_folder_of_agents_that_is_missing() {
     assert_eq!(code, Some(2));
     assert!(err.contains("--agents: none is no folder"), "{err}");
 }
+
+#[test]
+fn approval_is_for_the_shown_change() {
+    let folder = notes();
+    let write = json!({ "path": "old.txt", "content": "buy milk\nbuy bread\n" });
+    let write = Answer::Calls(vec![("w1", "write_file", write)]);
+    let server = ModelServer::new(&[write, Answer::Text("Written.")]);
+    std::fs::create_dir(folder.path().join("agents")).unwrap();
+    server.agent(&folder.path().join("agents"), "a.yaml", "tools: {files: {folder: ../notes}}\n");
+    let (code, out, err) = output(folder.path(), &["run", "agents/a.yaml", "Note the bread."]);
+    assert_eq!(code, Some(3), "{out} {err}");
+    let (_, asked, _) = output(folder.path(), &["approvals"]);
+    assert!(
+        asked.contains("  preview\n    old.txt\n    @@ -1 +1,2 @@\n     buy milk\n    +buy bread\n"),
+        "{asked}"
+    );
+
+    // The note changes between the approval and the execution: the approved change is not the one that would be made.
+    std::fs::write(folder.path().join("notes/old.txt"), "the only copy\n").unwrap();
+    let approve = ["approve", "w1", "--run", "helper-1", "--actor", "ada"];
+    assert_eq!(output(folder.path(), &approve).0, Some(0));
+    let worker = ["worker", "--once", "--agents", "agents"];
+    let (code, out, err) = output(folder.path(), &worker);
+    assert_eq!(code, Some(0), "{out} {err}");
+    let (_, asked, _) = output(folder.path(), &["approvals"]);
+    assert!(asked.contains("  changed     the call changed after an earlier approval"), "{asked}");
+    assert!(asked.contains("    -the only copy\n    +buy milk\n    +buy bread\n"), "{asked}");
+    let kept = std::fs::read_to_string(folder.path().join("notes/old.txt")).unwrap();
+    assert_eq!(kept, "the only copy\n");
+
+    let second = asked.lines().find_map(|line| line.strip_prefix("  suspension  ")).unwrap().to_owned();
+    let (code, out, err) = output(folder.path(), &["approve", &second, "--actor", "ada"]);
+    assert_eq!(code, Some(0), "{out} {err}");
+    let (code, out, err) = output(folder.path(), &worker);
+    assert_eq!(code, Some(0), "{out} {err}");
+    let written = std::fs::read_to_string(folder.path().join("notes/old.txt")).unwrap();
+    assert_eq!(written, "buy milk\nbuy bread\n");
+
+    // The scenario repeats both previews, also where a text of them is replaced.
+    for (redact, name) in [(&[][..], "plain"), (&["--redact", "the only copy"][..], "redacted")] {
+        let path = format!("suite/{name}.yaml");
+        let export = ["export", "helper-1", "--scenario", "--output", &path];
+        let (code, out, err) = output(folder.path(), &[&export, redact].concat());
+        assert_eq!(code, Some(0), "{out} {err}");
+    }
+    let mut test = Program::new(env!("CARGO_BIN_EXE_runstate"));
+    let tested = test.args(["test", "suite"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(tested.status.code(), Some(0), "{tested:?}");
+}
+
+#[test]
+fn question_shows_the_words_of_a_command() {
+    let folder = notes();
+    let call = Answer::Calls(vec![("c1", "count", json!({ "path": "a b'; rm -r x" }))]);
+    let server = ModelServer::new(&[call, Answer::Text("No.")]);
+    let commands =
+        "tools:\n  commands:\n    - {name: count, description: Counts., command: [wc, -w, \"{path}\"]}\n";
+    server.agent(folder.path(), "a.yaml", commands);
+    let (code, _, err) = said(folder.path(), &["run", "a.yaml", "go", "--ask"], "n\n");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains(r#"    wc -w 'a b'\''; rm -r x'"#), "{err}");
+}

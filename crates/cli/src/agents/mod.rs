@@ -148,7 +148,9 @@ impl FromFile {
             }
             let opened = Tools::open(&folder, files.max_bytes.unwrap_or(MAX_BYTES));
             let opened = opened.map_err(|error| Failure::io("open the folder", &folder, &error))?;
-            all.extend(opened.each().into_iter().filter(|tool| files.offers(tool.spec().name())));
+            all.extend(
+                opened.with_previews().each().into_iter().filter(|tool| files.offers(tool.spec().name())),
+            );
         }
         all.extend(self.other_tools()?);
         Ok(all)

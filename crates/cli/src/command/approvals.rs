@@ -9,6 +9,7 @@ use super::time::ahead;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, exact, printable};
+use crate::preview::{CHANGED, Shown};
 use crate::store::{Missing, StoreArgs, damaged_to_json, is_in_doubt, tell_damaged, waiting_to_json};
 
 /// List the calls that wait for a decision
@@ -107,8 +108,18 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     if suspension.distinct_actors {
         line("  actor       a person without an earlier approval of this call".to_owned());
     }
-    if !suspension.parameters.is_null() && !is_in_doubt(approval) {
-        line(format!("  parameters  {}", exact(&suspension.parameters.to_string())));
+    if !is_in_doubt(approval) {
+        let shown = Shown::of(&suspension.parameters);
+        if shown.changed {
+            line(format!("  changed     {CHANGED}"));
+        }
+        if !shown.rest.is_null() {
+            line(format!("  parameters  {}", exact(&shown.rest.to_string())));
+        }
+        if !shown.lines.is_empty() {
+            line("  preview".to_owned());
+            shown.lines.into_iter().for_each(&mut line);
+        }
     }
     line(format!("  suspension  {}", suspension.id));
     line(format!("  digest      {}", short(digest)));

@@ -14,6 +14,7 @@ use super::{Driven, Ending};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, columns, printable};
+use crate::preview::{CHANGED, Shown};
 use crate::rules::Laws;
 use crate::secrets::masked_path;
 use crate::store::{StoreArgs, StoredTrace, quoted, waiting_to_json};
@@ -72,12 +73,16 @@ fn pending<'a>(driven: &'a Driven, ending: &Ending) -> Vec<Pending<'a>> {
     if ending.has_message { Vec::new() } else { driven.state.pending() }
 }
 
-/// The question of a call, in a line.
+/// The question of a call: a line, and the lines of its preview.
 pub(super) fn question(pending: &Pending<'_>) -> String {
     let Pending { call, record, arguments, suspension } = pending;
     let mut text = format!("{call} waits: {} {arguments}: {}", record.tool(), suspension.message);
-    if !suspension.parameters.is_null() {
-        text.push_str(&format!("; parameters {}", suspension.parameters));
+    let shown = Shown::of(&suspension.parameters);
+    if shown.changed {
+        text.push_str(&format!("; {CHANGED}"));
+    }
+    if !shown.rest.is_null() {
+        text.push_str(&format!("; parameters {}", shown.rest));
     }
     if suspension.distinct_actors {
         text.push_str("; needs a person without an earlier approval of this call");
@@ -89,7 +94,12 @@ pub(super) fn question(pending: &Pending<'_>) -> String {
             text.push_str("; the answer is the result, and the tool does not execute")
         }
     }
-    printable(&text)
+    let mut text = printable(&text);
+    for line in shown.lines {
+        text.push('\n');
+        text.push_str(&line);
+    }
+    text
 }
 
 fn exit(ending: &Ending, checked: &Report) -> Exit {

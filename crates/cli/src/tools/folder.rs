@@ -90,8 +90,22 @@ impl Folder {
         Ok(())
     }
 
-    /// Reads the text of a file.
+    /// Reads the text of a file, for a run.
     pub(super) fn read(&self, path: &str) -> Result<String, String> {
+        let text = self.text(path)?;
+        self.count("read", path, text.len())?;
+        Ok(text)
+    }
+
+    /// The text of a file, for approvers; none without a file.
+    pub(super) fn current(&self, path: &str) -> Result<Option<String>, String> {
+        match self.regular(below(path)?) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => self.text(path).map(Some),
+        }
+    }
+
+    fn text(&self, path: &str) -> Result<String, String> {
         let refuse = |error| refused("read", path, &error);
         let inside = below(path)?;
         self.regular(inside).map_err(refuse)?;
@@ -103,7 +117,6 @@ impl Folder {
             let most = self.max_bytes;
             return Err(format!("cannot read {path:?}: expected at most {most} bytes, got more; {LARGER}"));
         }
-        self.count("read", path, bytes.len())?;
         String::from_utf8(bytes).map_err(|error| {
             format!("cannot read {path:?}: byte {} is no UTF-8", error.utf8_error().valid_up_to())
         })

@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use runstate::tool_result::ToolResult;
-use runstate_agent::{Tool, ToolContext, ToolSpec, async_trait};
+use runstate_agent::{GateCall, Preview, Tool, ToolContext, ToolSpec, async_trait};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use similar::TextDiff;
 
 use folder::Folder;
 
@@ -34,6 +35,8 @@ pub(crate) use runstate_scenario::FILE_TOOLS as NAMES;
 #[derive(Debug)]
 pub(crate) struct Tools {
     folder: Folder,
+    /// Whether approvers see the changes of a call.
+    previews: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -72,12 +75,18 @@ impl Tools {
     /// # Errors
     /// The folder cannot be opened.
     pub(crate) fn open(folder: &Path, max_bytes: u64) -> io::Result<Tools> {
-        Ok(Tools { folder: Folder::open(folder, max_bytes)? })
+        Ok(Tools { folder: Folder::open(folder, max_bytes)?, previews: false })
     }
 
     /// The tools on an open folder.
     pub(crate) fn in_folder(folder: Dir, max_bytes: u64) -> Tools {
-        Tools { folder: Folder::of(folder, max_bytes) }
+        Tools { folder: Folder::of(folder, max_bytes), previews: false }
+    }
+
+    /// The tools with previews of changes, for approvers.
+    #[cfg(feature = "agents")]
+    pub(crate) fn with_previews(self) -> Tools {
+        Tools { previews: true, ..self }
     }
 
     /// Each tool separately.
@@ -120,6 +129,27 @@ impl Tools {
         Ok(ToolResult::Success(json!({"path": path, "bytes": content.len()})))
     }
 
+    /// The effect that a call would have on its file.
+    fn preview(&self, tool: &str, arguments: &Value) -> Option<Preview> {
+        let (path, after) = match tool {
+            WRITE_FILE => {
+                let WriteFile { path, content } = parse(WRITE_FILE, arguments).ok()?;
+                (path, content)
+            }
+            DELETE_FILE => (parse::<DeleteFile>(DELETE_FILE, arguments).ok()?.path, String::new()),
+            _ => return None,
+        };
+        Some(match self.folder.current(&path) {
+            Ok(Some(before)) if tool == DELETE_FILE && before.is_empty() => {
+                Preview::note(format!("{path}: an empty file is deleted"))
+            }
+            Ok(Some(before)) => changes(&path, &before, &after),
+            Ok(None) if tool == DELETE_FILE => Preview::note(format!("{path}: there is no file")),
+            Ok(None) => changes(&format!("{path} (a new file)"), "", &after),
+            Err(error) => Preview::note(format!("the present content is not shown: {error}")),
+        })
+    }
+
     fn delete(&self, arguments: &Value) -> Result<ToolResult, String> {
         let DeleteFile { path } = parse(DELETE_FILE, arguments)?;
         let output = json!({"path": path});
@@ -129,6 +159,16 @@ impl Tools {
             ToolResult::Warning { output, warning: format!("there was no file {path:?}") }
         })
     }
+}
+
+/// The changes of a file, without those far from them.
+fn changes(path: &str, before: &str, after: &str) -> Preview {
+    if before == after {
+        return Preview::note(format!("{path}: no change"));
+    }
+    let diff = TextDiff::from_lines(before, after);
+    let hunks = diff.unified_diff().context_radius(3).to_string();
+    Preview::diff(path, hunks)
 }
 
 /// One of the tools, for a run.
@@ -162,6 +202,10 @@ impl Tool for FileTool {
 
     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
         self.tools.call(self.spec.name(), cx.arguments())
+    }
+
+    async fn preview(&self, call: &GateCall<'_>) -> Option<Preview> {
+        if self.tools.previews { self.tools.preview(self.spec.name(), call.arguments()) } else { None }
     }
 }
 

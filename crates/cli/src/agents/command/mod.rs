@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use runstate::tool_result::ToolResult;
-use runstate_agent::{Tool, ToolContext, ToolSpec, async_trait};
+use runstate_agent::{GateCall, Preview, Tool, ToolContext, ToolSpec, async_trait};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
@@ -19,6 +19,7 @@ use tokio::process::{Child, Command};
 use super::file::{CommandFile, FromFile};
 use crate::command::time;
 use crate::failure::Failure;
+use crate::store::quoted;
 
 /// The variables of this process that a command gets. Keys of models are not among them.
 const PASSED: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "USER"];
@@ -302,5 +303,12 @@ impl Tool for CommandTool {
     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
         let key = cx.idempotency_key();
         self.execute(cx.arguments(), &key).await.unwrap_or_else(ToolResult::Error)
+    }
+
+    async fn preview(&self, call: &GateCall<'_>) -> Option<Preview> {
+        Some(match self.filled(call.arguments()) {
+            Ok(filled) => Preview::note(filled.iter().map(|part| quoted(part)).collect::<Vec<_>>().join(" ")),
+            Err(error) => Preview::note(format!("the command does not execute: {error}")),
+        })
     }
 }
