@@ -85,6 +85,8 @@ pub(super) struct ToolsFile {
     pub(super) files: Option<FilesFile>,
     /// Commands.
     pub(super) commands: Vec<CommandFile>,
+    /// `http_request`: HTTP requests to listed hosts.
+    pub(super) http: Option<HttpFile>,
     /// `ask_person`: a question to a person. The answer is the result.
     pub(super) ask_person: bool,
 }
@@ -135,6 +137,26 @@ pub(super) struct CommandFile {
     /// Whether an interrupted call may execute again without a decision. Default: false.
     #[serde(default)]
     pub(super) repeatable: bool,
+}
+
+/// HTTP requests as a tool.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HttpFile {
+    /// The hosts, such as `api.example.org` or `localhost:8080`. Other hosts than loopback addresses are asked by https alone.
+    pub(super) hosts: Vec<String>,
+    /// The methods: some of GET, HEAD, POST, PUT, PATCH and DELETE. Default: GET.
+    #[serde(default)]
+    pub(super) methods: Vec<String>,
+    /// Headers of each request, each with the environment variable that has its value.
+    #[serde(default)]
+    pub(super) headers_env: BTreeMap<String, String>,
+    /// The time limit of a request, such as `10s`. Default: 30s.
+    #[serde(default)]
+    pub(super) timeout: Option<String>,
+    /// The largest body of an answer, in bytes. The rest is omitted. Default: 64 KiB.
+    #[serde(default)]
+    pub(super) max_output: Option<usize>,
 }
 
 /// The limits of a run, over all its steps.
@@ -289,6 +311,9 @@ fn check(file: &AgentFile) -> Result<(), String> {
                 "limits.money: prices has no entry for the model {name:?}, so its cost is unknown"
             ));
         }
+    }
+    if let Some(http) = &file.tools.http {
+        super::http::spec(http)?;
     }
     let commands = &file.tools.commands;
     for (index, command) in commands.iter().enumerate() {

@@ -5,6 +5,7 @@ mod command;
 mod drive;
 mod file;
 mod folder;
+mod http;
 mod live;
 mod model;
 mod question;
@@ -89,6 +90,9 @@ impl FromFile {
             Some(files) => tools::specs().into_iter().filter(|spec| files.offers(spec.name())).collect(),
             None => Vec::new(),
         };
+        if let Some(http) = &self.file.tools.http {
+            specs.push(http::spec(http).map_err(wrong)?);
+        }
         specs.extend(others.iter().map(|tool| tool.spec().clone()));
         let asked = self.approved(&specs).map_err(wrong)?;
         let mut stop = Vec::new();
@@ -152,11 +156,14 @@ impl FromFile {
                 opened.with_previews().each().into_iter().filter(|tool| files.offers(tool.spec().name())),
             );
         }
+        if let Some(http) = &tools.http {
+            all.push(Arc::new(http::HttpTool::new(self, http)?));
+        }
         all.extend(self.other_tools()?);
         Ok(all)
     }
 
-    /// The tools without those of files.
+    /// The tools that need no folder and no key.
     fn other_tools(&self) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let tools = &self.file.tools;
         let mut all: Vec<Arc<dyn Tool>> = Vec::new();
@@ -173,7 +180,9 @@ impl FromFile {
     fn approved(&self, tools: &[ToolSpec]) -> Result<Vec<String>, String> {
         let names = || tools.iter().map(ToolSpec::name);
         let changes = |name: &&str| {
+            let sends = self.file.tools.http.as_ref().is_some_and(|http| !http::only_reads(http));
             [tools::WRITE_FILE, tools::DELETE_FILE].contains(name)
+                || *name == http::HTTP_REQUEST && sends
                 || self.file.tools.commands.iter().any(|command| command.name == **name)
         };
         let Some(given) = &self.file.approve else {
