@@ -398,3 +398,30 @@ fn arguments_that_cannot_be_used_are_refused_with_a_remedy() {
         assert!(said.contains(expected), "{args:?}: {said}");
     }
 }
+
+#[test]
+fn server_that_waits_for_its_store_lives_and_is_not_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    // Another process has the file for itself, as one that migrates it does.
+    let holder = rusqlite::Connection::open(folder.path().join("runs.db")).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let address = free();
+    let starts = {
+        let folder = folder.path().to_owned();
+        thread::spawn(move || Server::start_at(&folder, &[], address))
+    };
+    let asked = |path: &str| {
+        (0..100).find_map(|_| {
+            thread::sleep(Duration::from_millis(20));
+            request(address, "GET", path, "", "").ok()
+        })
+    };
+    let (status, problem) = asked("/readyz").unwrap();
+    assert_eq!((status, &problem["detail"]), (503, &json!("the server starts: it opens its store")));
+    assert_eq!(asked("/healthz").unwrap().0, 200);
+    assert_eq!(asked("/v1/runs").unwrap().0, 503);
+    holder.execute_batch("ROLLBACK").unwrap();
+    let server = starts.join().unwrap();
+    assert_eq!(server.get("/readyz").0, 200);
+    assert_eq!(server.get("/v1/runs").0, 200);
+}

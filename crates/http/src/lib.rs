@@ -63,7 +63,7 @@ mod tokens;
 pub use openapi::openapi;
 pub use options::{Access, Leaving, Limits, Options, Redact, Report};
 pub use problem::{Code, MemberError, Problem, ProblemBody, RunState};
-pub use server::{Connections, Drain, Server, serve, server};
+pub use server::{Connections, Drain, Server, serve, server, starting};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};
 pub use tokens::{Principal, Role, TokenEntry, Tokens, TokensError};

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::middleware::from_fn_with_state;
+use axum::routing::get;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -24,8 +26,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 
 use crate::app::{App, Drained};
+use crate::health;
 use crate::hub::Hub;
 use crate::options::Options;
+use crate::problem::{Code, Problem};
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{layers, openapi, redact, sim};
@@ -139,6 +143,34 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
     let secret = SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE, layers::IDEMPOTENCY_KEY]);
     let router = router.layer(from_fn_with_state(app, layers::finish)).layer(secret);
     Server { router, drain: Drain(Arc::new(sender)), hub }
+}
+
+/// The router of a server that opens its store, such as one that migrates it: `/healthz` answers 200, and all other paths
+/// 503 with `Retry-After`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use runstate_http::{Connections, serve, starting};
+/// use tokio::net::TcpListener;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// // The server proper has the other handle of the same address.
+/// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+/// listener.set_nonblocking(true)?;
+/// let first = TcpListener::from_std(listener.try_clone()?)?;
+/// let opened = async { tokio::time::sleep(Duration::from_millis(10)).await };
+/// serve(first, starting(), opened, Connections::default()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn starting() -> Router {
+    let busy = |request: Request| async move {
+        let path = request.uri().path().to_owned();
+        Problem::new(Code::Unavailable, "the server starts: it opens its store").retry_after(1).answer(&path)
+    };
+    Router::new().route("/healthz", get(health::healthz)).fallback(busy)
 }
 
 /// Accepts connections until `stop` ends. Then it takes no new connection, and waits for the requests in progress, within

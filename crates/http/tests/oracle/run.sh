@@ -35,7 +35,11 @@ cp crates/http/tests/oracle/client.ts "$scratch"
 python3 -m venv "$scratch/python"
 "$scratch/python/bin/pip" --quiet install 'schemathesis==4.32.*'
 cd "$scratch"
-token=$("$runstate" token new fuzzer --role operator --role approver --tokens tokens.json)
+# A token of both roles reaches each operation. A token of each role reaches the refusals of the others.
+both=$("$runstate" token new fuzzer --role operator --role approver --tokens tokens.json)
+viewer=$("$runstate" token new viewer --role viewer --tokens tokens.json)
+approver=$("$runstate" token new approver --role approver --tokens tokens.json)
+operator=$("$runstate" token new operator --role operator --tokens tokens.json)
 "$runstate" serve --tokens tokens.json --store sqlite:runs.db --listen 127.0.0.1:0 2>said &
 server=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -43,8 +47,9 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
   sleep 1
 done
 url=$(sed -n 's/^\(http[^ ]*\) serves.*/\1/p' said)
-cat >schemathesis.toml <<F
-headers = { Authorization = "Bearer $token", Prefer = "wait=1" }
+fuzz() {
+  cat >schemathesis.toml <<F
+headers = { Authorization = "Bearer $1", Prefer = "wait=1" }
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "304", "401", "403", "404", "409", "412", "422", "429"]
 # An empty If-Match, which the pattern excludes, is sent as a valid one. The server does not ignore a condition.
@@ -62,6 +67,11 @@ include-operation-id = "watch_run"
 [operations.checks.positive_data_acceptance]
 expected-statuses = ["2xx", "204", "400", "404", "429"]
 F
-# Below the rate of a principal.
-python/bin/schemathesis --no-color --config-file schemathesis.toml run "$url/openapi.json" --url "$url" \
-  --seed "$seed" --max-examples 30 --checks all --rate-limit 18/s --request-timeout 10
+  # Below the rate of a principal.
+  python/bin/schemathesis --no-color --config-file schemathesis.toml run "$url/openapi.json" --url "$url" \
+    --seed "$seed" --max-examples "$2" --checks all --rate-limit 18/s --request-timeout 10
+}
+fuzz "$both" 30
+for token in "$viewer" "$approver" "$operator"; do
+  fuzz "$token" 8
+done

@@ -4,6 +4,7 @@ mod graph;
 #[cfg(feature = "evm")]
 mod rpc;
 
+use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate_agent::CancellationToken;
-use runstate_http::{Connections, Options, Tokens, serve, server};
+use runstate_http::{Connections, Options, Tokens, serve, server, starting};
 use runstate_runtime::clock::unix_clock;
 use runstate_service::Service;
 use tokio::net::TcpListener;
@@ -145,20 +146,36 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
     let url = place.url();
     runtime.block_on(async {
-        let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+        let listen_failed = |error: io::Error| {
             Failure::new(format!("cannot listen on {}: {error}", args.listen))
                 .with_help("end the program that has the address, or name another one with --listen")
-        })?;
+        };
+        let listener = TcpListener::bind(args.listen).await.map_err(listen_failed)?;
+        let (first, listener) = two_of(listener).map_err(listen_failed)?;
         #[cfg(feature = "evm")]
         if let Some(chain) = &graph.evm {
             rpc::check(chain).await?;
         }
-        let (services, runs) = place.open().await?;
+        // A store that is migrated takes its time. The process lives, and is not ready.
+        let waiting = serve(first, starting(), std::future::pending(), connections.clone());
+        let waiting = tokio::spawn(waiting);
+        let opened = place.open().await;
+        waiting.abort();
+        // From here on it accepts no connection.
+        drop(waiting.await);
+        let (services, runs) = opened?;
         options.agents = Some(runs);
         let clock = Arc::new(unix_clock());
         let service = Service::new(services, graph.ports, graph.config, clock, &machine::holder());
         listen(args, listener, service, (options, connections), &url).await
     })
+}
+
+/// Two handles of one address.
+fn two_of(listener: TcpListener) -> io::Result<(TcpListener, TcpListener)> {
+    let listener = listener.into_std()?;
+    let other = listener.try_clone()?;
+    Ok((TcpListener::from_std(listener)?, TcpListener::from_std(other)?))
 }
 
 async fn listen(
