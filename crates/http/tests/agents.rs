@@ -161,6 +161,9 @@ fn agent_run_has_its_entity_tag() {
         assert!(store.cancel("waits", "no more").await.unwrap());
         let changed = bench.send(request("GET", "/v1/runs/waits", &[("if-none-match", tag)], "")).await;
         assert_eq!((changed.status, &changed.json()["cancel"]), (StatusCode::OK, &json!("no more")));
+        // A run that does not exist is no agent run.
+        let absent = bench.get("/v1/runs/absent?include=steps").await;
+        assert_eq!(absent.problem(), (404, "not-found".into()));
         let parts = bench.get("/v1/runs/waits?include=steps").await;
         assert_eq!(parts.problem(), (400, "bad-query".into()));
         assert_eq!(bench.get("/v1/runs/none").await.problem(), (404, "not-found".into()));

@@ -84,12 +84,16 @@ pub(crate) async fn get(
     parameters.finish("include")?;
     let run = match app.found(app.service.get(&id).await)? {
         Found::Service(run) => run,
-        Found::Agent(_) if include.contains(&true) => {
-            return Err(super::query::refused(
-                "include: an agent run has no parts; read approvals and tool-calls",
-            ));
+        Found::Agent(agents) => {
+            // First whether the run exists at all.
+            let answer = agents::read::get(agents, &id, &headers).await?;
+            return match include.contains(&true) {
+                true => Err(super::query::refused(
+                    "include: an agent run has no parts; read approvals and tool-calls",
+                )),
+                false => Ok(answer),
+            };
         }
-        Found::Agent(agents) => return agents::read::get(agents, &id, &headers).await,
     };
     let tag = tag(run.version);
     if has_version(&headers, &tag) {
