@@ -5,6 +5,7 @@
 //! the data. The other files hold the machines against them.
 
 mod agreement;
+mod conformance;
 mod exhaustive;
 mod facts;
 mod matrix;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use crate::finding::{Exchange, Finding, Kind, Report};
@@ -12,6 +12,7 @@ use crate::judge::{self, Wrong};
 use crate::map::Map;
 use crate::payload::Draft;
 use crate::sequence::{Sequence, Step};
+use crate::subject::rng;
 use crate::sut::{Broken, Sut, caught};
 
 /// The maximum number of findings: a run ends there.
@@ -58,14 +59,11 @@ pub(crate) struct Engine<'a> {
 impl<'a> Engine<'a> {
     pub(crate) fn new(fuzz: &'a Fuzz, sut: &'a mut dyn Sut) -> Self {
         let map = &fuzz.map;
-        let mut seed = [0; 32];
-        seed[..8].copy_from_slice(&fuzz.seed.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
         Engine {
             fuzz,
             map,
             sut,
-            runner: TestRunner::new_with_rng(Config::default(), rng),
+            runner: TestRunner::new_with_rng(Config::default(), rng(fuzz.seed)),
             taken: vec![0; map.edges.len()],
             sent: vec![vec![0; map.events.len()]; map.states.len()],
             refused: BTreeMap::new(),

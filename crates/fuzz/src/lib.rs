@@ -7,11 +7,13 @@
 //! The command `runstate fuzz` does the same for a program.
 
 mod config;
+pub mod conformance;
 mod engine;
 mod finding;
 mod fuzz;
 mod judge;
 mod map;
+mod mutants;
 mod payload;
 mod phases;
 mod pipes;
@@ -26,6 +28,7 @@ pub use config::{Config, ConfigError};
 pub use finding::{Exchange, Finding, Kind, Report};
 pub use fuzz::{Fuzz, Unusable};
 pub use map::{Map, MapError};
+pub use mutants::{Survivors, detects_mutants};
 pub use payload::{FloatRange, Generator, IntRange, Length, ListOf};
 pub use program::Program;
 pub use regression::{Regression, RegressionError};

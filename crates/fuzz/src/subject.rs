@@ -38,9 +38,25 @@ impl<S: Subject> Lifecycle<S> {
         Map::of_graph(<S::Machine as Stateful>::GRAPH)
     }
 
+    /// The machine; none before the first start, and after a panic.
+    pub(crate) fn machine(&self) -> Option<&S::Machine> {
+        self.machine.as_ref()
+    }
+
+    pub(crate) fn replace(&mut self, machine: S::Machine) {
+        self.machine = Some(machine);
+    }
+
     fn current(&self) -> Result<&S::Machine, Broken> {
         self.machine.as_ref().ok_or_else(|| Broken::Crash("the machine was lost in a panic".to_owned()))
     }
+}
+
+/// The random numbers of a seed.
+pub(crate) fn rng(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
 impl<S: Subject> Sut for Lifecycle<S> {
@@ -59,9 +75,7 @@ impl<S: Subject> Sut for Lifecycle<S> {
         let names = <S::Machine as Machine>::Event::NAMES;
         let name = names.iter().find(|name| **name == event);
         let name = name.ok_or_else(|| Broken::Unusable(format!("the lifecycle has no event {event:?}")))?;
-        let mut seed = [0; 32];
-        seed[..8].copy_from_slice(&payload["seed"].as_u64().unwrap_or_default().to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let rng = rng(payload["seed"].as_u64().unwrap_or_default());
         let mut runner = TestRunner::new_with_rng(Config::default(), rng);
         let tree = self.subject.event(self.current()?, name).new_tree(&mut runner);
         let event =
