@@ -7,7 +7,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    const LIMIT: usize = 1024;
+    const LIMIT: usize = 4096;
 
     pub(crate) const fn new() -> Self {
         Message { bytes: [0; Self::LIMIT], len: 0 }
@@ -16,6 +16,11 @@ impl Message {
     /// Adds text.
     pub(crate) const fn text(self, text: &str) -> Self {
         self.raw(text.as_bytes())
+    }
+
+    /// Adds another message.
+    pub(crate) const fn message(self, other: &Message) -> Self {
+        self.raw(other.bytes.split_at(other.len).0)
     }
 
     /// Adds bytes that are complete UTF-8 characters.

@@ -53,8 +53,13 @@ edits! { "drift":
         (Diagram, "    Shut    --> Locked  : lock\n    Locked  --> Shut    : unlock\n", ""),
         (Diagram, "    Shut    --> Bricked : brick_up\n    Bricked --> [*]\n```", ""),
     ];
-    a_note: [(Diagram, "    Bricked --> [*]", "    note right of Open : a door\n    Bricked --> [*]")];
-    a_described_state: [(Diagram, "    Bricked --> [*]", "    state \"for good\" as Bricked\n    Bricked --> [*]")];
+    a_note_of_an_unknown_state: [(Diagram, "    Bricked --> [*]", "    note right of Opn : a door\n    Bricked --> [*]")];
+    a_note_without_its_end: [(Diagram, "    Bricked --> [*]", "    note right of Open\n    Bricked --> [*]")];
+    a_description_of_an_unknown_state: [(Diagram, "    Bricked --> [*]", "    state \"for good\" as Walled\n    Bricked --> [*]")];
+    several_differences: [
+        (Diagram, "Locked  --> Shut", "Lokced  --> Shut"),
+        (Diagram, "    Bricked --> [*]", "    Bricked --> Open : demolish"),
+    ];
     a_composite_state: [(Diagram, "    Bricked --> [*]", "    state Bricked {\n    }\n    Bricked --> [*]")];
     a_styled_state: [(Diagram, "    Bricked --> [*]", "    Bricked:::red --> [*]")];
     a_directive: [(Diagram, "    Bricked --> [*]", "    %%{init: {}}%%\n    Bricked --> [*]")];

@@ -114,7 +114,18 @@ fn the_witness_says_at_run_time_what_it_says_while_compiling() {
 }
 
 /// What a slip of the hand or another tool may put into a diagram.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 35] = [
+    "---\ntitle: Door\n---\n",
+    "\n---\n",
+    "%%{init: {\"theme\": \"dark\"}}%%\n",
+    "\n%%{init: {}}%%\n",
+    "}%%",
+    "\nnote left of Open : cold\n",
+    "\nnote right of Open\ncold --> warm\nend note\n",
+    "\nend note\n",
+    "\nstate \"open wide\" as Open\n",
+    "\nOpen : a person can walk through\n",
+    "stateDiagram\n",
     " ",
     "\t",
     "\n",
@@ -247,4 +258,78 @@ fn mermaid_keyword_as_a_name_is_refused_or_kept_literal() {
     let keywords =
         ["state", "note", "class", "classDef", "style", "click", "href", "default", "scale", "stateDiagram"];
     assert_eq!(refused, keywords, "no event is refused, and no other state");
+}
+
+/// The door's diagram with all that the witness reads.
+const FURNISHED: &str = "\u{feff}# A door
+
+~~~text
+stateDiagram-v2
+~~~
+
+```mermaid
+---
+title: A door
+---
+stateDiagram
+    direction LR
+    %% The states.
+    state \"open wide\" as Open
+    Shut : the door is in its frame
+BODY
+    note left of Open : mind the draught
+    note right of Shut
+        a person --> cannot pass
+    end note
+```
+";
+
+#[test]
+fn notes_descriptions_and_front_matter_are_read() {
+    let body = block(DOOR);
+    let body = body.trim_start().strip_prefix("stateDiagram-v2").unwrap();
+    let text = FURNISHED.replace("BODY", body);
+    assert!(witnessed(&text), "{}", said(&text));
+    for (state, line) in [("Opn", "state \"x\" as Opn"), ("Elsewhere", "note left of Elsewhere : x")] {
+        let said = said(&text.replace("    %% The states.", line));
+        assert!(said.contains(&format!("the diagram has a state the code lacks: {state}")), "{said}");
+    }
+    for (line, expected) in [
+        ("note over Open : x", "expected 'note left of STATE'"),
+        ("state \"x\" as", "expected 'state \"DESCRIPTION\" as STATE'"),
+        ("Open : a; b", "leave the character out"),
+        ("note left of Open", "the note has no end 'end note'"),
+        ("%%{init: {}}%%", "unsupported Mermaid: '%%{init: {}}%%'"),
+        ("---", "unsupported Mermaid: '---'"),
+    ] {
+        let text = text.replace("    %% The states.", line).replace("    end note", "");
+        let said = said(&text);
+        assert!(said.contains(expected), "{line}: {said}");
+    }
+}
+
+/// The message of the witness about a text.
+fn said(text: &str) -> String {
+    let text = text.to_owned();
+    match catch_unwind(move || witness::diagram(AnyDoor::GRAPH, &text, "door.md", &[])) {
+        Ok(()) => String::new(),
+        Err(panic) => match panic.downcast::<String>() {
+            Ok(text) => *text,
+            Err(panic) => (*panic.downcast::<&str>().unwrap()).to_owned(),
+        },
+    }
+}
+
+#[test]
+fn differences_are_told_together_with_lines_and_similar_names() {
+    let text = DOOR.replace("push", "shove").replace("Open", "open");
+    let said = said(&text);
+    assert!(said.lines().count() > 2, "{said}");
+    assert!(said.contains("the diagram has a state the code lacks: open (did you mean Open?)"), "{said}");
+    assert!(said.lines().all(|line| line.starts_with("door.md:")), "{said}");
+
+    let many: String = (0..30).map(|n| format!("    S{n} --> T{n} : go\n")).collect();
+    let said = self::said(&DOOR.replace("stateDiagram-v2\n", &format!("stateDiagram-v2\n{many}")));
+    assert_eq!(said.lines().count(), 21, "{said}");
+    assert!(said.ends_with("and 40 more"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! A compile-time reader of the plain part of `stateDiagram-v2`, line by line.
+//! A compile-time reader of the plain part of a state diagram, line by line.
 
 use crate::kernel::check::equal_bytes;
 use crate::kernel::message::Message;
@@ -17,6 +17,8 @@ pub(super) struct Transition {
 
 pub(super) enum Statement {
     Nothing,
+    /// A state that is described, or has a note.
+    Mention(Range),
     Transition(Transition),
 }
 
@@ -42,6 +44,8 @@ pub(super) struct Reader<'a> {
     /// The offset of the next line.
     next: usize,
     header: bool,
+    /// The offset of the first line of the block.
+    begin: usize,
     /// The text is the diagram itself, without Markdown.
     is_bare: bool,
     /// The heading above the block; none for the one block of a file.
@@ -51,7 +55,22 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) const fn new(text: &'a [u8], file: &'a str, heading: Option<&'a str>) -> Self {
         let is_bare = ends_with(file, ".mmd") || ends_with(file, ".mermaid");
-        Reader { text, file, line: Range(0, 0), number: 0, next: 0, header: false, is_bare, heading }
+        // A mark of the byte order is no part of the text.
+        let text = match text.split_first_chunk::<3>() {
+            Some(([0xef, 0xbb, 0xbf], rest)) => rest,
+            _ => text,
+        };
+        Reader {
+            text,
+            file,
+            line: Range(0, 0),
+            number: 0,
+            next: 0,
+            header: false,
+            begin: 0,
+            is_bare,
+            heading,
+        }
     }
 
     pub(super) const fn bytes(&self, range: Range) -> &'a [u8] {
@@ -130,6 +149,7 @@ impl<'a> Reader<'a> {
                 if !self.starts_with(self.line, "```mermaid") {
                     self.at_line().text("write the fence as ```mermaid").fail();
                 }
+                self.begin = self.next;
                 return;
             }
             if let (Some(wanted), true) = (self.heading, self.is_heading()) {
@@ -260,7 +280,12 @@ impl<'a> Reader<'a> {
             return Statement::Nothing;
         }
         if !self.header {
-            if !self.is("stateDiagram-v2") {
+            // Mermaid knows it at the begin of the text alone.
+            if self.is("---") && self.line.0 == self.begin {
+                self.front_matter();
+                return Statement::Nothing;
+            }
+            if !self.is("stateDiagram-v2") && !self.is("stateDiagram") {
                 self.unsupported("; the block must begin with 'stateDiagram-v2'");
             }
             self.header = true;
@@ -273,7 +298,109 @@ impl<'a> Reader<'a> {
         {
             return Statement::Nothing;
         }
-        Statement::Transition(self.transition())
+        if self.starts_with(self.line, "note ") {
+            return self.note();
+        }
+        if self.starts_with(self.line, "state \"") {
+            return self.alias();
+        }
+        match self.description() {
+            Some(name) => Statement::Mention(name),
+            None => Statement::Transition(self.transition()),
+        }
+    }
+
+    /// Skips the front matter of a diagram.
+    #[track_caller]
+    const fn front_matter(&mut self) {
+        let begin = self.at_line();
+        while self.next_in_block() {
+            if self.is("---") {
+                return;
+            }
+        }
+        begin.text("the front matter has no end '---'").fail();
+    }
+
+    /// Parses `note left of A : text`, and a note of several lines with its end.
+    #[track_caller]
+    const fn note(&mut self) -> Statement {
+        let rest = self.trim(Range(self.line.0 + "note ".len(), self.line.1));
+        let rest = match (self.starts_with(rest, "left of "), self.starts_with(rest, "right of ")) {
+            (true, _) => self.trim(Range(rest.0 + "left of ".len(), rest.1)),
+            (_, true) => self.trim(Range(rest.0 + "right of ".len(), rest.1)),
+            _ => self.unsupported("; expected 'note left of STATE' or 'note right of STATE'"),
+        };
+        let (name, rest) = self.endpoint(rest);
+        if name.is_empty() || self.is_keyword(name) {
+            self.unsupported("; a note is of a state");
+        }
+        if rest.is_empty() {
+            let begin = self.at_line();
+            while self.next_in_block() {
+                if self.is("end note") {
+                    return Statement::Mention(name);
+                }
+            }
+            begin.text("the note has no end 'end note'").fail();
+        }
+        self.plain_text(rest);
+        Statement::Mention(name)
+    }
+
+    /// Parses `state "A description" as A`.
+    #[track_caller]
+    const fn alias(&self) -> Statement {
+        let open = self.line.0 + "state ".len();
+        let mut close = open + 1;
+        while close < self.line.1 && self.text[close] != b'"' {
+            close += 1;
+        }
+        let rest = self.trim(Range(if close < self.line.1 { close + 1 } else { close }, self.line.1));
+        if !self.starts_with(rest, "as ") {
+            self.unsupported("; expected 'state \"DESCRIPTION\" as STATE'");
+        }
+        let (name, rest) = self.endpoint(self.trim(Range(rest.0 + "as ".len(), rest.1)));
+        if name.is_empty() || !rest.is_empty() || self.is_keyword(name) {
+            self.unsupported("; expected 'state \"DESCRIPTION\" as STATE'");
+        }
+        Statement::Mention(name)
+    }
+
+    /// Parses `A : a description`. None for another line.
+    #[track_caller]
+    const fn description(&self) -> Option<Range> {
+        if self.starts_with(self.line, "[*]") || !is_name_byte(self.text[self.line.0]) {
+            return None;
+        }
+        let (name, rest) = self.endpoint(self.line);
+        // Three colons are the class of a state.
+        if rest.is_empty() || self.text[rest.0] != b':' || self.starts_with(rest, "::") {
+            return None;
+        }
+        if self.is_keyword(name) {
+            self.unsupported("; the name of a state is a keyword of Mermaid");
+        }
+        self.plain_text(rest);
+        Some(name)
+    }
+
+    /// Refuses a text that Mermaid reads otherwise than to the end of the line. `text` begins with its colon.
+    #[track_caller]
+    const fn plain_text(&self, text: Range) {
+        let inner = self.trim(Range(text.0 + 1, text.1));
+        if self.text[text.0] != b':' || inner.is_empty() {
+            self.unsupported("; expected a colon and a text");
+        }
+        let mut i = inner.0;
+        while i < inner.1 {
+            if matches!(self.text[i], b':' | b';' | b'%' | b'#' | b'{' | b'}' | b'<' | b'>' | b'"') {
+                self.unsupported(
+                    "; a text with one of :;%#{}<>\" cannot be read here: leave the character out",
+                );
+            }
+            i += 1;
+        }
     }
 
     #[track_caller]
