@@ -14,13 +14,12 @@ use hyper::header::{
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use runstate_stream::for_adapters::{Limit, Secrets, Times, of_status};
 use runstate_stream::{ErrorKind, SourceError};
 
+use crate::Chat;
 use crate::connect::{self, Connector};
 use crate::events::ChatStream;
-use crate::limit::{Limit, Times};
-use crate::secrets::Secrets;
-use crate::{Chat, failure};
 
 /// Limit on the bytes of an answer that is not a stream of events.
 const MOST_OF_A_BODY: usize = 8 << 20;
@@ -231,7 +230,7 @@ impl OpenAi {
                 None => Ok(limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default()),
             };
             let body = body.map(|body| self.secrets.withheld_bytes(body));
-            return Err(failure::of_status(head.status, &head.headers, body));
+            return Err(of_status(head.status, &head.headers, body));
         }
         if let Some(encoding) = encoding {
             let why =

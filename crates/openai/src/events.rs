@@ -13,16 +13,14 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use runstate_stream::for_adapters::{ErrorObject, Limit, Secrets};
 use runstate_stream::{ErrorKind, SourceError, StreamEvent};
 use serde::de::IgnoredAny;
 use sse_stream::{Sse, SseByteStream};
 use tokio::time::Sleep;
 
 use crate::chunk::Chunk;
-use crate::failure::ErrorObject;
-use crate::limit::Limit;
 use crate::reader::Reader;
-use crate::secrets::Secrets;
 
 /// Limit on the data of an event, in bytes.
 const MOST_OF_AN_EVENT: usize = 8 << 20;

@@ -36,12 +36,9 @@ mod chunk;
 mod client;
 mod connect;
 mod events;
-mod failure;
-mod limit;
 mod model;
 mod parts;
 mod reader;
-mod secrets;
 
 pub use chat::Chat;
 pub use client::{ConfigError, OpenAi};

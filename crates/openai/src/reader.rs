@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 
 use runstate::turn::Extra;
+use runstate_stream::for_adapters::{ErrorObject, shown};
 use runstate_stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use serde_json::{Map, Value, json};
 
 use crate::calls::{Calls, MOST_BYTES};
 use crate::chunk::{BLOCKS, CONTENT, Choice, Chunk, Delta, ThoughtIn};
-use crate::failure::{ErrorObject, shown};
 use crate::parts::{Parts, is_blank};
 
 type Event = Result<StreamEvent, SourceError>;

@@ -68,6 +68,9 @@ mod event;
 mod failure;
 mod finish;
 mod fit;
+#[cfg(feature = "adapters")]
+#[doc(hidden)]
+pub mod for_adapters;
 mod hooks;
 mod kind;
 mod overlap;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use hyper::StatusCode;
-use hyper::header::{DATE, HeaderMap, RETRY_AFTER};
-use runstate_stream::{ErrorKind, SourceError};
+use crate::{ErrorKind, SourceError};
+use http::StatusCode;
+use http::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const MOST_OF_A_REASON: usize = 1_000;
 /// The `error` of a body or of an event. Its form differs between servers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct ErrorObject {
+pub struct ErrorObject {
     #[serde(deserialize_with = "words")]
     message: Option<String>,
     #[serde(rename = "type")]
@@ -51,7 +51,7 @@ fn details(list: &Value) -> Option<String> {
 
 impl ErrorObject {
     /// Reads an `error`, which may be an object or a text.
-    pub(crate) fn of(error: &Value) -> Self {
+    pub fn of(error: &Value) -> Self {
         match error {
             Value::String(message) => {
                 ErrorObject { message: Some(message.clone()), ..ErrorObject::default() }
@@ -64,7 +64,7 @@ impl ErrorObject {
     }
 
     /// Reads the error of a whole body: below `error` or `detail`, in a list, or as the body itself.
-    pub(crate) fn of_body(body: &Value) -> Self {
+    pub fn of_body(body: &Value) -> Self {
         match body {
             Value::Array(list) => list.first().map(Self::of_body).unwrap_or_default(),
             Value::Object(fields) => {
@@ -93,7 +93,7 @@ impl ErrorObject {
     }
 
     /// Returns whether a filter of the provider stopped the answer.
-    pub(crate) fn is_of_a_filter(&self) -> bool {
+    pub fn is_of_a_filter(&self) -> bool {
         let code = self.code.as_ref().and_then(Value::as_str);
         [code, self.kind.as_deref()].iter().flatten().any(|word| *word == "content_filter")
     }
@@ -132,7 +132,7 @@ impl ErrorObject {
     }
 
     /// Builds the failure of an attempt. Its kind is `otherwise` if neither a word nor a status decides.
-    pub(crate) fn into_source_error(self, otherwise: ErrorKind) -> SourceError {
+    pub fn into_source_error(self, otherwise: ErrorKind) -> SourceError {
         let kind = self.kind().or_else(|| self.status().map(kind_of_status)).unwrap_or(otherwise);
         let message = self.reason().unwrap_or_else(|| "no reason given".to_owned());
         SourceError::new(kind, format!("the server reports: {message}"))
@@ -140,7 +140,7 @@ impl ErrorObject {
 }
 
 /// Formats a server's reason, with bounded length and without control characters of terminals.
-pub(crate) fn shown(reason: &str) -> String {
+pub fn shown(reason: &str) -> String {
     let reason = reason.trim();
     let cut = reason.chars().nth(MOST_OF_A_REASON).map(|_| '…');
     let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
@@ -148,11 +148,7 @@ pub(crate) fn shown(reason: &str) -> String {
 }
 
 /// Builds the failure of a response without success. `body` has the encoding if the body is unreadable.
-pub(crate) fn of_status(
-    status: StatusCode,
-    headers: &HeaderMap,
-    body: Result<Vec<u8>, String>,
-) -> SourceError {
+pub fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<Vec<u8>, String>) -> SourceError {
     let (body, encoding) = body.map_or_else(|encoding| (Vec::new(), Some(encoding)), |body| (body, None));
     let body: Value = runstate::json::from_slice(&body).unwrap_or_else(|_| {
         // A proxy answers in plain text, or with a page.
@@ -180,7 +176,7 @@ pub(crate) fn of_status(
     }
 }
 
-fn kind_of_status(status: StatusCode) -> ErrorKind {
+pub fn kind_of_status(status: StatusCode) -> ErrorKind {
     match status.as_u16() {
         429 => ErrorKind::RateLimit,
         // Some servers send 529 if they are overloaded.

@@ -5,14 +5,14 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use runstate_stream::{ErrorKind, SourceError};
+use crate::{ErrorKind, SourceError};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The time limits of each answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
-    pub(crate) silence: Duration,
-    pub(crate) whole: Duration,
+pub struct Times {
+    pub silence: Duration,
+    pub whole: Duration,
 }
 
 impl Default for Times {
@@ -23,7 +23,7 @@ impl Default for Times {
 
 /// The limits of one answer, counted from its request.
 #[derive(Debug)]
-pub(crate) struct Limit {
+pub struct Limit {
     times: Times,
     /// None if the time exceeds the range of [`Instant`].
     end: Option<Instant>,
@@ -32,14 +32,14 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    pub(crate) fn new(times: Times) -> Self {
+    pub fn new(times: Times) -> Self {
         let now = Instant::now();
         let timer = Box::pin(sleep(times.silence.min(times.whole)));
         Limit { times, end: now.checked_add(times.whole), heard: now, timer }
     }
 
     /// Notes a piece of the answer.
-    pub(crate) fn hear(&mut self) {
+    pub fn hear(&mut self) {
         let now = Instant::now();
         self.heard = now;
         let silent = now.checked_add(self.times.silence);
@@ -49,14 +49,14 @@ impl Limit {
     }
 
     /// Returns an error if the whole answer takes too long. It is also checked while pieces come continuously.
-    pub(crate) fn over(&self) -> Option<SourceError> {
+    pub fn over(&self) -> Option<SourceError> {
         let is_over = self.end.is_some_and(|end| Instant::now() >= end);
         is_over.then(|| timeout(&format!("the answer was not whole within {:?}", self.times.whole)))
     }
 
     /// Returns an error if a limit has passed without a piece. Call it only while the stream has no data: a
     /// slow consumer is not the server's fault.
-    pub(crate) fn passed(&self) -> Option<SourceError> {
+    pub fn passed(&self) -> Option<SourceError> {
         let silence = self.times.silence;
         let is_silent = || self.heard.elapsed() >= silence;
         let silent = || is_silent().then(|| timeout(&format!("no piece of the answer came for {silence:?}")));
@@ -64,12 +64,12 @@ impl Limit {
     }
 
     /// Wakes the task when a limit passes.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Option<SourceError> {
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Option<SourceError> {
         if self.timer.as_mut().poll(cx).is_pending() { None } else { self.passed() }
     }
 
     /// Waits for a future, or for the first limit that passes.
-    pub(crate) async fn of<T>(&mut self, waited: impl Future<Output = T>) -> Result<T, SourceError> {
+    pub async fn of<T>(&mut self, waited: impl Future<Output = T>) -> Result<T, SourceError> {
         let mut waited = pin!(waited);
         poll_fn(|cx| match waited.as_mut().poll(cx) {
             Poll::Ready(done) => Poll::Ready(Ok(done)),
@@ -80,7 +80,10 @@ impl Limit {
 }
 
 fn timeout(message: &str) -> SourceError {
-    SourceError::new(ErrorKind::Timeout, format!("{message}; `OpenAi::within` gives a server more time"))
+    SourceError::new(
+        ErrorKind::Timeout,
+        format!("{message}; `within` of the adapter gives a server more time"),
+    )
 }
 
 #[cfg(test)]

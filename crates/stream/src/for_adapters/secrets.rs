@@ -1,8 +1,9 @@
 //! The secrets of a client, in the answers of a server.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use hyper::header::HeaderValue;
+use http::header::HeaderValue;
 
 /// The shortest secret that is looked for. A shorter text occurs by chance.
 const SHORTEST: usize = 8;
@@ -13,10 +14,10 @@ const WITHHELD: &str = "[key]";
 /// The key of a client and the values of its headers. A server that repeats one, such as in the text of an error, gives it
 /// to no run, trace or message.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<String>);
+pub struct Secrets(Vec<String>);
 
 impl Secrets {
-    pub(crate) fn add(&mut self, value: &HeaderValue) {
+    pub fn add(&mut self, value: &HeaderValue) {
         let Ok(text) = value.to_str() else { return };
         let secret = text.strip_prefix("Bearer ").unwrap_or(text);
         if secret.len() >= SHORTEST && !self.0.iter().any(|known| known == secret) {
@@ -25,7 +26,7 @@ impl Secrets {
     }
 
     /// Withholds the secrets of a text.
-    pub(crate) fn withheld<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn withheld<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
         for secret in &self.0 {
             if shown.contains(secret.as_str()) {
@@ -36,7 +37,7 @@ impl Secrets {
     }
 
     /// Withholds the secrets of a body.
-    pub(crate) fn withheld_bytes(&self, body: Vec<u8>) -> Vec<u8> {
+    pub fn withheld_bytes(&self, body: Vec<u8>) -> Vec<u8> {
         match std::str::from_utf8(&body) {
             Ok(text) => match self.withheld(text) {
                 Cow::Borrowed(_) => body,
@@ -45,5 +46,11 @@ impl Secrets {
             // A body in another encoding is unreadable anyway.
             Err(_) => body,
         }
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Secrets").field(&self.0.len()).finish()
     }
 }

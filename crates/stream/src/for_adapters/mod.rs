@@ -1,0 +1,9 @@
+//! The parts that adapters of models share: limits of time, secrets, and the kinds of a server's failures.
+
+mod failure;
+mod limit;
+mod secrets;
+
+pub use failure::{ErrorObject, kind_of_status, of_status, shown};
+pub use limit::{Limit, Times};
+pub use secrets::Secrets;
