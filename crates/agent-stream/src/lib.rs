@@ -54,6 +54,8 @@
 //! ```
 
 mod answer;
+#[cfg(feature = "testing")]
+pub mod conformance;
 mod void;
 
 use std::fmt;

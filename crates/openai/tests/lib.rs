@@ -4,6 +4,7 @@
 
 mod aimock;
 mod answers;
+mod conformance;
 mod failures;
 mod hostile;
 mod kinds;
