@@ -77,7 +77,16 @@ fn effect(effect: &Effect) -> String {
         None => "never ended".to_owned(),
     };
     let Effect { call, tool, attempt, arguments, .. } = effect;
+    let arguments = sorted(arguments);
     format!("{}  {call} {tool} {arguments}, attempt {attempt}, {until}{decision}", at(effect.began_ms))
+}
+
+/// A value with sorted keys. Another crate of the program may enable the feature of `serde_json` that keeps the insertion order, and
+/// texts are compared.
+fn sorted(value: &Value) -> Value {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value
 }
 
 /// An event: its number, its kind and its fields.
@@ -92,5 +101,6 @@ fn told(event: &AgentEvent) -> String {
             kind = name;
         }
     }
+    json.sort_all_objects();
     format!("{}  {:>3} {kind} {json}", at(event.at_ms), event.seq)
 }

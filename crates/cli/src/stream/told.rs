@@ -95,7 +95,8 @@ impl Teller {
         Teller { lines, panics, abort }
     }
 
-    fn told(&self, which: CallbackName, name: &'static str, args: Vec<Value>) {
+    fn told(&self, which: CallbackName, name: &'static str, mut args: Vec<Value>) {
+        args.iter_mut().for_each(Value::sort_all_objects);
         lock(&self.lines).push(Line::Callback(name, args));
         self.panic_in(which);
     }
@@ -125,7 +126,8 @@ impl AbortAt {
 impl Callbacks for Teller {
     fn on_event(&mut self, event: &Event) {
         // An event is plain data: it cannot fail to be JSON.
-        let json = serde_json::to_value(event).unwrap_or_default();
+        let mut json = serde_json::to_value(event).unwrap_or_default();
+        json.sort_all_objects();
         lock(&self.lines).push(Line::Event(json));
         if let Some(abort) = &mut self.abort {
             abort.sees(event);
@@ -162,10 +164,9 @@ impl Callbacks for Teller {
     }
     fn on_checkpoint(&mut self, checkpoint: &str, token_count: u64) {
         // The event is the previous line: the text completes it.
-        if let Some(Line::Event(event)) = lock(&self.lines).last_mut()
-            && let Some(fields) = event.as_object_mut()
-        {
-            fields.insert("checkpoint".to_owned(), checkpoint.into());
+        if let Some(Line::Event(event)) = lock(&self.lines).last_mut() {
+            event["checkpoint"] = checkpoint.into();
+            event.sort_all_objects();
         }
         self.told(CallbackName::OnCheckpoint, "on_checkpoint", vec![checkpoint.into(), token_count.into()]);
     }

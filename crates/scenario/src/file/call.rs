@@ -31,7 +31,11 @@ impl Call {
     pub(crate) fn argument_text(&self) -> String {
         match &self.raw {
             Some(raw) => raw.clone(),
-            None => Value::Object(self.arguments.clone()).to_string(),
+            None => {
+                let mut arguments = Value::Object(self.arguments.clone());
+                arguments.sort_all_objects();
+                arguments.to_string()
+            }
         }
     }
 }

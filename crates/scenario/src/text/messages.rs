@@ -11,15 +11,15 @@ pub(super) fn line(message: &Message) -> String {
         Message::Assistant(turn) => {
             let calls = turn.calls.iter().map(|call| {
                 let unreadable = if call.unreadable.is_some() { " (unreadable)" } else { "" };
-                format!(" [{} {} {}{unreadable}]", call.id, call.tool, call.arguments)
+                format!(" [{} {} {}{unreadable}]", call.id, call.tool, super::sorted(&call.arguments))
             });
             format!("  assistant  {}{}", turn.text, calls.collect::<String>())
         }
         Message::Result(result) => {
             let content = match &result.content {
-                ResultContent::Output { value, warning: None } => value.to_string(),
+                ResultContent::Output { value, warning: None } => super::sorted(value).to_string(),
                 ResultContent::Output { value, warning: Some(warning) } => {
-                    format!("{value} (warning: {warning})")
+                    format!("{} (warning: {warning})", super::sorted(value))
                 }
                 ResultContent::Error(error) => format!("error: {error}"),
             };
@@ -37,7 +37,7 @@ pub(super) fn asked(requests: &[ModelRequest]) -> Vec<String> {
         let parameters = if request.parameters.is_empty() {
             String::new()
         } else {
-            format!(", parameters {}", serde_json::Value::Object(request.parameters.clone()))
+            format!(", parameters {}", super::sorted(&serde_json::Value::Object(request.parameters.clone())))
         };
         let tools = request.tools.join(", ");
         lines.push(format!(
