@@ -24,11 +24,12 @@ use crate::{AnswerStream, Genai};
 /// use runstate_stream::Session;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = Genai::new(Provider::ANTHROPIC, "https://api.anthropic.com/v1")?.with_key("sk-ant-…")
-///     .unwrap_err(); // A key has no character that a header must not have.
-/// assert!(server.to_string().starts_with("the key"));
+/// // A key with a line break is refused, and not shown.
+/// let server = Genai::new(Provider::ANTHROPIC, "https://api.anthropic.com/v1")?;
+/// let error = server.clone().with_key("sk-ant\n-1").unwrap_err();
+/// assert!(error.to_string().starts_with("the key is empty or has characters"), "{error}");
 ///
-/// let server = Genai::new(Provider::ANTHROPIC, "https://api.anthropic.com/v1")?.with_key("sk-ant-1")?;
+/// let server = server.with_key("sk-ant-1")?;
 /// let claude = GenaiModel::new(server, "claude-sonnet-4-5").with_max_output(4_000);
 /// let model = SessionModel::new(move |request| {
 ///     Session::builder(format!("{}/{}", request.run, request.step), claude.source(request)).require_complete()

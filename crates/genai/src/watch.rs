@@ -1,4 +1,4 @@
-//! The frames of a stream, watched for what genai's events leave out: errors, usage, reasons, items of reasoning.
+//! The frames of a stream, watched for the data that genai's events leave out: errors, usage, reasons, reasoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -91,6 +91,7 @@ impl Seen {
         let error = ErrorObject::of(error);
         if error.is_of_a_filter() {
             self.reason = Some("content_filter".to_owned());
+            return;
         }
         self.fail(error.into_source_error(ErrorKind::ServerError));
     }

@@ -2,7 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 #![allow(unreachable_pub, reason = "the parts of one harness")]
 
+mod aimock;
 mod gemini;
 mod messages;
+mod odd;
 mod responses;
 mod wires;

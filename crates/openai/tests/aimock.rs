@@ -1,8 +1,5 @@
 //! Against `aimock`, a mock server from the npm registry.
 
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 
 use runstate::termination::TerminationReason;
@@ -14,10 +11,12 @@ use runstate_guardrails::structured;
 use runstate_openai::{Chat, OpenAi, OpenAiModel};
 use runstate_stream::{Backoff, ErrorKind, Opening, RetryPolicy, Session, SourceError, StreamEvent};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 
 use crate::server::{answer, tokens};
+
+#[path = "servers/start.rs"]
+mod start;
 
 /// The server, which ends with this value.
 struct Aimock {
@@ -26,40 +25,9 @@ struct Aimock {
 }
 
 impl Aimock {
-    /// None where it is not installed; that is a failure where `RUNSTATE_REQUIRE_SERVERS` is 1.
+    /// None where it is not installed.
     async fn start() -> Option<Aimock> {
-        let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        let servers = std::env::var_os("RUNSTATE_SERVERS")
-            .map_or_else(|| here.join("../../target/servers"), PathBuf::from);
-        let program = servers.join("node_modules/@copilotkit/aimock/dist/cli.js");
-        let started = Command::new("node")
-            .arg(&program)
-            .args(["--port", "0", "--host", "127.0.0.1", "--strict", "--chunk-size", "8", "--fixtures"])
-            .arg(here.join("tests/servers/fixtures.json"))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .spawn();
-        let mut process = match started {
-            Ok(process) if program.exists() => process,
-            _ => {
-                let why = "aimock is not installed; install it with `sh crates/openai/tests/servers/install.sh` (needs node and npm)";
-                assert_ne!(std::env::var("RUNSTATE_REQUIRE_SERVERS").as_deref(), Ok("1"), "{why}");
-                #[expect(clippy::explicit_write, reason = "past the harness, which would keep it to itself")]
-                writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
-                return None;
-            }
-        };
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let base = loop {
-            let line =
-                tokio::time::timeout(Duration::from_secs(60), lines.next_line()).await.unwrap().unwrap();
-            if let Some((_, address)) = line.expect("it says where it listens").split_once("listening on ") {
-                break address.trim().to_owned();
-            }
-        };
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let (base, process) = start::aimock().await?;
         Some(Aimock {
             client: OpenAi::new(&format!("{base}/v1")).unwrap().with_key("test").unwrap(),
             _process: process,

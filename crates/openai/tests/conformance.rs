@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use runstate_agent::InferenceRequest;
-use runstate_agent::answer::{FinishReason, Usage};
-use runstate_agent_stream::conformance::{Answer, Connection, Part, Source, Wire, boxed};
+use runstate_agent::answer::Usage;
+use runstate_agent_stream::conformance::{
+    Answer, BEHAVIOURS, Connection, Part, Source, Wire, boxed, check_one,
+};
 use runstate_openai::{OpenAi, OpenAiModel, usage};
+use runstate_stream::{SourceError, StreamEvent};
 use serde_json::{Value, json};
 
 struct Completions;
@@ -85,12 +89,63 @@ impl Wire for Completions {
     }
 }
 
+/// A wire whose adapter ends each answer at once.
+struct Mute;
+
+impl Wire for Mute {
+    fn events(&self, answer: &Answer) -> Vec<String> {
+        Completions.events(answer)
+    }
+
+    fn error_event(&self, message: &str) -> String {
+        Completions.error_event(message)
+    }
+
+    fn error_body(&self, status: u16, message: &str) -> String {
+        Completions.error_body(status, message)
+    }
+
+    fn source(&self, connection: &Connection, request: &InferenceRequest) -> Source {
+        let mut open = Completions.source(connection, request);
+        boxed(move |opening| {
+            let opened = open(opening);
+            async move {
+                let mut stream = opened.await?;
+                while stream.next().await.is_some() {}
+                Ok(futures_util::stream::iter([Ok::<_, SourceError>(StreamEvent::Complete)]))
+            }
+        })
+    }
+
+    fn usage(&self, progress: &Value) -> Option<Usage> {
+        Completions.usage(progress)
+    }
+
+    fn kept(&self, answer: &Answer) -> Vec<Value> {
+        Completions.kept(answer)
+    }
+}
+
+/// Each behaviour with an outcome finds an adapter without one.
 #[test]
-fn finish_reasons_are_those_of_the_wire() {
-    let all =
-        [FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length, FinishReason::ContentFilter];
-    let words = all.map(|reason| reason.to_string());
-    assert_eq!(words, ["stop", "tool_calls", "length", "content_filter"]);
+fn suite_finds_a_mute_adapter() {
+    let without_an_outcome = ["absent_server_is_a_network_failure"];
+    for behaviour in BEHAVIOURS.iter().filter(|behaviour| !without_an_outcome.contains(&behaviour.name)) {
+        let found = std::panic::catch_unwind(|| check_one(behaviour.name, &Mute, &[])).is_err();
+        assert!(found, "{behaviour:?} finds nothing");
+    }
+}
+
+#[test]
+#[should_panic(expected = "the adapter has the behaviour answer_is_read_whole now: remove it from `fails`")]
+fn mended_behaviour_is_noticed() {
+    check_one("answer_is_read_whole", &Completions, &["answer_is_read_whole"]);
+}
+
+#[test]
+#[should_panic(expected = "there is no behaviour \"answer_is_green\"")]
+fn behaviour_that_fails_must_exist() {
+    check_one("answer_is_read_whole", &Completions, &["answer_is_green"]);
 }
 
 runstate_agent_stream::model_conformance!(Completions);

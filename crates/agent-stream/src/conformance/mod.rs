@@ -42,10 +42,9 @@ mod world;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use futures_util::{Stream, TryStreamExt};
 use runstate_agent::InferenceRequest;
 use runstate_agent::answer::{FinishReason, Usage};
@@ -185,7 +184,7 @@ impl Answer {
 pub struct Behaviour {
     /// The name of the behaviour and of its test.
     pub name: &'static str,
-    run: for<'w> fn(&'w dyn Wire) -> Pin<Box<dyn Future<Output = ()> + 'w>>,
+    run: for<'w> fn(&'w dyn Wire) -> LocalBoxFuture<'w, ()>,
 }
 
 impl Behaviour {

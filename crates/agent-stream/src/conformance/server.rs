@@ -1,4 +1,4 @@
-//! A server on the loopback address that does what a behaviour needs.
+//! A server on the loopback address that plays scripts.
 
 use std::sync::Arc;
 use std::time::Duration;
