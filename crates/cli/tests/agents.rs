@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use super::program::Program;
 
+mod models;
+
 /// A server of chat completions. Each request gets the next answer.
 struct ModelServer {
     address: SocketAddr,
@@ -26,6 +28,8 @@ enum Answer {
     Calls(Vec<(&'static str, &'static str, Value)>),
     /// A status without a stream.
     Status(u16),
+    /// A stream in the words of another provider.
+    Stream(String),
     /// An error whose text has the key.
     RepeatsKey,
     /// An answer without the numbers of its tokens.
@@ -60,6 +64,7 @@ impl Answer {
                 let delta = json!({ "tool_calls": calls });
                 (200, chunk(delta, None) + &chunk(json!({}), Some("tool_calls")) + &end, true)
             }
+            Answer::Stream(events) => (200, events.clone(), true),
             Answer::RepeatsKey => {
                 (401, json!({ "error": { "message": format!("wrong key {SECRET}") } }).to_string(), true)
             }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::model;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::scenario;
@@ -51,11 +52,16 @@ pub(crate) struct AgentFile {
     pub(super) prices: BTreeMap<String, PriceFile>,
 }
 
-/// A model of an OpenAI-compatible server.
+/// A model of a server.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModelFile {
-    /// The address above `chat/completions`, such as https://api.openai.com/v1.
+    /// The provider: `openai` for an OpenAI-compatible server; with the feature `genai` also `anthropic`, `gemini`, `responses`
+    /// and the names of genai. Default: openai.
+    #[serde(default)]
+    pub(super) provider: Option<String>,
+    /// The address above `chat/completions`, such as https://api.openai.com/v1; for another provider the one above `messages`,
+    /// `models` or `responses`.
     pub(super) base_url: String,
     /// The name of the model.
     pub(super) name: String,
@@ -174,6 +180,9 @@ pub(super) struct LimitsFile {
     /// The most money, in millionths of the unit of `prices`. A run stops at the limit; one answer may exceed it.
     #[schemars(range(min = 1))]
     pub(super) money: Option<u64>,
+    /// The most tokens of one answer.
+    #[schemars(range(min = 1))]
+    pub(super) output: Option<u32>,
     /// The retries of one answer, over all models. Default: 6.
     pub(super) retries: Option<u32>,
 }
@@ -288,6 +297,7 @@ fn check(file: &AgentFile) -> Result<(), String> {
             return Err(format!("the model {name:?} has key_env and key_file, expected one of them"));
         }
         address(model)?;
+        model::check_provider(model)?;
         let is_secret = |field: &&String| {
             let field = field.to_ascii_lowercase().replace(['-', '_'], "");
             ["apikey", "authorization", "password", "secret"].iter().any(|word| field.contains(word))
@@ -314,6 +324,9 @@ fn check(file: &AgentFile) -> Result<(), String> {
     }
     if let Some(http) = &file.tools.http {
         super::http::spec(http)?;
+    }
+    if file.limits.output == Some(0) {
+        return Err("limits.output: got 0, expected at least 1".to_owned());
     }
     let commands = &file.tools.commands;
     for (index, command) in commands.iter().enumerate() {

@@ -1,16 +1,25 @@
-//! The model of an agent file.
+//! The models of an agent file.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
+use futures_util::future::BoxFuture;
+use runstate_agent::InferenceRequest;
+use runstate_agent::answer::Usage;
 use runstate_agent_stream::SessionModel;
-use runstate_openai::{OpenAi, OpenAiModel, usage};
-use runstate_stream::{RetryPolicy, Session};
+#[cfg(feature = "genai")]
+use runstate_genai::{Genai, GenaiModel, Provider};
+use runstate_openai::{OpenAi, OpenAiModel};
+use runstate_stream::{BoxSource, Failure as Failed, Hooks, Opening, RetryPolicy, Session, SourceError};
+use serde_json::{Map, Value};
 
 use super::file::{AgentFile, FromFile, ModelFile};
 use crate::command::time;
 use crate::failure::Failure;
 use crate::input;
+use crate::output::{complain, printable};
 
 /// The longest silence of a server, unless the file has another one.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -21,40 +30,161 @@ const MOST_OF_A_KEY: u64 = 64 << 10;
 /// The longest time of one answer.
 const WHOLE: Duration = Duration::from_secs(3600);
 
+/// The provider of a model without one: an OpenAI-compatible server.
+const OPENAI: &str = "openai";
+
 /// The model with its fallbacks and retries. With `live` its text arrives as the server sends it.
 ///
 /// # Errors
 /// A key or an address is missing or cannot be used.
-pub(super) fn model(from: &FromFile, live: bool) -> Result<SessionModel, Failure> {
+pub(super) fn model(from: &FromFile, live: bool) -> Result<SessionModel<Hooks>, Failure> {
     let AgentFile { model, fallbacks, limits, .. } = &from.file;
     let first = server(from, model)?;
-    let others = fallbacks.iter().map(|other| server(from, other)).collect::<Result<Vec<_>, _>>()?;
+    let others = fallbacks.iter().map(|other| {
+        let parameters = other.parameters.clone().into_iter().collect();
+        Ok((server(from, other)?, Arc::new(parameters)))
+    });
+    let others = others.collect::<Result<Vec<(Server, Arc<Map<String, Value>>)>, Failure>>()?;
+    let names: Arc<[String]> = [model].into_iter().chain(fallbacks).map(|model| model.name.clone()).collect();
     let mut retry = RetryPolicy::default();
     retry.total_retries = limits.retries.unwrap_or(retry.total_retries);
     let made = SessionModel::new(move |request| {
         let name = format!("{}/{}", request.run, request.step);
         let session = Session::builder(name, first.source(request)).retry(retry.clone()).require_complete();
-        others.iter().fold(session, |session, other| session.fallback(other.source(request)))
+        let session = others.iter().fold(session, |session, (other, parameters)| {
+            let mut request = request.clone();
+            // The parameters of the agent are those of the first model.
+            request.parameters = Arc::clone(parameters);
+            session.fallback(other.source(&request))
+        });
+        let names = Arc::clone(&names);
+        session.callbacks(Hooks::new().on_error(move |failed, retried, falls_back| {
+            tell(&names, failed, retried, falls_back);
+        }))
     });
-    let made = made.progress(usage);
+    let made = made.progress(tokens);
     Ok(if live { made.live() } else { made })
 }
 
-fn server(from: &FromFile, model: &ModelFile) -> Result<OpenAiModel, Failure> {
-    let name = &model.name;
-    let of = |error: runstate_openai::ConfigError| {
-        Failure::new(format!("{}: the model {name:?}: {error}", from.path))
+/// Tells a failure after which a model is asked again, in one line. The end of the run has the last failure.
+fn tell(names: &[String], failed: &Failed, retried: bool, falls_back: bool) {
+    let name = |stream: usize| names.get(stream).map_or("", String::as_str);
+    let stream = failed.stream as usize;
+    let next = match (retried, falls_back) {
+        (true, _) => "it is asked again".to_owned(),
+        (false, true) => format!("the fallback {:?} is asked", name(stream + 1)),
+        (false, false) => return,
     };
-    let mut server = OpenAi::new(&model.base_url).map_err(of)?;
-    if let Some(key) = key(from, model)? {
-        server = server.with_key(&key).map_err(of)?;
+    let (model, attempt) = (name(stream), failed.attempt);
+    let message = failed.message.replace('\n', " ");
+    complain(&printable(&format!("the model {model:?} failed at try {attempt}: {message}; {next}")));
+}
+
+/// The tokens of a report, in the form of either adapter.
+fn tokens(progress: &Value) -> Option<Usage> {
+    #[cfg(feature = "genai")]
+    if let Some(usage) = runstate_genai::usage(progress) {
+        return Some(usage);
     }
+    runstate_openai::usage(progress)
+}
+
+/// Refuses a provider that this program does not have.
+pub(super) fn check_provider(model: &ModelFile) -> Result<(), String> {
+    let ModelFile { name, provider: Some(provider), .. } = model else { return Ok(()) };
+    if provider == OPENAI {
+        return Ok(());
+    }
+    #[cfg(feature = "genai")]
+    return match provider.parse::<Provider>() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(format!("the model {name:?}: provider: {error}; openai is the one of compatible servers"))
+        }
+    };
+    #[cfg(not(feature = "genai"))]
+    Err(format!(
+        "the model {name:?}: this program was built with the provider openai alone, got {provider:?}; build it with the feature: `cargo \
+         install runstate-cli --features genai`, or in this repository `cargo run -p runstate-cli --features genai --`"
+    ))
+}
+
+/// The server of a model.
+enum Server {
+    /// With the field of the most tokens.
+    OpenAi(Box<OpenAiModel>, Option<(&'static str, u32)>),
+    #[cfg(feature = "genai")]
+    Genai(GenaiModel),
+}
+
+type Opened = BoxFuture<'static, Result<BoxSource, SourceError>>;
+
+impl Server {
+    fn source(&self, request: &InferenceRequest) -> Box<dyn FnMut(Opening) -> Opened + Send> {
+        match self {
+            Server::OpenAi(model, output) => {
+                let mut request = request.clone();
+                if let Some((field, most)) = output
+                    && !OUTPUT.iter().any(|field| request.parameters.contains_key(*field))
+                {
+                    request.set_parameter(*field, *most);
+                }
+                let mut open = model.source(&request);
+                Box::new(move |opening| {
+                    let opened = open(opening);
+                    Box::pin(async move { Ok(Box::pin(opened.await?.into_stream()) as BoxSource) })
+                })
+            }
+            #[cfg(feature = "genai")]
+            Server::Genai(model) => {
+                let mut open = model.source(request);
+                Box::new(move |opening| {
+                    let opened = open(opening);
+                    Box::pin(async move { Ok(Box::pin(opened.await?.into_stream()) as BoxSource) })
+                })
+            }
+        }
+    }
+}
+
+/// The fields with the most tokens of an answer. OpenAI's models refuse the older one, and other servers do not know the newer one.
+const OUTPUT: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+fn output_field(base_url: &str) -> &'static str {
+    let is_openai = ["://api.openai.com/", ".openai.azure.com/"].iter().any(|host| base_url.contains(host));
+    OUTPUT[usize::from(is_openai)]
+}
+
+fn server(from: &FromFile, model: &ModelFile) -> Result<Server, Failure> {
+    let name = &model.name;
+    let wrong = |error: String| Failure::new(format!("{}: the model {name:?}: {error}", from.path));
+    let key = key(from, model)?;
     let silence = match &model.silence {
-        Some(text) => time(text)
-            .map_err(|error| Failure::new(format!("{}: the model {name:?}: silence: {error}", from.path)))?,
+        Some(text) => time(text).map_err(|error| wrong(format!("silence: {error}")))?,
         None => SILENCE,
     };
-    Ok(OpenAiModel::new(server.within(silence, WHOLE), name.as_str()))
+    let output = from.file.limits.output;
+    #[cfg(feature = "genai")]
+    if let Some(provider) = model.provider.as_ref().filter(|provider| *provider != OPENAI) {
+        let of = |error: runstate_genai::ConfigError| wrong(error.to_string());
+        let mut server = Genai::new(provider.parse().map_err(of)?, &model.base_url).map_err(of)?;
+        if let Some(key) = key {
+            server = server.with_key(&key).map_err(of)?;
+        }
+        let made = GenaiModel::new(server.within(silence, WHOLE), name.as_str());
+        return Ok(Server::Genai(match output {
+            Some(most) => made.with_max_output(most),
+            None => made,
+        }));
+    }
+    let of = |error: runstate_openai::ConfigError| wrong(error.to_string());
+    let mut server = OpenAi::new(&model.base_url).map_err(of)?;
+    if let Some(key) = key {
+        server = server.with_key(&key).map_err(of)?;
+    }
+    let output = output.map(|most| (output_field(&model.base_url), most));
+    let made = OpenAiModel::new(server.within(silence, WHOLE), name.as_str());
+    Ok(Server::OpenAi(Box::new(made), output))
 }
 
 /// The key of a model. It stands in no message and in no store.
