@@ -56,12 +56,10 @@ pub(crate) struct AgentFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModelFile {
-    /// The provider: `openai` for an OpenAI-compatible server; with the feature `genai` also `anthropic`, `gemini`, `responses`
-    /// and the names of genai. Default: openai.
+    /// `openai`; or with the feature `genai`: `anthropic`, `gemini`, `responses`, or a name of genai. Default: openai.
     #[serde(default)]
     pub(super) provider: Option<String>,
-    /// The address above `chat/completions`, such as https://api.openai.com/v1; for another provider the one above `messages`,
-    /// `models` or `responses`.
+    /// The address above `chat/completions`, `messages`, `models` or `responses`, such as https://api.openai.com/v1.
     pub(super) base_url: String,
     /// The name of the model.
     pub(super) name: String,
