@@ -29,6 +29,7 @@ enum Answer {
     /// A status without a stream.
     Status(u16),
     /// A stream in the words of another provider.
+    #[cfg_attr(not(feature = "genai"), expect(dead_code, reason = "providers need the feature"))]
     Stream(String),
     /// An error whose text has the key.
     RepeatsKey,
