@@ -89,7 +89,7 @@ impl Wire for Completions {
     }
 }
 
-/// A wire whose adapter ends each answer at once.
+/// A wire with an adapter that ends each answer without a word.
 struct Mute;
 
 impl Wire for Mute {
@@ -110,8 +110,9 @@ impl Wire for Mute {
         boxed(move |opening| {
             let opened = open(opening);
             async move {
-                let mut stream = opened.await?;
-                while stream.next().await.is_some() {}
+                if let Ok(mut stream) = opened.await {
+                    while stream.next().await.is_some() {}
+                }
                 Ok(futures_util::stream::iter([Ok::<_, SourceError>(StreamEvent::Complete)]))
             }
         })
@@ -126,11 +127,9 @@ impl Wire for Mute {
     }
 }
 
-/// Each behaviour with an outcome finds an adapter without one.
 #[test]
-fn suite_finds_a_mute_adapter() {
-    let without_an_outcome = ["absent_server_is_a_network_failure"];
-    for behaviour in BEHAVIOURS.iter().filter(|behaviour| !without_an_outcome.contains(&behaviour.name)) {
+fn each_behaviour_finds_a_mute_adapter() {
+    for behaviour in BEHAVIOURS {
         let found = std::panic::catch_unwind(|| check_one(behaviour.name, &Mute, &[])).is_err();
         assert!(found, "{behaviour:?} finds nothing");
     }
