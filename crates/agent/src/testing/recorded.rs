@@ -5,7 +5,6 @@ use runstate::tool_result::ToolResult;
 use runstate::turn::{Extra, FinishReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::answer::{ModelEvent, Usage};
 use crate::{InferenceRequest, Message, ModelError};
@@ -50,10 +49,13 @@ pub(super) struct Asked {
     pub(super) parameters: String,
 }
 
+/// The digits of a digest that tell requests of one test apart.
+const DIGITS: usize = 16;
+
+/// The digest of a part of a request, whatever the order of its keys.
 fn digest(value: &impl Serialize) -> String {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let digest = runstate::decision::digest(&serde_json::to_value(value).unwrap_or_default());
+    digest.rsplit(':').next().unwrap_or_default().chars().take(DIGITS).collect()
 }
 
 impl Asked {
