@@ -53,12 +53,31 @@ pub enum Fault {
     LapseUntold,
     /// A run that a kill interrupted is not claimed again.
     LeaseForEver,
+    /// A change drops its last step.
+    StepLost,
+    /// The answer to a request with a key is not stored.
+    KeyForgotten,
     /// Renewals do not arrive. This is harmless: the fencing token alone keeps one writer for each run.
     Unrenewed,
 }
 
 impl Fault {
-    /// All harmful faults.
+    /// All harmful faults of service runs.
+    pub const SERVICE: [Fault; 11] = [
+        Fault::AckBeforeWrite,
+        Fault::TraceLost,
+        Fault::EventLost,
+        Fault::StepLost,
+        Fault::ValueLost,
+        Fault::FenceIgnored,
+        Fault::DecisionLost,
+        Fault::SecondAccepted,
+        Fault::RunLost,
+        Fault::KeyForgotten,
+        Fault::LeaseForEver,
+    ];
+
+    /// All harmful faults of agent runs.
     pub const ALL: [Fault; 21] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
@@ -107,6 +126,8 @@ impl Fault {
             Fault::CancelUntold => "cancel-untold",
             Fault::LapseUntold => "lapse-untold",
             Fault::LeaseForEver => "lease-for-ever",
+            Fault::StepLost => "step-lost",
+            Fault::KeyForgotten => "key-forgotten",
             Fault::Unrenewed => "unrenewed",
         }
     }
@@ -122,7 +143,8 @@ impl FromStr for Fault {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Fault, String> {
-        let all = || Fault::ALL.into_iter().chain([Fault::Unrenewed]);
+        let others = [Fault::StepLost, Fault::KeyForgotten, Fault::Unrenewed];
+        let all = || Fault::ALL.into_iter().chain(others);
         all().find(|fault| fault.name() == name).ok_or_else(|| {
             let names: Vec<&str> = all().map(Fault::name).collect();
             format!("{name:?} is no fault; there are {}", names.join(", "))

@@ -2,11 +2,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runstate::decision::DecisionAction;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -176,7 +177,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Errors of the operating system.
-    pub fn note(&self, entry: &Entry) -> io::Result<()> {
+    pub fn note(&self, entry: &impl Serialize) -> io::Result<()> {
         // A line that a kill interrupted has no end: the next one begins with a line end.
         let line = format!("\n{}\n", serde_json::to_string(entry)?);
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,10 +201,10 @@ impl Ledger {
 }
 
 /// The content of a ledger.
-#[derive(Debug, Clone, Default)]
-pub struct Entries {
+#[derive(Debug, Clone)]
+pub struct Entries<E = Entry> {
     /// In the order of writing.
-    pub all: Vec<Entry>,
+    pub all: Vec<E>,
     /// Lines that a kill interrupted.
     pub torn: usize,
 }
@@ -212,14 +213,33 @@ pub struct Entries {
 ///
 /// # Errors
 /// Errors of the operating system.
-pub fn read(path: &Path) -> io::Result<Entries> {
-    let mut entries = Entries::default();
-    let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
-    for line in text.lines().filter(|line| !line.is_empty()) {
-        match serde_json::from_str(line) {
-            Ok(entry) => entries.all.push(entry),
-            Err(_) => entries.torn += 1,
+pub fn read<E: DeserializeOwned>(path: &Path) -> io::Result<Entries<E>> {
+    Ok(Entries::of(&std::fs::read(path)?))
+}
+
+impl<E: DeserializeOwned> Entries<E> {
+    /// Reads the lines of a ledger.
+    fn of(bytes: &[u8]) -> Self {
+        let mut entries = Entries { all: Vec::new(), torn: 0 };
+        for line in String::from_utf8_lossy(bytes).lines().filter(|line| !line.is_empty()) {
+            match serde_json::from_str(line) {
+                Ok(entry) => entries.all.push(entry),
+                Err(_) => entries.torn += 1,
+            }
         }
+        entries
     }
-    Ok(entries)
+}
+
+/// Reads the last entries of a ledger, of at most that many bytes.
+///
+/// # Errors
+/// Errors of the operating system.
+pub fn read_end<E: DeserializeOwned>(path: &Path, bytes: u64) -> io::Result<Entries<E>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(Entries::of(&end))
 }

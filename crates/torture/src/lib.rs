@@ -7,3 +7,4 @@ pub mod kill;
 pub mod ledger;
 pub mod open;
 pub mod script;
+pub mod service;

@@ -11,16 +11,18 @@ use std::time::Duration;
 use runstate_postgres_server::{Server, Setup};
 use runstate_torture::drive::{Driver, drive};
 use runstate_torture::fault::Fault;
-use runstate_torture::kill::{Options, kill};
+use runstate_torture::judge::Violation;
+use runstate_torture::kill::{Kind, Options, kill};
+use runstate_torture::service;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 const USAGE: &str = "\
-runstate-torture kill STORE [--times N] [--seed N] [--drivers N] [--lease-ms N] [--apart-ms N] [--fault NAME]
-runstate-torture faults STORE [--times N] [--seed N]      each fault is injected, and must be found
-runstate-torture drive STORE LEDGER NAME [--lease-ms N] [--ahead-ms N] [--fault NAME]
+runstate-torture kill STORE [--kind KIND] [--times N] [--seed N] [--drivers N] [--lease-ms N] [--apart-ms N] [--fault NAME]
+runstate-torture faults STORE [--kind KIND] [--times N] [--seed N]      each fault is injected, and must be found
+runstate-torture drive STORE LEDGER NAME [--kind KIND] [--lease-ms N] [--ahead-ms N] [--fault NAME]
 
-STORE is sqlite:PATH, file:FOLDER or postgres://…; with nothing behind the colon it is new, and removed unless something is
+KIND is agent (the default) or service, the kind of the runs. STORE is sqlite:PATH, file:FOLDER or postgres://…; with nothing behind the colon it is new, and removed unless something is
 wrong.";
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -35,6 +37,7 @@ struct Asked {
     ahead: Option<Duration>,
     apart: Option<Duration>,
     fault: Option<Fault>,
+    kind: Option<Kind>,
 }
 
 impl Asked {
@@ -49,6 +52,7 @@ impl Asked {
                 "--lease-ms" => asked.lease = Some(Duration::from_millis(value()?.parse()?)),
                 "--ahead-ms" => asked.ahead = Some(Duration::from_millis(value()?.parse()?)),
                 "--apart-ms" => asked.apart = Some(Duration::from_millis(value()?.parse()?)),
+                "--kind" => asked.kind = Some(value()?.parse()?),
                 "--fault" => asked.fault = Some(value()?.parse()?),
                 _ if word.starts_with('-') => return Err(format!("{word} is no option\n{USAGE}").into()),
                 _ => asked.words.push(word),
@@ -57,11 +61,16 @@ impl Asked {
         Ok(asked)
     }
 
+    fn kind(&self) -> Kind {
+        self.kind.unwrap_or(Kind::Agent)
+    }
+
     fn options(&self, store: &str, folder: &Path) -> Result<Options, Failure> {
         let program = std::env::current_exe()?;
         let mut options =
             Options::new(program, store, folder, self.times.unwrap_or(300), self.seed.unwrap_or(1));
         options.fault = self.fault;
+        options.kind = self.kind();
         options.drivers = self.drivers.unwrap_or(options.drivers).max(1);
         options.lease = self.lease.unwrap_or(options.lease);
         options.apart = self.apart.unwrap_or(options.apart);
@@ -108,7 +117,10 @@ async fn driver(asked: &Asked, store: &str, ledger: &str, name: &str) -> Result<
         ahead: asked.ahead.unwrap_or_default(),
         fault: asked.fault,
     };
-    drive(driver, drain).await?;
+    match asked.kind() {
+        Kind::Agent => drive(driver, drain).await?,
+        Kind::Service => service::drive(driver, drain).await?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -142,9 +154,22 @@ impl Place {
 
 async fn killed(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
     let place = Place::new(store)?;
-    let report = kill(&asked.options(&place.store, place.folder.path())?).await?;
-    print!("{report}");
-    if report.violations.is_empty() && report.too_seldom().is_empty() {
+    let (violations, too_seldom) = {
+        let options = asked.options(&place.store, place.folder.path())?;
+        match asked.kind() {
+            Kind::Agent => {
+                let report = kill(&options).await?;
+                print!("{report}");
+                (report.violations.len(), report.too_seldom())
+            }
+            Kind::Service => {
+                let report = service::kill(&options).await?;
+                print!("{report}");
+                (report.violations.len(), report.too_seldom())
+            }
+        }
+    };
+    if violations == 0 && too_seldom.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
     place.keep();
@@ -157,7 +182,11 @@ const SEEDS: u64 = 3;
 async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
     let mut survived = 0;
     println!("| fault | seed | caught by the promises | the first of them said |\n|---|---|---|---|");
-    for fault in Fault::ALL.into_iter().filter(|fault| asked.fault.is_none_or(|only| only == *fault)) {
+    let all = match asked.kind() {
+        Kind::Agent => Fault::ALL.as_slice(),
+        Kind::Service => Fault::SERVICE.as_slice(),
+    };
+    for fault in all.iter().copied().filter(|fault| asked.fault.is_none_or(|only| only == *fault)) {
         let first = asked.seed.unwrap_or(1);
         let mut found = None;
         for seed in first..first + SEEDS {
@@ -165,9 +194,9 @@ async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
             let mut options = asked.options(&place.store, place.folder.path())?;
             (options.fault, options.seed) = (Some(fault), seed);
             options.times = asked.times.unwrap_or(60);
-            let report = kill(&options).await?;
-            if let Some(violation) = report.violations.first() {
-                let rules: BTreeSet<&str> = report.violations.iter().map(|it| it.rule).collect();
+            let violations = violations(&options).await?;
+            if let Some(violation) = violations.first() {
+                let rules: BTreeSet<&str> = violations.iter().map(|it| it.rule).collect();
                 let rules: Vec<&str> = rules.into_iter().collect();
                 found = Some((seed, rules.join(", "), violation.what.clone()));
                 break;
@@ -182,4 +211,11 @@ async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
         }
     }
     Ok(if survived == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn violations(options: &Options) -> Result<Vec<Violation>, Failure> {
+    Ok(match options.kind {
+        Kind::Agent => kill(options).await?.violations,
+        Kind::Service => service::kill(options).await?.violations,
+    })
 }

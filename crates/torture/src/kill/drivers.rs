@@ -49,10 +49,10 @@ impl Drivers {
 
     fn spawn(&mut self) -> io::Result<Child> {
         self.started += 1;
-        let Options { program, store, lease, apart, fault, .. } = &self.options;
+        let Options { program, store, lease, apart, fault, kind, .. } = &self.options;
         let mut command = Command::new(program);
         command.arg("drive").arg(store).arg(self.options.ledger()).arg(format!("d{}", self.started));
-        command.arg("--lease-ms").arg(lease.as_millis().to_string());
+        command.arg("--lease-ms").arg(lease.as_millis().to_string()).arg("--kind").arg(kind.name());
         if self.started.is_multiple_of(2) {
             command.arg("--ahead-ms").arg(apart.as_millis().to_string());
         }

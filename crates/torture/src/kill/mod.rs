@@ -11,6 +11,7 @@ mod watch;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use drivers::{Drivers, Signal};
 pub use report::Report;
+pub use strike::Strikes;
+pub(crate) use strike::strike;
 
 use crate::fault::{Fault, Faulty};
 use crate::judge::{Violation, judge};
@@ -50,10 +53,40 @@ pub struct Options {
     pub seed: u64,
     /// The injected fault.
     pub fault: Option<Fault>,
+    /// The kind of the runs.
+    pub kind: Kind,
+}
+
+/// A kind of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Runs of agents.
+    Agent,
+    /// Service runs.
+    Service,
+}
+
+impl Kind {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Agent => "agent",
+            Kind::Service => "service",
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Kind, String> {
+        let found = [Kind::Agent, Kind::Service].into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| format!("{name:?} is no kind of runs; expected agent or service"))
+    }
 }
 
 impl Options {
-    /// Two drivers, with leases of 600 ms and clocks an hour apart.
+    /// Two drivers of agent runs, with leases of 600 ms and clocks an hour apart.
     pub fn new(
         program: impl Into<PathBuf>,
         store: impl Into<String>,
@@ -71,6 +104,7 @@ impl Options {
             apart: Duration::from_secs(3_600),
             seed,
             fault: None,
+            kind: Kind::Agent,
         }
     }
 
@@ -111,7 +145,7 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
     let watching = tokio::spawn(watch::watch(parent.clone()));
     let receiving = tokio::spawn(receivers::receive(parent.clone(), rng.fork()));
     let mut drivers = Drivers::start(options)?;
-    let strikes = strike::strike(options, &mut drivers, &mut rng).await?;
+    let strikes = strike(options, &mut drivers, &mut rng).await?;
 
     fed_up.cancel();
     let mut violations = feeder.await?;
@@ -133,6 +167,6 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
 }
 
 /// An error of the parent's own requests.
-fn failed(rule: &'static str, error: impl std::fmt::Display) -> Violation {
+pub(crate) fn failed(rule: &'static str, error: impl std::fmt::Display) -> Violation {
     Violation::new(rule, String::new(), error)
 }

@@ -31,7 +31,7 @@ impl Strikes {
 }
 
 /// Kills drivers until the number is reached.
-pub(super) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut Rng) -> io::Result<Strikes> {
+pub(crate) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut Rng) -> io::Result<Strikes> {
     let mut strikes = Strikes::default();
     let ledger = options.ledger();
     // The first runs begin.
