@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -47,8 +47,8 @@ impl Bench {
     pub(crate) fn with(ports: impl FnOnce(Ports) -> Ports, configure: impl FnOnce(&mut Config)) -> Self {
         let clock = TokioClock::starting_at(T);
         let chain = SimChain::example();
-        let store =
-            Arc::new(Counting { store: MemoryServiceStore::with_clock(clock), writes: AtomicUsize::new(0) });
+        let store = MemoryServiceStore::with_clock(clock);
+        let store = Arc::new(Counting { store, writes: AtomicUsize::new(0), delay_ms: AtomicU64::new(0) });
         let mut config = chain.config();
         configure(&mut config);
         let ports = ports(chain.ports());
@@ -118,11 +118,18 @@ impl Bench {
 pub(crate) struct Counting {
     store: MemoryServiceStore,
     writes: AtomicUsize,
+    /// The delay of the next load, in milliseconds.
+    delay_ms: AtomicU64,
 }
 
 impl Counting {
     pub(crate) fn writes(&self) -> usize {
         self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Delays the next load alone.
+    pub(crate) fn delay_load(&self, delay: Duration) {
+        self.delay_ms.store(delay.as_millis().try_into().unwrap(), Ordering::Relaxed);
     }
 
     fn wrote(&self) {
@@ -140,6 +147,7 @@ impl ServiceStore for Counting {
     }
 
     async fn load(&self, run: &str) -> Stored<StoredRun> {
+        tokio::time::sleep(Duration::from_millis(self.delay_ms.swap(0, Ordering::Relaxed))).await;
         self.store.load(run).await
     }
 

@@ -61,6 +61,25 @@ fn stopped_worker_gives_its_runs_back() {
 }
 
 #[test]
+fn driver_that_was_stopped_after_its_claim_changes_nothing() {
+    block_on(async {
+        let bench = Bench::new();
+        start(&bench, "run_1").await;
+        let other = bench.without_judge();
+        // Longer than the lease: the other driver ends the pass between the claim and the load.
+        bench.store.delay_load(Duration::from_secs(11));
+        let stopped = bench.service.drive("run_1");
+        let ended = async {
+            sleep(Duration::from_millis(10_500)).await;
+            other.drive("run_1").await.unwrap()
+        };
+        let (late, ended) = tokio::join!(stopped, ended);
+        assert_eq!(ended.status, ServiceRunStatus::AwaitingApproval);
+        assert_eq!(late.unwrap(), ended);
+    });
+}
+
+#[test]
 fn node_that_ends_five_drivers_fails_the_run() {
     block_on(async {
         let bench = Bench::new();

@@ -30,7 +30,7 @@ async fn until<T>(ledger: &Path, found: impl Fn(&Entries) -> Option<T>) -> T {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let all = read(ledger).unwrap().all;
+    let all = read::<Entry>(ledger).unwrap().all;
     panic!("it did not happen; in the end {:#?}", &all[all.len().saturating_sub(10)..]);
 }
 

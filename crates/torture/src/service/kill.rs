@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use fastrand::Rng;
-use runstate_service::ServiceError;
+use runstate_service::{ServiceError, ServiceStoreError};
 use tokio_util::sync::CancellationToken;
 
 use super::{Access, Entry, Person, Report, access, judge, live, work};
@@ -79,7 +79,13 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
 async fn settle(access: &Access) -> Result<Vec<(String, String)>, ServiceError> {
     let (mut still, mut last, mut left) = (Duration::ZERO, HashMap::new(), Vec::new());
     for _ in 0..LOOKS {
-        let open = access.open().await?;
+        let open = match access.open().await {
+            Err(ServiceError::Store(ServiceStoreError::Unavailable(_))) => {
+                tokio::time::sleep(LOOK).await;
+                continue;
+            }
+            open => open?,
+        };
         left = open.iter().map(|run| (run.id.clone(), run.status.to_string())).collect();
         // A read of the receipts changes no status.
         let now: HashMap<_, _> = open.iter().map(|run| (run.id.clone(), run.status)).collect();

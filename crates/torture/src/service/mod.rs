@@ -81,7 +81,7 @@ pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), Box<d
     for person in persons {
         person.await??;
     }
-    repeating.abort();
+    repeating.await??;
     Ok(())
 }
 

@@ -172,7 +172,7 @@ impl Person {
             Err(error) => return Err(error),
         };
         if self.is_busy && self.rng.u8(..8) == 0 {
-            return self.err(&view).await;
+            return self.ask_wrongly(&view).await;
         }
         self.advance(&view).await
     }
@@ -268,7 +268,7 @@ impl Person {
     }
 
     /// A request that most runs refuse.
-    async fn err(&mut self, view: &RunView) -> Result<(), ServiceError> {
+    async fn ask_wrongly(&mut self, view: &RunView) -> Result<(), ServiceError> {
         let (role, deed) = match self.rng.u8(..9) {
             0 => ("requester", Deed::Start),
             1 => ("requester", Deed::Resume { answers: BTreeMap::new(), world: None }),
