@@ -11,9 +11,14 @@ use crate::case::{Case, Trouble, calm, generate, shrink};
 use crate::judge::{Violation, judge, same_end};
 use crate::play::{Seen, What, play};
 use crate::situations::Situations;
+use crate::threads::{self, Death, Talk};
 
 /// The share of cases that also die at every commit point: one in this number.
 const SWEEP: u64 = 16;
+
+/// The share of seeds with a conversation beside their case: one in this number. One in `SWEEP` conversations also dies at
+/// every write.
+const TALK: u64 = 4;
 
 /// The result of a campaign.
 #[derive(Debug, Default)]
@@ -28,6 +33,17 @@ pub struct Found {
     pub situations: Situations,
     /// The first failure, or all failures.
     pub failures: Vec<Failure>,
+    /// The first conversation that failed, or all.
+    pub talks: Vec<FailedTalk>,
+}
+
+/// A conversation that failed.
+#[derive(Debug, Clone)]
+pub struct FailedTalk {
+    /// The conversation, with its seed.
+    pub talk: Talk,
+    /// The broken promises.
+    pub violations: Vec<Violation>,
 }
 
 /// A case that failed.
@@ -61,6 +77,13 @@ pub fn campaign(first: u64, cases: u64, threads: usize, all_failures: bool) -> F
                         break;
                     }
                     at.store(first + number, Ordering::Relaxed);
+                    if let Some(failed) = found.talk(first + number) {
+                        found.talks.push(failed);
+                        if !all_failures {
+                            stop.fetch_min(number, Ordering::Relaxed);
+                            break;
+                        }
+                    }
                     if let Some(failure) = found.one(first + number, number) {
                         found.failures.push(failure);
                         if !all_failures {
@@ -105,6 +128,8 @@ impl Found {
         self.plays += other.plays;
         self.coverage.merge(&other.coverage);
         self.situations.merge(&other.situations);
+        self.talks.extend(other.talks);
+        self.talks.sort_by_key(|failed| failed.talk.seed);
         self.failures.extend(other.failures);
         self.failures.sort_by_key(|failure| failure.after);
     }
@@ -133,6 +158,40 @@ impl Found {
             }
         }
         None
+    }
+
+    /// Plays the conversation of a seed, if it has one.
+    fn talk(&mut self, seed: u64) -> Option<FailedTalk> {
+        if !seed.is_multiple_of(TALK) {
+            return None;
+        }
+        let talk = threads::generate(seed);
+        let (_, violations) = self.play_talk(&talk);
+        if !violations.is_empty() {
+            return Some(FailedTalk { talk, violations });
+        }
+        if !seed.is_multiple_of(TALK * SWEEP) {
+            return None;
+        }
+        let calm = threads::calm(seed);
+        let (writes, violations) = self.play_talk(&calm);
+        if !violations.is_empty() {
+            return Some(FailedTalk { talk: calm, violations });
+        }
+        let deaths = (1..=writes).flat_map(|write| [Death::Before(write), Death::After(write)]);
+        deaths.into_iter().find_map(|death| {
+            let talk = Talk { deaths: vec![death], ..calm.clone() };
+            let (_, violations) = self.play_talk(&talk);
+            (!violations.is_empty()).then_some(FailedTalk { talk, violations })
+        })
+    }
+
+    /// Plays a conversation; returns the number of its writes, and the broken promises.
+    fn play_talk(&mut self, talk: &Talk) -> (u32, Vec<Violation>) {
+        self.plays += 1;
+        let seen = threads::play(talk);
+        self.situations.add_talk(&seen);
+        (seen.writes, threads::judge(&seen))
     }
 
     fn play(&mut self, case: &Case) -> (Seen, Vec<Violation>) {
@@ -176,5 +235,13 @@ pub fn smallest(failure: &Failure) -> Case {
     let rules: Vec<&str> = failure.violations.iter().map(|violation| violation.rule.as_str()).collect();
     shrink(&failure.case, |case| {
         broken(case).iter().any(|violation| rules.contains(&violation.rule.as_str()))
+    })
+}
+
+/// The smallest found conversation that breaks one of these promises.
+pub fn smallest_talk(failed: &FailedTalk) -> Talk {
+    let rules: Vec<&str> = failed.violations.iter().map(|violation| violation.rule.as_str()).collect();
+    threads::shrink(&failed.talk, |talk| {
+        threads::broken(talk).iter().any(|violation| rules.contains(&violation.rule.as_str()))
     })
 }

@@ -6,3 +6,4 @@ pub mod exports;
 pub mod judge;
 pub mod play;
 pub mod situations;
+pub mod threads;

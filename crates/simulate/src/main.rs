@@ -3,18 +3,20 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use runstate_simulate::campaign::{Failure, Found, broken, campaign, smallest};
+use runstate_simulate::campaign::{FailedTalk, Failure, Found, broken, campaign, smallest, smallest_talk};
 use runstate_simulate::case::{Case, as_scenario, generate, scripted};
 use runstate_simulate::exports::exports;
 use runstate_simulate::play::play;
+use runstate_simulate::threads::{self, Talk};
 
-const USAGE: &str = "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--quiet] [--all] [--play FILE] [--wholly FIRST] [--export FIRST]";
+const USAGE: &str = "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--talk SEED] [--quiet] [--all] [--play FILE] [--wholly FIRST] [--export FIRST]";
 
 struct Asked {
     runs: u64,
     seed: u64,
     threads: usize,
     show: Option<u64>,
+    talk: Option<u64>,
     quiet: bool,
     all: bool,
     play: Option<String>,
@@ -28,6 +30,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
         seed: 1,
         threads: 2,
         show: None,
+        talk: None,
         quiet: false,
         all: false,
         play: None,
@@ -55,6 +58,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--threads" => asked.threads = usize::try_from(number).unwrap_or(2),
             "--export" => asked.export = Some(number),
             "--wholly" => asked.wholly = Some(number),
+            "--talk" => asked.talk = Some(number),
             "--show" => asked.show = Some(number),
             _ => return Err(format!("{name} is no option; {USAGE}")),
         }
@@ -72,6 +76,9 @@ fn main() -> ExitCode {
     };
     if let Some(seed) = asked.show {
         return show(&generate(seed));
+    }
+    if let Some(seed) = asked.talk {
+        return show_talk(&threads::generate(seed));
     }
     if let Some(first) = asked.export {
         return export(first, &asked);
@@ -94,9 +101,27 @@ fn main() -> ExitCode {
     let found = campaign(asked.seed, asked.runs, asked.threads, asked.all);
     let seconds = began.elapsed().as_secs_f64();
     if asked.all {
+        for FailedTalk { talk, violations } in &found.talks {
+            println!("conversation {} {:?}: {}", talk.seed, talk.deaths, violations[0]);
+        }
         for Failure { seed, case, violations, .. } in &found.failures {
             println!("seed {seed} {:?}: {}", case.troubles, violations[0]);
         }
+    }
+    if let Some(failed) = found.talks.first() {
+        println!(
+            "the conversation of seed {} fails, after {} others:",
+            failed.talk.seed,
+            failed.talk.seed - asked.seed
+        );
+        for violation in failed.violations.iter().take(5) {
+            println!("  {violation}");
+        }
+        if !asked.quiet {
+            println!("the smallest conversation that breaks the same promise:");
+            show_talk(&smallest_talk(failed));
+        }
+        return ExitCode::FAILURE;
     }
     if let Some(failure) = found.failures.first() {
         println!("seed {} fails, after {} others:", failure.seed, failure.after);
@@ -174,6 +199,19 @@ fn show(case: &Case) -> ExitCode {
         println!("{:>5} {} {}: {event}", event.at_ms, event.lifecycle, event.instance);
     }
     let violations = broken(case);
+    for violation in &violations {
+        println!("{violation}");
+    }
+    if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn show_talk(talk: &Talk) -> ExitCode {
+    println!("{}", serde_json::to_string_pretty(talk).unwrap_or_default());
+    let seen = threads::play(talk);
+    for entry in &seen.entries {
+        println!("{:>5} {:?}", entry.at_ms, entry.what);
+    }
+    let violations = threads::judge(&seen);
     for violation in &violations {
         println!("{violation}");
     }

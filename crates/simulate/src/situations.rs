@@ -1,12 +1,14 @@
 //! The situations of a campaign: a situation that never occurs is a test that cannot fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::termination::TerminationReason;
 use runstate_agent::event::EventKind;
 use runstate_agent::{Message, Reply};
+use runstate_store::Sent;
 
 use crate::play::{Ended, Seen, What};
+use crate::threads::{self, Process};
 
 /// The number of occurrences of each situation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +63,15 @@ const WANTED: &[(&str, u64)] = &[
     ("stopped content_match", 30),
     ("not offered", 10),
     ("veiled", 2_000),
+    ("thread: a run begins", 5_000),
+    ("thread: a run follows another one", 2_000),
+    ("thread: a message supersedes", 300),
+    ("thread: a duplicate", 500),
+    ("thread: busy", 1_000),
+    ("thread: a superseding message is refused", 300),
+    ("thread: a superseded run is cancelled", 3),
+    ("thread: a sender dies", 300),
+    ("thread: a worker dies", 1_000),
 ];
 
 impl Situations {
@@ -79,6 +90,35 @@ impl Situations {
         let begins = seen.trace.iter().filter(|event| event.lifecycle == "run_flow" && event.is_creation());
         if begins.count() > 1 {
             self.met("several activations");
+        }
+    }
+
+    /// Adds the situations of one conversation.
+    pub fn add_talk(&mut self, seen: &threads::Seen) {
+        let mut superseded = BTreeSet::new();
+        for entry in &seen.entries {
+            let name = match &entry.what {
+                threads::What::Began { after: None, .. } => "a run begins",
+                threads::What::Began { after: Some(_), .. } => "a run follows another one",
+                threads::What::Superseded { run, .. } => {
+                    superseded.insert(run);
+                    "a message supersedes"
+                }
+                threads::What::Cancelled { run } if superseded.contains(run) => {
+                    "a superseded run is cancelled"
+                }
+                threads::What::Replied { sent: Some(Sent::Duplicate), .. } => "a duplicate",
+                threads::What::Replied { post, sent: Some(Sent::Busy { .. }) } => {
+                    match seen.talk.posts[*post].supersedes {
+                        true => "a superseding message is refused",
+                        false => "busy",
+                    }
+                }
+                threads::What::Died { process: Process::Worker } => "a worker dies",
+                threads::What::Died { process: Process::Sender(_) } => "a sender dies",
+                _ => continue,
+            };
+            self.met(&format!("thread: {name}"));
         }
     }
 
