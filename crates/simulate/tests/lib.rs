@@ -8,6 +8,8 @@ use runstate_simulate::campaign::{broken, campaign};
 use runstate_simulate::case::{Case, ComesTo, generate, shrink};
 use runstate_simulate::exports::exports;
 use runstate_simulate::play::play;
+use runstate_simulate::threads::{self, Process, Talk, What};
+use runstate_store::Sent;
 
 fn many() -> u64 {
     std::env::var("SIMULATED_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
@@ -19,6 +21,8 @@ fn some_hundred_runs_break_no_promise() {
     assert_eq!(found.cases, many());
     let failure = found.failures.first().map(|failure| (failure.seed, &failure.violations));
     assert_eq!(failure, None, "cargo run --release -p runstate-simulate -- --seed SEED --runs 1 shrinks it");
+    let failed = found.talks.first().map(|failed| (failed.talk.seed, &failed.violations));
+    assert_eq!(failed, None, "cargo run --release -p runstate-simulate -- --talk SEED shows it");
     assert_eq!(found.situations.too_seldom(many() / 4), Vec::<String>::new());
 }
 
@@ -57,6 +61,61 @@ fn a_failure_shrinks_to_what_it_needs() {
     let calls: Vec<_> = small.answers.iter().flat_map(|answer| &answer.calls).collect();
     assert_eq!((calls.len(), calls[0].executions.len()), (1, 1));
     assert_eq!((small.gates.len(), small.replies.len(), small.troubles.len()), (0, 0, 0));
+}
+
+#[test]
+fn seed_gives_the_same_conversation_each_time() {
+    for seed in (4..80).step_by(4) {
+        let talk = threads::generate(seed);
+        let (first, second) = (threads::play(&talk), threads::play(&talk));
+        assert_eq!(first.entries, second.entries, "seed {seed}");
+        assert_eq!(first.runs, second.runs, "seed {seed}");
+    }
+}
+
+/// The judge finds observations that no correct store makes.
+#[test]
+fn judge_of_conversations_finds_forged_observations() {
+    let talk = threads::calm(4);
+    let rules = |change: &dyn Fn(&mut threads::Seen)| {
+        let mut seen = threads::play(&talk);
+        change(&mut seen);
+        threads::judge(&seen).into_iter().map(|violation| violation.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(rules(&|_| {}), Vec::<String>::new());
+    let twice = rules(&|seen| {
+        let began = seen.entries.iter().find(|entry| matches!(entry.what, What::Began { .. })).unwrap().clone();
+        seen.entries.push(began);
+    });
+    assert!(twice.contains(&"once".to_owned()) && twice.contains(&"thread".to_owned()), "{twice:?}");
+    let unread = rules(&|seen| {
+        for entry in &mut seen.entries {
+            if let What::Read { history, .. } = &mut entry.what {
+                history.clear();
+            }
+        }
+    });
+    assert!(unread.contains(&"message".to_owned()), "{unread:?}");
+    let unanswered = rules(&|seen| {
+        for entry in &mut seen.entries {
+            if let What::Replied { sent, .. } = &mut entry.what {
+                *sent = Some(Sent::Duplicate);
+            }
+        }
+    });
+    assert!(unanswered.contains(&"reply".to_owned()), "{unanswered:?}");
+}
+
+#[test]
+fn failed_conversation_shrinks_to_what_it_needs() {
+    let dies = |talk: &Talk| {
+        let seen = threads::play(talk);
+        seen.entries.iter().any(|entry| matches!(entry.what, What::Died { process: Process::Worker }))
+    };
+    let talk = (1..).map(|seed| threads::generate(4 * seed)).find(|talk| dies(talk) && talk.posts.len() > 3).unwrap();
+    let small = threads::shrink(&talk, dies);
+    assert!(dies(&small));
+    assert_eq!((small.posts.len(), small.deaths.len(), small.cancels.len()), (1, 1, 0));
 }
 
 /// It took a decision that comes in while a step ends, and whose commit fails: by chance alone no run does that.
