@@ -1,6 +1,7 @@
 //! Export of a recorded run as a scenario.
 
 mod error;
+mod limit;
 mod outside;
 mod redact;
 mod same;
@@ -119,7 +120,7 @@ impl Exported {
 ///
 /// The scenario is played before it is returned. Its transitions, events, messages and decisions equal the record, in the
 /// same order; the id of the run, numbers of events, times and digests may differ. Times are as near to the recorded ones as
-/// that order permits. Messages of earlier runs on the thread are not part of the scenario: the scripted model does not need them.
+/// that order permits. The last answer of a run that its time limit stopped comes as late as the recorded time requires. Messages of earlier runs on the thread are not part of the scenario: the scripted model does not need them.
 /// A run of a redacting agent with live tools is refused: its events lack the results.
 ///
 /// # Example

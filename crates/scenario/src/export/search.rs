@@ -1,15 +1,18 @@
 //! The search for the times of external inputs.
 
 use super::outside::Came;
-use super::{ExportError, Exported, Record, same};
+use super::{ExportError, Exported, Record, limit, same};
 use crate::Scenario;
-use crate::play::{Options, play};
+use crate::play::{Options, Played, play};
 
 /// Rounds of the search.
 const ROUNDS: usize = 3;
 
 /// The upper limit of plays of a search.
 const MOST_PLAYS: usize = 2_000;
+
+/// The upper limit of moves of the answer that reaches a time limit.
+const MOST_MOVES: usize = 3;
 
 /// Searches the times of external inputs.
 pub(super) struct Search<'r> {
@@ -33,22 +36,42 @@ impl<'r> Search<'r> {
         Search { record, made, came, chosen: vec![0; came.len()], plays: 0 }
     }
 
+    /// Plays the scenario with the chosen steps. The answer that reaches a time limit is moved to the recorded time.
     fn attempt(&mut self) -> Result<Tried, ExportError> {
+        let made = self.made.clone();
+        for _ in 0..MOST_MOVES {
+            match self.attempt_once()? {
+                (Tried::Differs(..), Some(played)) if limit::reach(self.record, &played, &mut self.made) => {}
+                (tried, _) => return Ok(tried),
+            }
+        }
+        let (tried, _) = self.attempt_once()?;
+        if let Tried::Differs(..) = tried {
+            self.made = made;
+        }
+        Ok(tried)
+    }
+
+    /// Plays the scenario once. Returns its play, if it ended and differs.
+    fn attempt_once(&mut self) -> Result<(Tried, Option<Box<Played>>), ExportError> {
         self.plays += 1;
         let outside = self.came.iter().zip(&self.chosen).map(|(came, step)| came[*step].clone()).collect();
         let scenario = Scenario { outside, ..self.made.clone() };
         let scenario = Scenario::parse(&scenario.to_json()).map_err(ExportError::Refused)?;
         let played = match play(&scenario, Options::default()) {
             Ok(played) => played,
-            Err(error) => return Ok(Tried::Differs(0, ExportError::Play(error))),
+            Err(error) => return Ok((Tried::Differs(0, ExportError::Play(error)), None)),
         };
         Ok(match same::compare(self.record, &played) {
-            Ok(()) if played.missed.is_empty() => Tried::Same(Box::new(Exported { scenario, played })),
-            Ok(()) => Tried::Differs(usize::MAX, ExportError::Missed(played.missed)),
-            Err(difference) => Tried::Differs(
-                same::agreeing(self.record, &played),
-                ExportError::Differs(Box::new(difference)),
-            ),
+            Ok(()) if played.missed.is_empty() => {
+                (Tried::Same(Box::new(Exported { scenario, played })), None)
+            }
+            Ok(()) => (Tried::Differs(usize::MAX, ExportError::Missed(played.missed)), None),
+            Err(difference) => {
+                let agreeing = same::agreeing(self.record, &played);
+                let error = ExportError::Differs(Box::new(difference));
+                (Tried::Differs(agreeing, error), Some(Box::new(played)))
+            }
         })
     }
 
