@@ -84,7 +84,8 @@ fn judge_of_conversations_finds_forged_observations() {
     };
     assert_eq!(rules(&|_| {}), Vec::<String>::new());
     let twice = rules(&|seen| {
-        let began = seen.entries.iter().find(|entry| matches!(entry.what, What::Began { .. })).unwrap().clone();
+        let began =
+            seen.entries.iter().find(|entry| matches!(entry.what, What::Began { .. })).unwrap().clone();
         seen.entries.push(began);
     });
     assert!(twice.contains(&"once".to_owned()) && twice.contains(&"thread".to_owned()), "{twice:?}");
@@ -112,7 +113,10 @@ fn failed_conversation_shrinks_to_what_it_needs() {
         let seen = threads::play(talk);
         seen.entries.iter().any(|entry| matches!(entry.what, What::Died { process: Process::Worker }))
     };
-    let talk = (1..).map(|seed| threads::generate(4 * seed)).find(|talk| dies(talk) && talk.posts.len() > 3).unwrap();
+    let talk = (1..)
+        .map(|seed| threads::generate(4 * seed))
+        .find(|talk| dies(talk) && talk.posts.len() > 3)
+        .unwrap();
     let small = threads::shrink(&talk, dies);
     assert!(dies(&small));
     assert_eq!((small.posts.len(), small.deaths.len(), small.cancels.len()), (1, 1, 0));

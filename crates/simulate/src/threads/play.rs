@@ -213,7 +213,7 @@ async fn runs(store: &MemoryStore) -> Result<BTreeMap<String, (Loaded, Vec<Trace
 
 /// One worker after another, until all messages have replies and all runs are over.
 async fn lives(world: &Arc<World>, store: &Arc<MemoryStore>, clock: TokioClock) {
-    let host = Host(Arc::clone(world));
+    let host = Host(Arc::clone(world), clock);
     for life in 1_u32.. {
         let mortal = Mortal { inner: Arc::clone(store), world: Arc::clone(world), process: Process::Worker };
         let worker = Worker::new(Arc::new(mortal), format!("worker-{life}"))
@@ -314,7 +314,7 @@ async fn cancels(world: Arc<World>, store: Arc<MemoryStore>) {
 }
 
 /// The agents of the runs.
-struct Host(Arc<World>);
+struct Host(Arc<World>, TokioClock);
 
 #[async_trait]
 impl Executor for Host {
@@ -323,7 +323,8 @@ impl Executor for Host {
             serde_json::from_value(run.spec["script"].clone()).map_err(ExecutorError::new)?;
         let text = run.spec["text"].as_str().unwrap_or_default().to_owned();
         let model = Scripted { world: Arc::clone(&self.0), run: run.info.id.clone(), script };
-        let agent = Agent::builder(model).tool(Act::new()).build().map_err(ExecutorError::new)?;
+        let agent =
+            Agent::builder(model).tool(Act::new()).clock(self.1).build().map_err(ExecutorError::new)?;
         Ok(JobSpec::new(agent, text))
     }
 }
