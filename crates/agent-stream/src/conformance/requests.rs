@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::server::{Request, Server, head, response, send};
 use super::world::{
     KEY, PATIENT, after, answer_of, ask, asked, bytes_of, connection, contains, continuing, open, read,
-    stream_of,
+    stream_of, text_of,
 };
 use super::{Answer, Wire};
 
