@@ -15,14 +15,14 @@ use super::program::Program;
 mod models;
 
 /// A server of chat completions. Each request gets the next answer.
-struct ModelServer {
-    address: SocketAddr,
+pub(crate) struct ModelServer {
+    pub(crate) address: SocketAddr,
     requests: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 /// An answer of the model.
 #[derive(Clone)]
-enum Answer {
+pub(crate) enum Answer {
     Text(&'static str),
     /// Calls: id, tool, arguments.
     Calls(Vec<(&'static str, &'static str, Value)>),
@@ -83,7 +83,7 @@ impl Answer {
 }
 
 impl ModelServer {
-    fn new(answers: &[Answer]) -> Self {
+    pub(crate) fn new(answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let requests: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
@@ -127,7 +127,7 @@ impl ModelServer {
         std::fs::write(folder.join(name), format!("name: helper\nmodel: {model}\n{more}")).unwrap();
     }
 
-    fn requests(&self) -> Vec<(String, Value)> {
+    pub(crate) fn requests(&self) -> Vec<(String, Value)> {
         self.requests.lock().unwrap().clone()
     }
 }

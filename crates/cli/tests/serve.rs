@@ -425,3 +425,75 @@ fn server_that_waits_for_its_store_lives_and_is_not_ready() {
     assert_eq!(server.get("/readyz").0, 200);
     assert_eq!(server.get("/v1/runs").0, 200);
 }
+
+#[cfg(feature = "agents")]
+#[test]
+fn models_of_the_graph_plan_and_judge() {
+    use super::agents::{Answer, ModelServer};
+
+    let folder = tempfile::tempdir().unwrap();
+    let plan = r#"{"actions": [{"kind": "send", "amount": "5", "asset": "USDC", "recipient": "0xbeef"}], "summary": "5 USDC to bob"}"#;
+    let planner =
+        ModelServer::new(&[Answer::Status(500), Answer::Text(plan), Answer::Text("I would rather not.")]);
+    let verdict = r#"{"verdict": "PASS", "summary": "it is what was asked for", "issues": []}"#;
+    let judge = ModelServer::new(&[Answer::Text(verdict)]);
+    let model = |server: &ModelServer| {
+        format!("{{base_url: \"http://{}/v1\", name: m, parameters: {{temperature: 0}}}}", server.address)
+    };
+    let graph = format!(
+        "planner: {{model: {}, system: Plan., output: 900}}\njudge: {{model: {}}}\n",
+        model(&planner),
+        model(&judge)
+    );
+    std::fs::write(folder.path().join("graph.yaml"), graph).unwrap();
+    let server = Server::start(folder.path(), &["--graph", "graph.yaml"]);
+    let run = server.create("give bob a fiver");
+    assert_eq!(server.post(&format!("{run}/start"), &json!({})).1["status"], "AWAITING_APPROVAL");
+    let artifacts = &server.get(&format!("{run}?include=artifacts")).1["artifacts"];
+    assert_eq!(artifacts["judge_result"]["summary"], "it is what was asked for", "{artifacts}");
+    assert_eq!(artifacts["planner_result"]["planner_fallback"], Value::Null, "{artifacts}");
+
+    // An answer that is no plan is a plan without actions, which says so.
+    let run = server.create("give bob a fiver");
+    assert_eq!(server.post(&format!("{run}/start"), &json!({})).1["final_status"], "NOOP");
+
+    let requests = planner.requests();
+    assert_eq!(requests.len(), 3, "the failed answer is asked for again");
+    let first = &requests[0].1;
+    assert_eq!((&first["temperature"], &first["max_tokens"]), (&json!(0), &json!(900)));
+    assert_eq!(first["messages"][0], json!({ "role": "system", "content": "Plan." }));
+    assert!(first["messages"][1]["content"].as_str().unwrap().contains("give bob a fiver"), "{first}");
+}
+
+#[cfg(feature = "agents")]
+#[test]
+fn models_of_the_graph_have_no_key_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.yaml");
+    let secret = "sk-7c1d0a";
+    for (model, expected) in [
+        (format!("{{base_url: \"https://models.example/v1\", name: m, key: {secret}}}"), "write key_env"),
+        ("{base_url: \"http://models.example/v1\", name: m, key_env: PATH}".to_owned(), "would be readable"),
+        (
+            "{base_url: \"https://models.example/v1\", name: m, key_env: RUNSTATE_NOT_SET}".to_owned(),
+            "RUNSTATE_NOT_SET",
+        ),
+    ] {
+        std::fs::write(&path, format!("judge: {{model: {model}}}\n")).unwrap();
+        let refused = output(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--graph", "graph.yaml"]);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("graph.yaml: judge: ") && said.contains(expected), "{said}");
+        assert!(!said.contains(secret), "{said}");
+    }
+}
+
+#[cfg(not(feature = "agents"))]
+#[test]
+fn graph_with_models_names_the_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("graph.yaml"), "judge: {model: {base_url: x, name: m}}\n").unwrap();
+    let refused = output(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--graph", "graph.yaml"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && said.contains("--features serve,agents"), "{said}");
+}

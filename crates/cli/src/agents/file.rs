@@ -163,6 +163,51 @@ pub(super) struct HttpFile {
     pub(super) max_output: Option<usize>,
 }
 
+/// A model of a port of the server, with its fallbacks.
+#[cfg(feature = "serve")]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PortModel {
+    /// The model.
+    model: ModelFile,
+    /// Models that answer instead.
+    #[serde(default)]
+    fallbacks: Vec<ModelFile>,
+    /// The system prompt, in place of that of the port.
+    #[serde(default)]
+    pub(crate) system: Option<String>,
+    /// The retries of one answer, over all models.
+    #[serde(default)]
+    retries: Option<u32>,
+    /// The most tokens of one answer.
+    #[serde(default)]
+    output: Option<u32>,
+}
+
+#[cfg(feature = "serve")]
+impl PortModel {
+    /// The model as that of an agent file at that path.
+    ///
+    /// # Errors
+    /// A name, an address or a key in it.
+    pub(super) fn as_agent(&self, path: &str, base: PathBuf) -> Result<FromFile, Failure> {
+        let limits = LimitsFile { retries: self.retries, output: self.output, ..LimitsFile::default() };
+        let file = AgentFile {
+            name: "port".to_owned(),
+            about: None,
+            model: self.model.clone(),
+            fallbacks: self.fallbacks.clone(),
+            system: None,
+            tools: ToolsFile::default(),
+            approve: None,
+            limits,
+            prices: BTreeMap::new(),
+        };
+        check(&file).map_err(|why| Failure::new(format!("{path}: {why}")))?;
+        Ok(FromFile { file, text: String::new(), path: path.to_owned(), base })
+    }
+}
+
 /// The limits of a run, over all its steps.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -21,8 +21,12 @@ use serde_json::json;
 
 pub(crate) use command::end_commands;
 pub(crate) use drive::{Driver, Ending, Interrupts};
+#[cfg(feature = "serve")]
+pub(crate) use file::PortModel;
 pub(crate) use file::{FromFile, of_run, read};
 pub(crate) use folder::AgentFiles;
+#[cfg(feature = "serve")]
+pub(crate) use model::of_port;
 
 use crate::command::time;
 use crate::failure::Failure;

@@ -1,12 +1,16 @@
 //! The models of an agent file.
 
 use std::path::Path;
+#[cfg(feature = "serve")]
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use futures_util::future::BoxFuture;
 use runstate_agent::InferenceRequest;
+#[cfg(feature = "serve")]
+use runstate_agent::Model;
 use runstate_agent::answer::Usage;
 use runstate_agent_stream::SessionModel;
 #[cfg(feature = "genai")]
@@ -15,6 +19,8 @@ use runstate_openai::{OpenAi, OpenAiModel};
 use runstate_stream::{BoxSource, Failure as Failed, Hooks, Opening, RetryPolicy, Session, SourceError};
 use serde_json::{Map, Value};
 
+#[cfg(feature = "serve")]
+use super::file::PortModel;
 use super::file::{AgentFile, FromFile, ModelFile};
 use crate::command::time;
 use crate::failure::Failure;
@@ -64,6 +70,32 @@ pub(super) fn model(from: &FromFile, live: bool) -> Result<SessionModel<Hooks>, 
     });
     let made = made.progress(tokens);
     Ok(if live { made.live() } else { made })
+}
+
+/// The model of a port of the server. Its file has that path and that folder.
+///
+/// # Errors
+/// As [`model`], and a name or an address that cannot be used.
+#[cfg(feature = "serve")]
+pub(crate) fn of_port(port: &PortModel, path: &str, base: PathBuf) -> Result<Arc<dyn Model>, Failure> {
+    let from = port.as_agent(path, base)?;
+    let parameters = from.file.model.parameters.clone().into_iter().collect();
+    Ok(Arc::new(Parameterized { model: model(&from, false)?, parameters: Arc::new(parameters) }))
+}
+
+/// A model with the parameters of its file.
+#[cfg(feature = "serve")]
+struct Parameterized {
+    model: SessionModel<Hooks>,
+    parameters: Arc<Map<String, Value>>,
+}
+
+#[cfg(feature = "serve")]
+impl Model for Parameterized {
+    fn infer(&self, mut request: InferenceRequest) -> runstate_agent::ModelStream<'_> {
+        request.parameters = Arc::clone(&self.parameters);
+        self.model.infer(request)
+    }
 }
 
 /// Tells a failure after which a model is asked again, in one line. The end of the run has the last failure.

@@ -42,9 +42,18 @@ struct GraphFile {
     slippage_bps: Option<u32>,
     /// Whether an actor that created or resumed a run may not approve it.
     distinct_actors: bool,
+    /// The model that plans. Default: the planner of phrases.
+    planner: Option<PortModel>,
+    /// The model that judges. Default: none.
+    judge: Option<PortModel>,
     /// The file with the replies of ports, by its path from this file.
     script: Option<PathBuf>,
 }
+
+#[cfg(feature = "agents")]
+use crate::agents::PortModel;
+#[cfg(not(feature = "agents"))]
+type PortModel = serde::de::IgnoredAny;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,6 +104,9 @@ impl Graph {
         if graph.evm.is_some() {
             rpc::check_targets(&graph.config.policy)?;
         }
+        if let Some(file) = file {
+            with_models(&mut graph.ports, file, read.planner.as_ref(), read.judge.as_ref())?;
+        }
         if let (Some(script), Some(file)) = (&read.script, file) {
             graph.ports = scripted(&file.with_file_name("").join(script), graph.ports)?;
         }
@@ -117,6 +129,55 @@ impl Graph {
     fn on_evm(chain: runstate_evm::EvmChain) -> Self {
         Graph { ports: chain.ports(), config: chain.config(), sim: None, evm: Some(chain) }
     }
+}
+
+/// Sets the models of the planner and of the judge.
+#[cfg(feature = "agents")]
+fn with_models(
+    ports: &mut Ports,
+    file: &Path,
+    planner: Option<&PortModel>,
+    judge: Option<&PortModel>,
+) -> Result<(), Failure> {
+    use std::sync::Arc;
+
+    use runstate_service::model::{ModelJudge, ModelPlanner};
+
+    let of = |port: &PortModel, place: &str| {
+        let base = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        crate::agents::of_port(port, &format!("{}: {place}", file.display()), base)
+    };
+    if let Some(port) = planner {
+        let planner = ModelPlanner::new(of(port, "planner")?);
+        ports.planner = Some(Arc::new(match &port.system {
+            Some(system) => planner.with_system(system.as_str()),
+            None => planner,
+        }));
+    }
+    if let Some(port) = judge {
+        let judge = ModelJudge::new(of(port, "judge")?);
+        ports.judge = Some(Arc::new(match &port.system {
+            Some(system) => judge.with_system(system.as_str()),
+            None => judge,
+        }));
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "agents"))]
+fn with_models(
+    _: &mut Ports,
+    _: &Path,
+    planner: Option<&PortModel>,
+    judge: Option<&PortModel>,
+) -> Result<(), Failure> {
+    if planner.is_none() && judge.is_none() {
+        return Ok(());
+    }
+    let got = "--graph: this program was built without models (`planner`, `judge`)";
+    let help = "build it with the features: `cargo install runstate-cli --features serve,agents`, or in this repository `cargo run \
+                -p runstate-cli --features serve,agents --`";
+    Err(Failure::new(got).with_help(help))
 }
 
 /// The largest number of attempts of a pass.
