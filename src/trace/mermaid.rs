@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::coverage::{LifecycleCoverage, StateCount};
 use super::event::{CREATE, Plain};
-use super::report::Report;
+use super::report::{Report, count};
 use super::rules::Rules;
 use super::violation::Violation;
 use crate::diagram::{Diagram, decode, encode_text, parse};
@@ -109,7 +109,7 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
     }
     illegal.iter().for_each(|id| line(&mut out, &classed(id, "illegal")));
     for edge in covered.map_or(&[][..], |covered| &covered.edges) {
-        line(&mut out, &format!("%% {} times: {edge}", edge.taken));
+        line(&mut out, &format!("%% {}: {edge}", count(edge.taken, "time")));
     }
     if let Some(violation) = violation {
         line(&mut out, &format!("%% trace line {}: {}", violation.line, Plain(&violation.reason())));

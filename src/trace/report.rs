@@ -67,7 +67,7 @@ impl fmt::Display for Backwards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Backwards { events, line, at_ms, before_ms } = self;
         write!(f, "time runs backwards on line {line}: {at_ms} ms after {before_ms} ms")?;
-        if *events > 1 { write!(f, "; and {} times more", events - 1) } else { Ok(()) }
+        if *events > 1 { write!(f, "; and {} more", count(events - 1, "time")) } else { Ok(()) }
     }
 }
 

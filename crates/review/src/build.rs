@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use runstate::diagram::LineIndex;
-use runstate::trace::{Event, ReadError, Report, Rulebook, Rules, Violation};
+use runstate::trace::{Event, Report, Rulebook, Rules, Violation};
 
 use serde_json::Value;
 
+use crate::interruption::Interruption;
 use crate::marks::Marks;
 use crate::model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 
@@ -49,7 +50,7 @@ pub struct ReviewBuilder<'b> {
     steps: Vec<Step>,
     unchecked: Vec<String>,
     ends: HashMap<String, HashSet<String>>,
-    garbage: Option<Breach>,
+    interruption: Option<Interruption>,
 }
 
 impl<'b> ReviewBuilder<'b> {
@@ -72,7 +73,7 @@ impl<'b> ReviewBuilder<'b> {
             steps: Vec::new(),
             unchecked: Vec::new(),
             ends: HashMap::new(),
-            garbage: None,
+            interruption: None,
         }
     }
 
@@ -151,20 +152,12 @@ impl<'b> ReviewBuilder<'b> {
         }
     }
 
-    /// Records that the trace ends with a line that is no event.
-    pub fn garbage(&mut self, error: &ReadError) {
-        self.garbage = Some(Breach {
-            step: None,
-            line: error.line(),
-            got: self.clean(&error.problem().to_string()),
-            reason: "the events are followed by a line that is no event".to_owned(),
-            legal: vec![Legal {
-                what: "an event, or the end of the trace".to_owned(),
-                place: None,
-                text: None,
-            }],
-            place: None,
-        });
+    /// Records that a line after the events is no event. Renderers show the line and the loss.
+    pub fn interrupted(&mut self, interruption: Interruption) {
+        // A problem may quote a value.
+        let problem =
+            if self.hides_values { "[redacted]".to_owned() } else { self.clean(&interruption.problem) };
+        self.interruption = Some(Interruption { problem, ..interruption });
     }
 
     /// Makes the review of all events so far.
@@ -175,32 +168,37 @@ impl<'b> ReviewBuilder<'b> {
         let mut breaches: Vec<Breach> =
             violations(&report).map(|violation| self.breach(violation, &lines)).collect();
         breaches.sort_by_key(|breach| breach.line);
-        breaches.extend(self.garbage.take());
+        let interruption = self.interruption.take();
         let title = self.clean(&self.title);
         let (runs, lanes, steps) = (self.runs, self.lanes, self.steps);
         let begun_ms = self.begun_ms.filter(|_| !self.is_stable);
         let (unchecked, is_stable) = (self.unchecked, self.is_stable);
         let end_ms = steps.iter().map(|step: &Step| step.at_ms).max().unwrap_or_default();
-        Review { title, runs, lanes, steps, breaches, report, begun_ms, unchecked, is_stable, end_ms }
+        Review {
+            title,
+            runs,
+            lanes,
+            steps,
+            breaches,
+            interruption,
+            report,
+            begun_ms,
+            unchecked,
+            is_stable,
+            end_ms,
+        }
     }
 
     fn breach(&self, violation: &Violation, lines: &HashMap<u64, usize>) -> Breach {
-        let place = |line: Option<u32>| {
-            Some(format!("{}:{}", violation.diagram.as_deref().unwrap_or("the diagram"), line?))
-        };
-        let legal = |legal: &runstate::trace::Legal| Legal {
-            what: self.clean(&legal.what),
-            place: place(legal.diagram_line),
-            text: legal.diagram_line.and_then(|line| self.line_of(violation.diagram.as_deref()?, line)),
-        };
-        Breach {
-            step: lines.get(&violation.line).copied(),
-            line: violation.line,
-            got: self.clean(&violation.got),
-            reason: self.clean(&violation.reason()),
-            legal: violation.legal.iter().map(legal).collect(),
-            place: place(violation.diagram_line).or_else(|| violation.diagram.clone()),
+        let mut breach = Breach::of(violation);
+        breach.step = lines.get(&violation.line).copied();
+        breach.got = self.clean(&breach.got);
+        breach.reason = self.clean(&breach.reason);
+        for (legal, of) in breach.legal.iter_mut().zip(&violation.legal) {
+            legal.what = self.clean(&legal.what);
+            legal.text = of.diagram_line.and_then(|line| self.line_of(violation.diagram.as_deref()?, line));
         }
+        breach
     }
 
     fn line_of(&self, file: &str, line: u32) -> Option<String> {
@@ -244,14 +242,7 @@ impl<'b> ReviewBuilder<'b> {
                 self.ends.entry(lifecycle.to_owned()).or_insert(ends)
             }
         };
-        let lower = state.to_lowercase();
-        match () {
-            () if ends.contains(state) => StayKind::Over,
-            () if ["wait", "suspend", "pending", "park"].iter().any(|word| lower.contains(word)) => {
-                StayKind::Waiting
-            }
-            () => StayKind::Active,
-        }
+        if ends.contains(state) { StayKind::Over } else { StayKind::of_name(state) }
     }
 
     fn field(&self, (name, value): (&str, &str)) -> Fact {
@@ -322,7 +313,30 @@ impl ReviewBuilder<'_> {
     }
 }
 
-fn violations(report: &Report) -> impl Iterator<Item = &Violation> {
+impl Breach {
+    /// The violation without its step and the texts of its diagram.
+    pub(crate) fn of(violation: &Violation) -> Self {
+        let place = |line: Option<u32>| {
+            Some(format!("{}:{}", violation.diagram.as_deref().unwrap_or("the diagram"), line?))
+        };
+        let legal = |legal: &runstate::trace::Legal| Legal {
+            what: legal.what.clone(),
+            place: place(legal.diagram_line),
+            text: None,
+        };
+        Breach {
+            step: None,
+            line: violation.line,
+            got: violation.got.clone(),
+            reason: violation.reason(),
+            legal: violation.legal.iter().map(legal).collect(),
+            place: place(violation.diagram_line).or_else(|| violation.diagram.clone()),
+        }
+    }
+}
+
+/// The listed violations of a report.
+pub(crate) fn violations(report: &Report) -> impl Iterator<Item = &Violation> {
     report.violation.iter().chain(&report.others)
 }
 

@@ -11,7 +11,7 @@
 //! | [`perfetto`] | a Chrome trace, for Perfetto and speedscope |
 //! | [`Timeline`] | a table for a terminal of any width |
 //! | [`gantt`] | a Mermaid Gantt chart |
-//! | [`markdown`] | verdicts, violations and coverage, for the summary of a CI job |
+//! | [`markdown`], [`Summary`] | verdicts, violations and coverage, for the summary of a CI job |
 //! | [`mermaid`] | the author's diagram with counts, colours and a legend |
 //! | [`assert_trace_snapshot!`] | a snapshot test of a trace, in one line |
 //! | [`diff`] | two traces, aligned |
@@ -43,26 +43,31 @@ mod build;
 mod diff;
 mod gantt;
 mod html;
+mod interruption;
 mod markdown;
 mod marks;
 mod mermaid;
 mod model;
+mod pause;
 mod perfetto;
 mod snapshot;
 mod span;
+mod summary;
 mod text;
 mod timeline;
 
 pub use build::ReviewBuilder;
-pub use diff::{Numbered, Side, TraceDiff, diff};
+pub use diff::{Change, ChangeKind, Numbered, Side, TraceDiff, diff};
 pub use gantt::gantt;
 pub use html::html;
+pub use interruption::Interruption;
 pub use markdown::markdown;
 pub use marks::Marks;
 pub use mermaid::mermaid;
 pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;
 pub use snapshot::TraceText;
+pub use summary::{Entry, Summary};
 pub use timeline::Timeline;
 
 /// The example of the README, compiled and run as a doc test.

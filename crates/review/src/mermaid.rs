@@ -7,8 +7,8 @@ use runstate::trace::{EdgeCount, LifecycleCoverage, Report, Rules, Violation, ma
 ///
 /// The source stays as it is: composites, choices, notes, the direction, comments and styles. Each label has the number of
 /// times that its transition was taken, in brackets behind it. Entered states, current states and the states of the first
-/// violation have colours, and a legend explains them. The illegal transition is drawn with its line of the trace. A
-/// transition has no count if the id of a state or the label contains a `#`.
+/// violation of the lifecycle have colours, and a legend explains the colours that occur. The illegal transition is drawn with
+/// its line of the trace. A transition has no count if the id of a state or the label contains a `#`.
 ///
 /// A source that cannot take these statements, for instance since it ends inside one, has fewer of them.
 ///
@@ -43,15 +43,15 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     });
     let Some((source, diagram, appended)) = marked else {
         let drawn = to_mermaid(rules, Some(report));
-        return first_valid([drawn.clone() + &legend("legend_", "", report), drawn]);
+        return first_valid([drawn.clone() + &legend("legend_", "", &drawn), drawn]);
     };
-    let violation = report
-        .violation
-        .iter()
-        .chain(&report.others)
-        .find(|it| it.diagram.as_deref() == rules.file() && !it.to.is_empty());
+    // The marks name the line of the first violation of these rules; another diagram may be in the same file.
+    let line =
+        appended.lines().rev().find_map(|line| line.trim().strip_prefix("%% trace line ")?.split_once(':'));
+    let is_marked = |it: &&Violation| line.is_some_and(|(line, _)| line.parse() == Ok(it.line));
+    let violation = report.violation.iter().chain(&report.others).find(is_marked);
     let illegal = violation.map(|it| illegal(&diagram, &appended, it)).unwrap_or_default();
-    let legend = legend("trace_legend_", "trace_", report);
+    let legend = legend("trace_legend_", "trace_", &appended);
     let plain = source.trim_end();
     let counted =
         report.coverage.lifecycle(rules.name()).and_then(|covered| counted(plain, &diagram, covered));
@@ -138,11 +138,15 @@ fn illegal(diagram: &Diagram, marks: &str, violation: &Violation) -> String {
     ends.map(|ends| line(&format!("{ends} : illegal, trace line {}", violation.line))).unwrap_or_default()
 }
 
-/// A state for each colour. A state is not connected, so that no layout changes.
-fn legend(ids: &str, classes: &str, report: &Report) -> String {
+/// A state for each colour of the marks. A state is not connected, so that no layout changes.
+fn legend(ids: &str, classes: &str, marks: &str) -> String {
     let mut out = String::new();
     for (class, text) in [("visited", "visited"), ("current", "current at the end"), ("illegal", "illegal")] {
-        if class != "illegal" || report.violation.is_some() {
+        let (stated, appended) = (format!(" {classes}{class}"), format!(":::{classes}{class}"));
+        let has = |line: &str| {
+            line.trim_start().starts_with("class ") && line.ends_with(&stated) || line.ends_with(&appended)
+        };
+        if marks.lines().any(has) {
             out += &line(&format!("state \"Legend: {text}\" as {ids}{class}"));
             out += &line(&format!("class {ids}{class} {classes}{class}"));
         }

@@ -2,6 +2,8 @@
 
 use runstate::trace::{Report, Verdict};
 
+use crate::interruption::Interruption;
+
 /// A checked trace: its instances as lanes, its events as steps, and its violations.
 ///
 /// [`ReviewBuilder`](crate::ReviewBuilder) makes it. Names are the names of the trace, and the renderers escape them. In a
@@ -13,6 +15,7 @@ pub struct Review {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) steps: Vec<Step>,
     pub(crate) breaches: Vec<Breach>,
+    pub(crate) interruption: Option<Interruption>,
     pub(crate) report: Report,
     pub(crate) begun_ms: Option<u64>,
     pub(crate) unchecked: Vec<String>,
@@ -62,6 +65,15 @@ pub enum StayKind {
     Over,
 }
 
+impl StayKind {
+    /// The kind of a state that is not known to be an end.
+    pub(crate) fn of_name(state: &str) -> Self {
+        let lower = state.to_lowercase();
+        let waits = ["wait", "suspend", "pending", "park"].iter().any(|word| lower.contains(word));
+        if waits { StayKind::Waiting } else { StayKind::Active }
+    }
+}
+
 /// One event.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -99,11 +111,11 @@ pub struct Fact {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Breach {
-    /// The index of its step in [`Review::steps`]; none for a line that is no event.
+    /// The index of its step in [`Review::steps`].
     pub step: Option<usize>,
     /// The line of the trace, from 1.
     pub line: u64,
-    /// The event in the notation of a diagram, or the problem of the line.
+    /// The event in the notation of a diagram.
     pub got: String,
     /// The reason in one sentence.
     pub reason: String,
@@ -158,6 +170,11 @@ impl Review {
         &self.breaches
     }
 
+    /// The line that is no event, after the last event; none for a trace that was read to its end.
+    pub fn interruption(&self) -> Option<&Interruption> {
+        self.interruption.as_ref()
+    }
+
     /// The result of the check. Events of lifecycles without rules are not part of it.
     pub fn report(&self) -> &Report {
         &self.report
@@ -195,13 +212,12 @@ impl Review {
         (begun, ended.max(begun))
     }
 
-    /// The verdict in one word. A trace without any checked event is `not checked`.
+    /// The verdict in one word. A trace without any checked event is `not checked`, and a legal one with an unreadable line
+    /// `interrupted`.
     pub(crate) fn verdict(&self) -> &'static str {
-        match self.report.verdict {
-            Verdict::Conforms if self.report.checked() == 0 && self.report.consumed_whole => "not checked",
-            Verdict::Conforms => "conforms",
-            Verdict::Incomplete => "incomplete",
-            Verdict::Violates => "violates",
+        match self.interruption {
+            Some(_) if self.report.verdict != Verdict::Violates => "interrupted",
+            _ => verdict(&self.report),
         }
     }
 
@@ -212,5 +228,15 @@ impl Review {
             (true, 1) => "1 step".to_owned(),
             (true, steps) => format!("{steps} steps"),
         }
+    }
+}
+
+/// The verdict of a report in one word.
+pub(crate) fn verdict(report: &Report) -> &'static str {
+    match report.verdict {
+        Verdict::Conforms if report.checked() == 0 && report.consumed_whole => "not checked",
+        Verdict::Conforms => "conforms",
+        Verdict::Incomplete => "incomplete",
+        Verdict::Violates => "violates",
     }
 }

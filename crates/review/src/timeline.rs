@@ -7,6 +7,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use runstate::trace::Event;
 
+use crate::interruption::Interruption;
+use crate::model::StayKind;
+use crate::pause::longest_to_scale;
 use crate::span::utc;
 use crate::text::name;
 
@@ -16,6 +19,10 @@ use crate::text::name;
 ///
 /// A `!` before a time marks an illegal event, and a `<` a row that is earlier than the previous row of its run. In a trace
 /// with several runs, each instance has the name of its run.
+///
+/// A wait has a row of its own before the transition that ends it, with `~` and its duration: a state whose name contains
+/// `wait`, `suspend`, `pending` or `park` in any letter case. So has a pause without any event, if it dwarfs all other times
+/// between events.
 ///
 /// # Example
 /// ```
@@ -35,6 +42,7 @@ use crate::text::name;
 ///     "     Time  In state  Instance  Transition",
 ///     "     0 ms            order 7   [*] --> Cart : create",
 ///     "   1.25 s    1.25 s  order 7   Cart --> Paid : pay",
+///     "           2 h 03 m            ~ no event",
 ///     " 2 h 03 m  2 h 03 m  order 7   Paid --> Shipped : ship",
 /// ]);
 /// ```
@@ -48,6 +56,7 @@ pub struct Timeline {
     runs: Vec<Run>,
     places: HashMap<String, usize>,
     rows: VecDeque<Row>,
+    interruption: Option<Interruption>,
 }
 
 /// A run, with the time of its last event.
@@ -61,8 +70,11 @@ struct Run {
 
 #[derive(Debug, Clone)]
 struct Row {
+    at_ms: u64,
     at: Span,
     spent: Option<Span>,
+    /// The state in which the instance waited before this transition.
+    waited: Option<String>,
     is_back: bool,
     is_illegal: bool,
     run: usize,
@@ -79,6 +91,7 @@ struct Span {
 }
 
 const HEAD: [&str; 4] = ["Time", "In state", "Instance", "Transition"];
+const PAUSE: &str = "~ no event";
 const GAP: usize = 2;
 /// The minimum width of an instance.
 const LEAST: usize = 5;
@@ -96,6 +109,7 @@ impl Timeline {
             runs: Vec::new(),
             places: HashMap::new(),
             rows: VecDeque::new(),
+            interruption: None,
         }
     }
 
@@ -121,9 +135,14 @@ impl Timeline {
         known.at_ms = event.at_ms;
         let key = (event.lifecycle.to_string(), event.instance.to_string());
         let since = known.since.insert(key, event.at_ms);
+        let spent = since.filter(|_| !event.is_creation()).map(|since| Span::between(since, event.at_ms));
+        let waits = |from: &&str| StayKind::of_name(from) == StayKind::Waiting;
+        let is_long = spent.is_some_and(|spent| !spent.is_back && spent.ms > 0);
         self.rows.push_back(Row {
+            at_ms: event.at_ms,
             at: Span::between(first, event.at_ms),
-            spent: since.filter(|_| !event.is_creation()).map(|since| Span::between(since, event.at_ms)),
+            spent,
+            waited: event.from.as_deref().filter(waits).filter(|_| is_long).map(name),
             is_back,
             is_illegal,
             run,
@@ -135,6 +154,11 @@ impl Timeline {
             self.rows.pop_front();
             self.left_out += 1;
         }
+    }
+
+    /// Records that a line after the events is no event. The table ends with the line and the loss.
+    pub fn interrupted(&mut self, interruption: Interruption) {
+        self.interruption = Some(interruption);
     }
 
     /// The date and the time of the first event, in UTC. None without events, and for a clock that does not count from 1970.
@@ -161,6 +185,23 @@ impl Timeline {
         format!("{}/{}", name(run), row.instance)
     }
 
+    /// The pause before each row, if it is a long one and no part of the row's own wait.
+    fn pauses(&self) -> Vec<Option<crate::span::Span>> {
+        let mut latest = self.rows.front().map_or(0, |row| row.at_ms);
+        let before = |row: &Row| {
+            let pause = row.at_ms.saturating_sub(latest);
+            latest = latest.max(row.at_ms);
+            pause
+        };
+        let pauses: Vec<u64> = self.rows.iter().map(before).collect();
+        let limit = longest_to_scale(&pauses);
+        let is_shown = |row: &Row, pause: u64| {
+            pause > limit && !(row.waited.is_some() && row.spent.is_some_and(|spent| spent.ms >= pause))
+        };
+        let shown = self.rows.iter().zip(pauses);
+        shown.map(|(row, pause)| is_shown(row, pause).then_some(crate::span::Span(pause))).collect()
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
         writeln!(f, "{}", cut(line.trim_end(), self.width))
     }
@@ -169,7 +210,10 @@ impl Timeline {
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [mut time, mut spent, mut subject, mut what] = HEAD.map(UnicodeWidthStr::width);
-        for row in &self.rows {
+        let pauses = self.pauses();
+        for (row, pause) in self.rows.iter().zip(&pauses) {
+            what = what.max(row.waits().width());
+            spent = spent.max(pause.map_or(0, |pause| pause.to_string().width()));
             time = time.max(row.time().width());
             spent = spent.max(row.spent().width());
             subject = subject.max(row.lifecycle.width() + 1 + self.instance(row).width());
@@ -205,8 +249,14 @@ impl fmt::Display for Timeline {
             let s = if self.left_out == 1 { "" } else { "s" };
             self.write(f, &format!("… {} transition{s} before these", self.left_out))?;
         }
-        for row in &self.rows {
+        for (row, pause) in self.rows.iter().zip(pauses) {
             let subject = short(&row.lifecycle, &self.instance(row), subject);
+            if let Some(pause) = pause {
+                line(f, "", &pause.to_string(), "", PAUSE)?;
+            }
+            if row.waited.is_some() {
+                line(f, "", &row.spent(), &subject, &row.waits())?;
+            }
             line(f, &row.time(), &row.spent(), &subject, &row.what)?;
         }
         if self.rows.iter().any(|row| row.is_illegal) {
@@ -214,6 +264,11 @@ impl fmt::Display for Timeline {
         }
         if self.rows.iter().any(|row| row.is_back) {
             self.write(f, "< is earlier than the transition before it in its run")?;
+        }
+        if let Some(interruption) = &self.interruption {
+            folded(&format!("The trace is not whole: {interruption}."), self.width)
+                .iter()
+                .try_for_each(|line| self.write(f, line))?;
         }
         Ok(())
     }
@@ -223,6 +278,10 @@ impl Row {
     fn time(&self) -> String {
         let (illegal, back) = (if self.is_illegal { "!" } else { "" }, if self.is_back { "<" } else { "" });
         format!("{illegal}{back}{}", self.at)
+    }
+
+    fn waits(&self) -> String {
+        self.waited.as_ref().map(|state| format!("~ waits in {state}")).unwrap_or_default()
     }
 
     fn spent(&self) -> String {
@@ -277,6 +336,21 @@ fn cut(text: &str, room: usize) -> String {
         None => String::new(),
         Some(room) => format!("{}…", begin(text, room)),
     }
+}
+
+/// A text in lines of at most that width, broken at blanks. A longer word is left as it is.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.width() + 1 + word.width() <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The longest prefix of a text with at most that width.

@@ -1,5 +1,5 @@
 use runstate::trace::Event;
-use runstate_review::diff;
+use runstate_review::{ChangeKind, diff};
 
 use crate::fixture::{assert_shown, attacks, event, orders};
 
@@ -8,15 +8,73 @@ fn numbered(events: Vec<Event<'static>>) -> Vec<(u64, Event<'static>)> {
 }
 
 #[test]
-fn ids_times_and_fields_are_no_difference() {
+fn ids_and_clocks_are_no_difference() {
     let mut other = orders();
     for event in &mut other {
         (event.run, event.seq, event.at_ms) = ("x".into(), event.seq * 9, 0);
         event.instance = if event.instance == "a" { "b".into() } else { "a".into() };
         event.extra.insert("cost", &1).unwrap();
     }
-    assert!(diff(&numbered(orders()), &numbered(other)).is_none());
-    assert!(diff(&[], &[]).is_none());
+    let changes = diff(&numbered(orders()), &numbered(other));
+    assert!(changes.has_equal_behaviour());
+    let fields = changes.changes().iter().filter(|it| matches!(it.kind, ChangeKind::Field { .. }));
+    assert_eq!(fields.count(), 6);
+    assert!(diff(&[], &[]).changes().is_empty());
+    // Another clock and other numbers are no difference at all.
+    let mut other = orders();
+    for event in &mut other {
+        (event.run, event.seq, event.at_ms) = ("x".into(), event.seq * 9, event.at_ms + 77);
+    }
+    assert_eq!(diff(&numbered(orders()), &numbered(other)).to_string(), "no difference\n");
+}
+
+#[test]
+fn times_fields_and_order_are_told_apart() {
+    let (mut old, mut new) = (orders(), orders());
+    old[1].extra.insert("total", &1).unwrap();
+    old[1].extra.insert("same", &serde_json::json!({"a": 1, "b": 2})).unwrap();
+    new[1].extra.insert("total", &2).unwrap();
+    new[1].extra.insert("same", &serde_json::json!({"b": 2, "a": 1})).unwrap();
+    new[3].at_ms += 60_000;
+    new[5].at_ms += 60_000;
+    let changes = diff(&numbered(old.clone()), &numbered(new.clone()));
+    assert_shown("diff_kinds", &changes.to_string());
+    let kinds: Vec<&ChangeKind> = changes.changes().iter().map(|it| &it.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            &ChangeKind::Field { name: "total".into(), old: Some("1".into()), new: Some("2".into()) },
+            &ChangeKind::Time { old_ms: 7_200_250, new_ms: 7_260_250 },
+        ]
+    );
+    // The order of two events of different instances.
+    new.swap(3, 4);
+    let changes = diff(&numbered(old), &numbered(new));
+    let moved: Vec<_> = changes.changes().iter().filter(|it| it.kind.is_of_behaviour()).collect();
+    let [moved] = moved[..] else { panic!("{moved:?}") };
+    assert_eq!(moved.kind, ChangeKind::Moved);
+    assert_ne!(moved.old.as_ref().unwrap().line, moved.new.as_ref().unwrap().line);
+    assert!(changes.to_string().contains("1 event in another order\n"), "{changes}");
+}
+
+#[test]
+fn names_that_differ_late_are_shown_with_their_difference() {
+    let long = |end: &str| format!("{}{end}", "x".repeat(200));
+    let trace = |end: &str| numbered(vec![event(1, 0, "a", "create", None, &long(end))]);
+    let changes = diff(&trace("alpha"), &trace("beta"));
+    let texts: Vec<&str> = changes
+        .changes()
+        .iter()
+        .flat_map(|it| it.old.iter().chain(&it.new))
+        .map(|side| side.text.as_str())
+        .collect();
+    assert_eq!(texts.len(), 2, "{changes}");
+    assert!(texts[0].contains("xalpha") && texts[1].contains("xbeta"), "{changes}");
+    // Instances, too.
+    let trace = |end: &str| {
+        numbered(vec![event(1, 0, "a", "create", None, "Cart"), event(2, 0, &long(end), "x", None, "Cart")])
+    };
+    assert!(diff(&trace("alpha"), &trace("beta")).has_equal_behaviour(), "ids differ alone");
 }
 
 #[test]
@@ -24,15 +82,17 @@ fn an_inserted_event_is_one_row_with_context() {
     let mut other = orders();
     other.insert(2, event(3, 9, "c", "create", None, "Cart"));
     other.insert(3, event(4, 9, "c", "cancel", Some("Cart"), "Cancelled"));
-    let changes = diff(&numbered(orders()), &numbered(other)).unwrap();
-    assert_eq!((changes.first_old().unwrap().line, changes.first_new().unwrap().line), (4, 4));
+    let changes = diff(&numbered(orders()), &numbered(other));
+    let added: Vec<_> =
+        changes.changes().iter().map(|it| (&it.kind, it.new.as_ref().unwrap().line)).collect();
+    assert_eq!(added, [(&ChangeKind::Added, 3), (&ChangeKind::Added, 4)]);
     assert_shown("diff", &changes.to_string());
 }
 
 #[test]
 fn a_trace_that_ends_early_differs_at_its_end() {
-    let changes = diff(&numbered(orders()), &numbered(orders()[..3].to_vec())).unwrap();
-    assert!(changes.first_new().is_none());
+    let changes = diff(&numbered(orders()), &numbered(orders()[..3].to_vec()));
+    assert!(changes.changes().iter().all(|it| it.kind == ChangeKind::Removed && it.new.is_none()));
     assert!(
         changes
             .to_string()
@@ -47,13 +107,16 @@ fn long_traces_are_compared_from_their_first_difference() {
             |seq: u64| event(seq, seq, "a", if seq > 9_000 { other } else { "go" }, Some("Cart"), "Cart");
         numbered((1..=14_000).map(event).collect())
     };
-    let shown = diff(&long("x"), &long("y")).unwrap().to_string();
+    let changes = diff(&long("x"), &long("y"));
+    assert_eq!(changes.changes().len(), 10_000, "each difference is listed");
+    let shown = changes.to_string();
     assert!(
         shown.starts_with("the traces differ from line 9001 of the old and line 9001 of the new one on\n"),
         "{shown}"
     );
     assert!(
-        shown.contains("more rows\n") && shown.ends_with("among 4000 compared events of each\n"),
+        shown.contains("more rows\n")
+            && shown.ends_with("5000 events only in the old trace, 5000 events only in the new one\n"),
         "{shown}"
     );
     assert!(shown.lines().count() < 210);
@@ -61,7 +124,7 @@ fn long_traces_are_compared_from_their_first_difference() {
 
 #[test]
 fn hostile_names_stay_on_their_rows() {
-    let shown = diff(&numbered(attacks()), &numbered(orders())).unwrap().to_string();
+    let shown = diff(&numbered(attacks()), &numbered(orders())).to_string();
     assert!(!shown.contains(['\0', '\u{1b}', '\u{202e}']));
     assert!(shown.lines().count() < 50, "{shown}");
 }

@@ -53,3 +53,33 @@ fn hostile_names_become_no_statements() {
         }
     }
 }
+
+#[test]
+fn the_legend_has_the_colours_that_occur() {
+    let legend = |drawn: &str| drawn.lines().filter(|line| line.contains("Legend: ")).count();
+    let book = book();
+    let rules = book.rules("order").unwrap();
+    // One order has been created, and nothing is illegal.
+    for source in [Some(DIAGRAM), None] {
+        assert_eq!(legend(&mermaid(source, rules, &check(&orders()[..1], &book))), 1);
+        assert_eq!(legend(&mermaid(source, rules, &check(&[], &book))), 0);
+    }
+}
+
+#[test]
+fn a_violation_of_another_diagram_of_the_file_is_not_drawn() {
+    let graph = |name| StateGraph::from_diagram(&parse(DIAGRAM).unwrap(), name).unwrap();
+    let rules = |name| Rules::of_diagram(name, &graph(name), "shop.md");
+    let book = Rulebook::new().with(rules("order")).with(rules("parcel"));
+    let mut events = orders();
+    let mut other = orders()[..1].to_vec();
+    other[0].lifecycle = "parcel".into();
+    other[0].seq = 7;
+    events.extend(other);
+    let report = check(&events, &book);
+    for source in [Some(DIAGRAM), None] {
+        let drawn = mermaid(source, book.rules("parcel").unwrap(), &report);
+        assert!(!drawn.contains("Legend: illegal") && !drawn.contains(" : illegal"), "{drawn}");
+        assert!(mermaid(source, book.rules("order").unwrap(), &report).contains("illegal"));
+    }
+}

@@ -1,7 +1,7 @@
 //! The tests of a user, each of one line with a trace.
 use runstate_review::{TraceText, assert_trace_snapshot};
 
-use crate::fixture::{attacks, orders};
+use crate::fixture::{attacks, book, orders};
 
 #[test]
 fn a_trace_is_a_snapshot_in_one_line() {
@@ -30,4 +30,13 @@ fn hostile_names_stay_on_their_lines() {
     let text = attacks().trace_text();
     assert_eq!(text.lines().count(), attacks().len());
     assert!(!text.contains(['\0', '\u{1b}', '\u{202e}']));
+}
+
+#[test]
+fn an_own_lifecycle_has_its_illegal_events_marked() {
+    let book = book();
+    assert_trace_snapshot!(&orders()[3..5], rules = &book, @r"
+    order#1  WaitingForStock --> Packed : pack  <- illegal: its first event is not its creation
+    order#2  Cart --> Shipped : ship  <- illegal
+    ");
 }

@@ -1,5 +1,5 @@
 use runstate::trace::Event;
-use runstate_review::{Marks, Timeline};
+use runstate_review::{Interruption, Marks, Timeline};
 
 use crate::fixture::{assert_shown, attacks, book, event, orders};
 
@@ -122,6 +122,7 @@ fn the_timeline_may_have_its_last_rows_alone() {
     insta::assert_snapshot!(shown, @"
        Time  In state  Instance  Transition
     … 11 transitions before these
+                20 ms  run r     ~ waits in Waiting
      110 ms     20 ms  run r     Waiting --> Running : resume
     ");
     assert_eq!((rows, last(0).0), (1, 0));
@@ -160,4 +161,36 @@ fn hostile_names_are_visible_and_within_the_width() {
     let shown = timeline(80, &attacks()).to_string();
     assert!(!shown.contains(['\0', '\u{1b}', '\u{202e}', '\u{9b}']));
     assert!(shown.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80));
+}
+
+#[test]
+fn waits_and_long_pauses_have_rows_of_their_own() {
+    let mut events = orders();
+    // Nothing happens for a day, and no order waits.
+    events[5].at_ms += 86_400_000;
+    let shown = timeline(80, &events).to_string();
+    assert_shown("timeline_waits", &shown);
+    assert_eq!(shown.matches("~ waits in WaitingForStock").count(), 1);
+    assert_eq!(shown.matches("~ no event").count(), 1);
+    // Of the last rows, too.
+    let mut last = Timeline::new(80).last(3);
+    events.iter().for_each(|event| last.event(event, false));
+    assert!(last.len() == 3 && last.to_string().contains("~ waits in WaitingForStock"), "{last}");
+}
+
+#[test]
+fn a_wait_without_a_duration_has_no_row() {
+    let mut events = orders();
+    events[3].at_ms = events[1].at_ms;
+    assert!(!timeline(80, &events).to_string().contains("~ waits"));
+}
+
+#[test]
+fn an_interrupted_timeline_names_the_line_within_its_width() {
+    let error = runstate::trace::JsonlReader::new(&b"panicked at src/main.rs\n"[..]).read().unwrap_err();
+    let mut timeline = timeline(40, &orders());
+    timeline.interrupted(Interruption::of(&error, 3));
+    let shown = timeline.to_string();
+    assert!(shown.contains("The trace is not whole: line 1 is no\n"), "{shown}");
+    assert!(shown.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 40), "{shown}");
 }

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use clap::ValueEnum;
 use runstate::diagram::{Change, Severity, StateGraph, diff};
 use runstate::trace::{Event, JsonlReader};
-use runstate_review::TraceDiff;
+use runstate_review::{ChangeKind, TraceDiff};
 use serde_json::{Value, json};
 
 use crate::diagrams::{self, Loaded};
@@ -17,7 +17,8 @@ use crate::output::{Output, complain, printable};
 /// Compare two diagrams, two graphs in JSON, or two traces
 ///
 /// A change of a graph is breaking (a stored run may be stuck), for review (new behaviour is possible), or informational. Two
-/// traces are aligned, and each difference is shown with the events around it. Their ids, times and further fields may differ.
+/// traces are aligned. A difference of behaviour, such as a missing event or another order, is shown with the events around it.
+/// Differences of times and of further fields are shown too, and do not fail. Ids and the zero of the clock may differ.
 ///
 /// A run that was parked under the old graph is refused under the new graph until a migration maps it. With --parked, the
 /// command fails for each change that needs a migration, and for each renamed event. The names of the graphs are not
@@ -31,9 +32,9 @@ Examples:
   runstate diff --parked released/run.json run
 
 Exit codes:
-  0  no change is breaking; the traces are equal
+  0  no change is breaking; the traces have equal behaviour
   1  a change is breaking, or with --parked needs a migration or renames an
-     event; the traces differ
+     event; the traces differ in behaviour
   2  an input is unusable, or the two inputs are of different kinds")]
 pub(crate) struct Args {
     /// A built-in lifecycle, FILE[#heading] of a diagram, a graph in JSON, or a trace; `-` reads standard input
@@ -52,7 +53,8 @@ pub(crate) struct Args {
 enum Format {
     /// A line for each change, the most severe first
     Text,
-    /// One object: exit; and for graphs changes and needs_migration, or for traces difference
+    /// One object: exit; and for graphs changes and needs_migration, or for traces difference (the
+    /// first one of behaviour) and differences (each one)
     Json,
 }
 
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         (Side::Trace(old_name, old), Side::Trace(new_name, new)) => {
             let (old, new) = (events(&old_name, old)?, events(&new_name, new)?);
             let difference = runstate_review::diff(&old, &new);
-            Ok(traces(difference.as_ref(), args.format, out))
+            Ok(traces(&difference, args.format, out))
         }
         (Side::Graph(_), Side::Trace(..)) => Err(of_two_kinds("a graph", "a trace")),
         (Side::Trace(..), Side::Graph(_)) => Err(of_two_kinds("a trace", "a graph")),
@@ -173,17 +175,51 @@ fn events(name: &str, from: Box<dyn BufRead>) -> Result<Vec<(u64, Event<'static>
     }
 }
 
-fn traces(difference: Option<&TraceDiff>, format: Format, out: &mut Output) -> Exit {
-    let exit = if difference.is_some() { Exit::Bad } else { Exit::Good };
-    match (format, difference) {
-        (Format::Text, None) => out.line("no difference"),
-        (Format::Text, Some(difference)) => out.lines(&difference.to_string()),
-        (Format::Json, difference) => {
-            let side = |side: &runstate_review::Side| json!({"line": side.line, "text": side.text});
-            let difference = difference
-                .map(|it| json!({"old": it.first_old().map(side), "new": it.first_new().map(side)}));
-            out.json(&json!({"exit": exit.code(), "difference": difference}));
+fn traces(difference: &TraceDiff, format: Format, out: &mut Output) -> Exit {
+    let is_equal = difference.has_equal_behaviour();
+    let exit = if is_equal { Exit::Good } else { Exit::Bad };
+    match format {
+        Format::Text => out.lines(&difference.to_string()),
+        Format::Json => {
+            let first =
+                json!({"old": side_json(difference.first_old()), "new": side_json(difference.first_new())});
+            let differences: Vec<Value> = difference.changes().iter().map(change).collect();
+            out.json(&json!({
+                "exit": exit.code(),
+                "difference": (!is_equal).then_some(first),
+                "differences": differences,
+            }));
         }
     }
     exit
+}
+
+fn side_json(side: Option<&runstate_review::Side>) -> Value {
+    side.map_or(Value::Null, |side| json!({"line": side.line, "text": side.text}))
+}
+
+fn change(change: &runstate_review::Change) -> Value {
+    let mut shown = json!({"old": side_json(change.old.as_ref()), "new": side_json(change.new.as_ref())});
+    let kind = match &change.kind {
+        ChangeKind::Removed => "removed",
+        ChangeKind::Added => "added",
+        ChangeKind::Moved => "moved",
+        ChangeKind::Time { old_ms, new_ms } => {
+            (shown["old_ms"], shown["new_ms"]) = (json!(old_ms), json!(new_ms));
+            "time"
+        }
+        ChangeKind::Field { name, old, new } => {
+            shown["field"] = json!(name);
+            // An absent field has no value, which is not null.
+            for (key, text) in [("old_value", old), ("new_value", new)] {
+                if let Some(text) = text {
+                    shown[key] = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
+                }
+            }
+            "field"
+        }
+        _ => "other",
+    };
+    shown["kind"] = kind.into();
+    shown
 }

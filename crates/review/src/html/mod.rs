@@ -94,6 +94,10 @@ fn head(out: &mut Markup, review: &Review, axis: &Axis) {
         put!(out, "begins " (begun) ", ");
     }
     put!(out, "lasts " (review.duration(review.end_ms())) "</p>\n");
+    if let Some(interruption) = review.interruption() {
+        put!(out, "<p class=\"cut\" role=\"note\"><strong>The trace is not whole.</strong> " (seen(&interruption.to_string(), VALUE))
+            ".</p>\n");
+    }
     if !review.unchecked().is_empty() {
         let names: Vec<String> = review.unchecked().iter().take(10).map(|it| name(it)).collect();
         put!(out, "<p class=\"incomplete\">not checked, since there is no diagram: " (names.join(", ")) "</p>\n");

@@ -1,0 +1,55 @@
+//! Differences of times and of further fields between two equal events.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::names::Names;
+use super::{Change, ChangeKind, Numbered, Trace};
+
+/// The time of each event: for a creation since the first event of its run, for others since the last event of the instance.
+pub(super) fn times(events: &[Numbered<'_>]) -> Vec<u64> {
+    let mut runs: HashMap<&str, u64> = HashMap::new();
+    let mut entered: HashMap<(&str, &str, &str), u64> = HashMap::new();
+    let mut times = Vec::with_capacity(events.len());
+    for (_, event) in events {
+        let begun = *runs.entry(&event.run).or_insert(event.at_ms);
+        let before = entered.insert((&event.run, &event.lifecycle, &event.instance), event.at_ms);
+        let since = before.filter(|_| !event.is_creation()).unwrap_or(begun);
+        times.push(event.at_ms.saturating_sub(since));
+    }
+    times
+}
+
+/// Lists the differences of two equal events.
+pub(super) fn compare(
+    (old, of_old): (&Trace<'_>, usize),
+    (new, of_new): (&Trace<'_>, usize),
+    (old_ms, new_ms): (u64, u64),
+    names: &Names,
+    changes: &mut Vec<Change>,
+) {
+    let mut push = |kind| {
+        let (old, new) = (old.side(of_old, names), new.side(of_new, names));
+        changes.push(Change { kind, old: Some(old), new: Some(new) });
+    };
+    if old_ms != new_ms {
+        push(ChangeKind::Time { old_ms, new_ms });
+    }
+    let (old, new) = (&old.events[of_old].1.extra, &new.events[of_new].1.extra);
+    if old == new {
+        return;
+    }
+    let fields: BTreeSet<&str> = old.iter().chain(new.iter()).map(|(name, _)| name).collect();
+    for name in fields {
+        let (old, new) = (old.get(name), new.get(name));
+        if !is_equal(old, new) {
+            let owned = |value: Option<&str>| value.map(str::to_owned);
+            push(ChangeKind::Field { name: name.to_owned(), old: owned(old), new: owned(new) });
+        }
+    }
+}
+
+/// White space, the order of keys and escapes are no difference of a value.
+fn is_equal(old: Option<&str>, new: Option<&str>) -> bool {
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    old == new || old.zip(new).is_some_and(|(old, new)| json(old).is_some_and(|old| json(new) == Some(old)))
+}
