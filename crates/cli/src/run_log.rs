@@ -7,6 +7,7 @@ use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
 use runstate_governed::{LogReport, LoggedRun, LoggedStep, Timestamp, check_log, check_log_after};
+use runstate_review::{Entry, Interruption};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -184,6 +185,22 @@ impl CheckedLog {
         }
     }
 
+    /// The row of a summary.
+    pub(crate) fn entry(&self, complete: bool) -> Entry {
+        match &self.found {
+            Ok(report) => {
+                let said = summary(report);
+                let entry = match self.holds(complete) {
+                    true => Entry::good(&self.name, said),
+                    false => Entry::bad(&self.name, said),
+                };
+                let faults = report.faults.iter().map(ToString::to_string);
+                faults.chain(missed(report, complete)).fold(entry, Entry::line)
+            }
+            Err(error) => Entry::bad(&self.name, "unusable").block("text", error),
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
@@ -229,14 +246,14 @@ fn tell(step: &LoggedStep, checker: &mut Checker<'_>) {
 
 /// The name of the event of a transition; `None` for a transition that the lifecycle lacks.
 fn event_of(step: &LoggedStep) -> Option<&'static str> {
-    let edges = GovernedRunStatus::graph().edges.iter();
-    match step.from {
-        None => Some("create"),
-        Some(from) => edges
-            .filter(|edge| edge.from == from.name() && edge.to == step.to.name())
-            .map(|edge| edge.event)
-            .next(),
-    }
+    event_name(step.from.map(|from| from.name()), step.to.name())
+}
+
+/// The name of the event between two states; `None` for a transition that the lifecycle lacks.
+pub(crate) fn event_name(from: Option<&str>, to: &str) -> Option<&'static str> {
+    let Some(from) = from else { return Some("create") };
+    let mut edges = GovernedRunStatus::graph().edges.iter();
+    edges.find(|edge| edge.from == from && edge.to == to).map(|edge| edge.event)
 }
 
 fn event(step: &LoggedStep, seq: u64, at_ms: u64, event: &str) -> Option<Event<'static>> {
@@ -248,22 +265,29 @@ fn event(step: &LoggedStep, seq: u64, at_ms: u64, event: &str) -> Option<Event<'
     Event::from_json(&line.to_string()).ok().map(Event::into_owned)
 }
 
+/// The transitions of a log with their lines, and its unreadable lines.
+pub(crate) type LoggedTrace = (Vec<(u64, Event<'static>)>, Option<Interruption>);
+
 /// The transitions of a log as a trace, with their lines in the log. A transition without a time has the time of the next one.
-/// A transition that the lifecycle lacks has the event `unknown`.
+/// A transition that the lifecycle lacks has the event `unknown`. The unreadable lines are described, too.
 ///
 /// # Errors
-/// The file cannot be read, has a line that is no entry of a log, or has no transition.
-pub(crate) fn trace(path: &str) -> Result<Vec<(u64, Event<'static>)>, Failure> {
+/// The file cannot be read, or has no transition.
+pub(crate) fn trace(path: &str) -> Result<LoggedTrace, Failure> {
     let mut steps = Vec::new();
     let file = input::open(path).map_err(|error| input::unreadable(path, &error))?;
     let report = check_log(file, None, |step: &LoggedStep| steps.push(step.clone()))
         .map_err(|error| input::unreadable(path, &error))?;
-    if let Some(fault) = report.faults.iter().find(|fault| fault.is_unreadable) {
-        return Err(Failure::new(format!("{path}: {fault}")));
-    }
+    let unreadable = report.faults.iter().find(|fault| fault.is_unreadable);
     if steps.is_empty() {
-        return Err(Failure::new(format!("{path}: expected a transition of a governed run, got none")));
+        let why = unreadable.map_or_else(
+            || "expected a transition of a governed run, got none".to_owned(),
+            ToString::to_string,
+        );
+        return Err(Failure::new(format!("{path}: {why}")));
     }
+    let more = report.unreadable.saturating_sub(1);
+    let interruption = unreadable.map(|fault| Interruption::new(fault.line, fault.why.as_str(), more));
     let mut at_ms = steps.iter().rev().find_map(|step| step.at).map_or(0, Timestamp::ms);
     let mut events = Vec::with_capacity(steps.len());
     for (place, step) in steps.iter().enumerate().rev() {
@@ -274,7 +298,7 @@ pub(crate) fn trace(path: &str) -> Result<Vec<(u64, Event<'static>)>, Failure> {
         );
     }
     events.reverse();
-    Ok(events)
+    Ok((events, interruption))
 }
 
 fn unfinished(report: &LogReport) -> usize {

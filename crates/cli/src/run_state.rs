@@ -6,6 +6,7 @@ use std::path::Path;
 use runstate::governed_run::RunId;
 use runstate::trace::Junit;
 use runstate_governed::{StateReport, check_state};
+use runstate_review::Entry;
 use serde_json::{Value, json};
 
 use crate::input;
@@ -13,7 +14,7 @@ use crate::output::{Output, complain, printable};
 use crate::run_log::Told;
 
 /// The maximum size of such a file, in bytes.
-const MOST: u64 = 16 << 20;
+pub(crate) const MOST: u64 = 16 << 20;
 
 /// Is it the state of a governed run, by its name, or by the beginning of a JSON file?
 pub(crate) fn is_one(path: &str) -> bool {
@@ -77,8 +78,7 @@ impl CheckedState {
                 out.line(&format!("{name}: sound: {run} in {state}, {entries} states{missed}"));
             }
             Ok(report) => {
-                let faults = if report.faults.len() == 1 { "fault" } else { "faults" };
-                out.line(&format!("{name}: {} {faults}", report.faults.len()));
+                out.line(&format!("{name}: {}", counted(report.faults.len())));
                 report.faults.iter().for_each(|fault| out.line(&format!("  {}", printable(fault))));
             }
             Err(error) => complain(&format!("error: {}", printable(error))),
@@ -112,6 +112,25 @@ impl CheckedState {
         }
     }
 
+    /// The row of a summary.
+    pub(crate) fn entry(&self, complete: bool) -> Entry {
+        let entry = match &self.found {
+            Ok(report) if self.holds(complete) => {
+                Entry::good(&self.name, format!("sound, in {}", report.state))
+            }
+            Ok(report) => {
+                let mut faults = report.faults.clone();
+                if faults.is_empty() {
+                    faults.push("it is not over".to_owned());
+                }
+                let verdict = format!("{}, in {}", counted(faults.len()), report.state);
+                faults.into_iter().fold(Entry::bad(&self.name, verdict), Entry::line)
+            }
+            Err(error) => Entry::bad(&self.name, "unusable").block("text", error),
+        };
+        self.note().into_iter().fold(entry, Entry::line)
+    }
+
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
@@ -121,6 +140,11 @@ impl CheckedState {
             Err(error) => json!({"file": self.name, "error": error}),
         }
     }
+}
+
+/// The number of faults.
+pub(crate) fn counted(faults: usize) -> String {
+    if faults == 1 { "1 fault".to_owned() } else { format!("{faults} faults") }
 }
 
 /// Milliseconds since 1970.

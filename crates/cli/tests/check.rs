@@ -182,3 +182,24 @@ fn missing_file_error_suggests_the_closest_file_name() {
         assert!(said.shown().contains(near), "{}", said.shown());
     }
 }
+
+#[test]
+fn a_summary_in_markdown_has_verdicts_violations_and_missed_edges() {
+    let session = Session::new();
+    session.write("good.jsonl", good()).write("bad.jsonl", violating()).write("empty.jsonl", "");
+    let args =
+        ["check", "good.jsonl", "bad.jsonl", "empty.jsonl", "--format", "markdown", "--min-coverage", "90"];
+    let said = session.run(&args);
+    assert_shown("check_markdown", &said.shown());
+    assert_eq!(said.code, Some(2));
+    let said = session.run(&["check", "good.jsonl", "--format", "markdown"]);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{}", said.shown());
+    // An instance that has not ended is a failure where it must end.
+    let open: String = good().lines().take(4).map(|line| format!("{line}\n")).collect();
+    session.write("open.jsonl", open);
+    for (more, row) in [(&[] as &[&str], "⚠ incomplete"), (&["--complete"], "❌ incomplete")] {
+        let said = session.run(&[&["check", "open.jsonl", "--format", "markdown"], more].concat());
+        assert!(said.stdout.contains(row), "{}", said.shown());
+        assert_eq!(said.stdout.contains("- not ended&#58; "), !more.is_empty(), "{}", said.shown());
+    }
+}

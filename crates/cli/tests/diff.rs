@@ -112,6 +112,22 @@ fn diff_shows_the_first_difference_of_two_traces() {
     let json = session.run(&["diff", "good.jsonl", "short.jsonl", "--format", "json"]);
     shown.push_str(&json.shown());
     assert_shown("diff_traces", &shown);
+    // Each difference is in the JSON.
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let kinds: Vec<_> =
+        json["differences"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["removed"; 5]);
+    session.write("cost.jsonl", good().replacen("\"seq\":3,", "\"seq\":3,\"cost\":null,", 1));
+    let json = session.run(&["diff", "good.jsonl", "cost.jsonl", "--format", "json"]);
+    assert_eq!(json.code, Some(0), "{}", json.shown());
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert!(json["difference"].is_null(), "{json}");
+    let [field] = &json["differences"].as_array().unwrap()[..] else { panic!("{json}") };
+    assert_eq!((&field["kind"], &field["field"]), (&"field".into(), &"cost".into()));
+    // An absent field is not null.
+    assert!(
+        field.get("old_value").is_none() && field["new_value"].is_null() && field.get("new_value").is_some()
+    );
 }
 
 #[test]

@@ -214,7 +214,9 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
         .write("hidden.yaml", scenario.replace("name: pay", "name: hidden\nredact: true"));
     for (file, run, has, lacks) in [
         ("pay.yaml", "pay-1", "{&quot;amount&quot;:48213}", "[arguments]"),
+        ("pay.yaml", "pay-2", "<dd>done</dd>", "[answer]"),
         ("hidden.yaml", "hidden-1", "[arguments]", "48213"),
+        ("hidden.yaml", "hidden-2", "[answer]", "<dd>done</dd>"),
     ] {
         let place = ["--state-dir", "runs"];
         assert_eq!(session.run(&[&["run", file], &place[..]].concat()).code, Some(0));
@@ -258,6 +260,104 @@ fn a_stream_and_a_governed_log_are_reviewed_too() {
     session.write("RUN_LOG.jsonl", entry("INIT", 0) + &entry("PLANNING", 5));
     let page = session.run(&["show", "RUN_LOG.jsonl", "--format", "html"]);
     assert!(page.stdout.contains("begins 2026-01-31 12:00:00.000 UTC, lasts 5.00 s"), "{}", page.shown());
+    // An unreadable line is named, and the lines around it are shown.
+    session.write("RUN_LOG.jsonl", entry("INIT", 0) + "{\"run_id\":\n" + &entry("PLANNING", 5));
+    let page = session.run(&["show", "RUN_LOG.jsonl", "--format", "html"]);
+    assert_eq!(page.code, Some(2));
+    assert!(
+        page.stdout.contains("<strong>The trace is not whole.</strong> line 2 is no event"),
+        "{}",
+        page.shown()
+    );
+    assert!(page.stdout.contains("lasts 5.00 s"), "{}", page.shown());
     session.write("RUN_LOG.jsonl", "{\"run_id\":\n");
     assert_eq!(session.run(&["show", "RUN_LOG.jsonl"]).code, Some(2));
+}
+
+#[test]
+fn an_interrupted_trace_is_shown_with_its_loss() {
+    let session = Session::new();
+    let whole = good();
+    let cut = &whole[..whole.len() - 30];
+    let mixed = whole.replacen("{\"seq\":4", "panicked at src/main.rs\n{\"seq\":4", 1);
+    session.write("cut.jsonl", cut).write("mixed.jsonl", &mixed);
+    for format in ["text", "timeline", "html", "markdown"] {
+        for (file, line, loss) in [
+            ("cut.jsonl", "line 9 is cut", "its event is lost"),
+            ("mixed.jsonl", "line 4 is no event", "6 lines after it are left out"),
+        ] {
+            let said = session.run(&["show", file, "--format", format]);
+            assert_eq!(said.code, Some(2), "{}", said.shown());
+            let shown = said.stdout.replace(['\n', ' '], " ");
+            assert!(shown.contains(line) && shown.contains(loss), "{format}: {}", said.shown());
+            assert!(said.stderr.starts_with(&format!("error: {file}:")), "{}", said.shown());
+            // What precedes the line is there.
+            assert!(shown.contains("Suspended"), "{}", said.shown());
+        }
+    }
+    for format in ["mermaid", "json"] {
+        let said = session.run(&["show", "cut.jsonl", "--format", format]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.shown());
+    }
+    // A line that is too long is one line.
+    let long = format!("{}{}\n\n{}", whole, "x".repeat(17 << 20), good());
+    session.write("long.jsonl", long);
+    let said = session.run(&["show", "long.jsonl", "--format", "timeline"]);
+    assert!(
+        said.stdout.replace('\n', " ").contains("and 10 lines after it are left out"),
+        "{}",
+        said.shown()
+    );
+}
+
+/// The state of a governed run with an approval, as the program writes it.
+fn governed_run(session: &Session) -> String {
+    let plan = "project: SITE\nfolder: site\ngates: {auto: [build]}\ntools:\n  - {name: build, run: ['true']}\n  \
+                - {name: deploy, run: ['true']}\nverify:\n  - run: ['true']\naudit:\n  - {reviewer: quality, run: ['true']}\n";
+    session.write("plan.yaml", plan);
+    std::fs::create_dir_all(session.path("site")).unwrap();
+    session.write("site/index.html", "old");
+    let governed = |args: &[&str]| session.run(&[&["governed"], args, &["--state-dir", "runs"]].concat());
+    let said = governed(&["run", "plan.yaml", "--json"]);
+    assert_eq!(said.code, Some(3), "{}", said.shown());
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    let run = json["run"].as_str().unwrap().to_owned();
+    let said = governed(&["approve", &format!("{run}-A1"), "--by", "ada <b>"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert_eq!(governed(&["recover", &run]).code, Some(0));
+    run
+}
+
+#[test]
+fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
+    let session = Session::new();
+    let run = governed_run(&session);
+    let (state, log) = (format!("runs/{run}/RUN_STATE.json"), format!("runs/{run}/RUN_LOG.jsonl"));
+    for file in [&state, &log] {
+        let page = session.run(&["show", file, "--format", "html"]);
+        assert_eq!((page.code, page.stderr.as_str()), (Some(0), ""), "{}", page.shown());
+        let decision = format!(
+            "<dt>decision {run}-A1</dt><dd>approved, and the action was attempted by ada &lt;b&gt;, at "
+        );
+        assert!(page.stdout.contains(&decision), "{}", page.shown());
+        let question = format!("<dt>question {run}-A1</dt><dd>deploy (High risk): run true");
+        assert!(page.stdout.contains(&question), "{}", page.shown());
+        assert!(page.stdout.contains("<dt>tool deploy, attempt 1</dt><dd>pass after "), "{}", page.shown());
+        assert!(page.stdout.contains("conforms: 8 events, 1 instance"), "{}", page.shown());
+        let hidden = session.run(&["show", file, "--format", "html", "--redact", "ada"]);
+        assert!(hidden.stdout.contains("by [redacted] &lt;b&gt;"), "{}", hidden.shown());
+        let text = session.run(&["show", file]);
+        assert_eq!(text.stdout.lines().count(), 8, "{}", text.shown());
+    }
+    // The history of the state is the trace of the log.
+    assert_eq!(session.run(&["show", &state]).stdout, session.run(&["show", &log]).stdout);
+    let said = session.run(&["show", &state, "--diagram", "x.mmd"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    session.write("broken/RUN_STATE.json", "{\"state_history\": 1}");
+    let said = session.run(&["show", "broken/RUN_STATE.json"]);
+    assert!(
+        said.code == Some(2) && said.stderr.contains("or the RUN_LOG.jsonl of a governed run"),
+        "{}",
+        said.shown()
+    );
 }

@@ -250,3 +250,34 @@ fn an_emptied_folder_is_refused_and_capitals_are_played() {
     let told = "there is no scenario with \"gretin\" in its path";
     assert!(said.code == Some(2) && said.stderr.contains(told), "{}", said.shown());
 }
+
+#[test]
+fn a_summary_in_markdown_has_results_differences_and_missed_edges() {
+    let session = Session::new();
+    let scenario =
+        |name: &str, answer: &str| format!("name: {name}\nmessage: go\nmodel:\n  - text: {answer}\n");
+    session
+        .write("suite/same.yaml", scenario("same", "done"))
+        .write("suite/other.yaml", scenario("other", "done"));
+    assert_eq!(session.run(&["test", "suite", "--accept"]).code, Some(0));
+    session
+        .write("suite/other.yaml", scenario("other", "changed"))
+        .write("suite/new.yaml", scenario("new", "done"))
+        .write("suite/broken.yaml", "name: [\n")
+        .write("suite/stale.trace", "");
+    let said = session.run(&["test", "suite", "--format", "markdown", "--min-coverage", "100"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    for part in [
+        "| `suite/same` | ✅ as expected | ",
+        "| `suite/other` | ❌ differs | ",
+        "| `suite/new` | ❌ new | ",
+        "| `suite/broken` | ❌ unusable | | | |",
+        "stale.trace` | ❌ stale | | | |",
+        "```diff\n--- expected\n+++ played\n",
+        "- ❌ run&#58; 100 &#37; of the edges: got ",
+        "<details><summary>Not taken: run</summary>",
+    ] {
+        assert!(said.stdout.contains(part), "{part}: {}", said.shown());
+    }
+    assert!(!said.stdout.contains("scenarios:") && said.stderr.contains("broken.yaml"), "{}", said.shown());
+}

@@ -2,10 +2,13 @@
 
 use runstate::governed_run::{GovernedRunStatus, RunId};
 
+use super::approval_note::ApprovalNote;
 use super::check_log::LoggedStep;
 use super::document::{AnyName, Document, MOST_BYTES};
 use super::faults::faults;
+use super::notes::{ToolReport, restored};
 use super::outcome::RunStatus;
+use super::timestamp::Timestamp;
 
 /// The content of a RUN_STATE.json, and its faults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,12 @@ pub struct StateReport {
     pub state: String,
     /// The states in the history, the current one included, in that form.
     pub history: Vec<String>,
+    /// The times of entry into these states.
+    pub entered_at: Vec<Timestamp>,
+    /// The approvals of the run with their decisions, in the order of their requests. Empty for a file of another program.
+    pub approvals: Vec<ApprovalNote>,
+    /// The calls of tools in the file, in their order. The older calls of a long run are in RUN_REPORTS.jsonl.
+    pub tools: Vec<ToolReport>,
     /// The faults of the file, such as an entry of the history that no legal transition leads to. Empty for a valid
     /// file.
     pub faults: Vec<String>,
@@ -67,8 +76,13 @@ pub fn check_state(file: &[u8], now: Option<u64>) -> Result<StateReport, String>
         faults.extend(super::typed::fault(document));
     }
     let history = named.state_history.iter().map(|entry| entry.state.to_string()).collect();
+    let entered_at = named.state_history.iter().map(|entry| entry.entered_at).collect();
+    let notes = named.runstate.as_ref().map(|ours| &ours.notes);
+    let approvals = notes.into_iter().flat_map(|notes| &notes.approvals).filter_map(restored);
+    let approvals = approvals.map(|approval| ApprovalNote::of(&approval)).collect();
+    let tools = notes.map(|notes| notes.tools.to_vec()).unwrap_or_default();
     let (state, status) = (named.current_state.to_string(), document.as_ref().map(RunStatus::of));
-    Ok(StateReport { run: named.run_id, status, state, history, faults })
+    Ok(StateReport { run: named.run_id, status, state, history, entered_at, approvals, tools, faults })
 }
 
 impl StateReport {

@@ -84,6 +84,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod approval_note;
 mod aside;
 mod chain;
 mod check;
@@ -113,6 +114,7 @@ mod rules;
 mod timestamp;
 mod typed;
 
+pub use approval_note::ApprovalNote;
 pub use aside::AsideReason;
 pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, SetAside, verify_ledger};
 pub use check::{StateReport, check_state};

@@ -35,11 +35,16 @@ pub struct Interruption {
     pub problem: String,
     /// Whether the line is the last one and ends too early: its writer was interrupted.
     pub is_cut: bool,
-    /// The number of lines after it.
+    /// The number of lines after it that are left out.
     pub lines_after: u64,
 }
 
 impl Interruption {
+    /// Describes a line that is no event, with the number of further lines that are left out.
+    pub fn new(line: u64, problem: impl Into<String>, lines_after: u64) -> Self {
+        Interruption { line, problem: problem.into(), is_cut: false, lines_after }
+    }
+
     /// Describes an error of a reader, with the number of lines after the line of the error.
     pub fn of(error: &ReadError, lines_after: u64) -> Self {
         Interruption {

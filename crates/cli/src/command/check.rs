@@ -32,6 +32,7 @@ Examples:
   runstate check shop.jsonl --diagram docs/shop.md#check-out
   runstate check RUN_STATE.json RUN_LOG.jsonl
   runstate check a.jsonl b.jsonl --min-coverage 90 --require-edge Suspended:Resuming --format junit
+  runstate check traces/*.jsonl --format markdown >> $GITHUB_STEP_SUMMARY
 
 Exit codes:
   0  each trace conforms, or is incomplete without --complete; each state and
@@ -54,9 +55,10 @@ pub(crate) struct Args {
     /// events, a state without lines in the given logs
     #[arg(long)]
     allow_empty: bool,
-    /// Maximum number of listed violations of a trace. The first violation of each instance is listed. Default: 10
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
-    max_violations: u16,
+    /// Maximum number of listed violations of a trace. The first violation of each instance is listed. Default: 10, with
+    /// --format markdown 50
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    max_violations: Option<u16>,
     /// Fail for a trace with a time that is before the time of an earlier event of its run
     #[arg(long)]
     monotonic_time: bool,
@@ -82,6 +84,8 @@ enum Format {
     Json,
     /// XML that CI systems show as tests
     Junit,
+    /// Verdicts, the first violation of each instance, and coverage with missed edges, for the summary of a CI job
+    Markdown,
 }
 
 pub(super) fn percent(text: &str) -> Result<f64, String> {
@@ -114,7 +118,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             .with_help("check the state in a separate command, without --diagram and --lifecycle, or with --lifecycle governed_run"));
     }
     let others = logs.len() + traces.len();
-    let most = usize::from(args.max_violations);
+    let default = if matches!(args.format, Format::Markdown) { 50 } else { 10 };
+    let most = usize::from(args.max_violations.unwrap_or(default));
     let mut states: Vec<CheckedState> = states.into_iter().map(|path| CheckedState::of(path)).collect();
     let runs: Vec<_> = states.iter().filter_map(CheckedState::run).collect();
     let beside: Vec<Told> = traces.iter().map(|path| Told::of_trace(path, &runs)).collect();
@@ -142,6 +147,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Format::Text => outcome.text(args.coverage, out),
         Format::Json => out.json(&outcome.json()),
         Format::Junit => outcome.junit(out),
+        Format::Markdown => outcome.markdown(out),
     }
     outcome.complain();
     Ok(outcome.exit())

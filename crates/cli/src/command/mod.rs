@@ -16,6 +16,7 @@ mod export;
 mod fuzz;
 #[cfg(unix)]
 mod governed;
+mod governed_facts;
 mod hand;
 mod list;
 mod outcome;
@@ -30,6 +31,7 @@ mod send;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
+mod source;
 mod stream;
 mod summary;
 mod test;

@@ -1,6 +1,7 @@
 //! The findings of `runstate check`, in each format.
 
 use runstate::trace::{Coverage, Junit, Report, UnmetRequirement, Verdict, ViolationKind};
+use runstate_review::{Entry, Summary};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -193,6 +194,50 @@ impl Outcome {
         self.logs.iter().for_each(|log| log.junit(self.complete, &mut junit));
         junit.coverage(self.asked.iter().cloned());
         out.text(&junit.to_string());
+    }
+
+    /// The summary of a CI job. It has the rows of unusable and of empty inputs, too.
+    pub(super) fn markdown(&self, out: &mut Output) {
+        let mut summary = Summary::new("Lifecycle traces", "trace");
+        for trace in &self.traces {
+            match (&trace.found, trace.empty.as_ref().filter(|_| !self.allow_empty)) {
+                (Ok(_), Some(why)) => {
+                    summary.entry(Entry::bad(&trace.name, "not checked").line(refused(why)));
+                }
+                (Ok(report), None) => {
+                    let is_missed = self.complete && report.verdict == Verdict::Incomplete;
+                    let mut entry = match report.verdict {
+                        Verdict::Violates => Entry::bad(&trace.name, "violates"),
+                        Verdict::Incomplete if is_missed => Entry::bad(&trace.name, "incomplete"),
+                        Verdict::Incomplete => Entry::open(&trace.name, "incomplete"),
+                        Verdict::Conforms => Entry::good(&trace.name, "conforms"),
+                    };
+                    for open in report.unfinished.iter().filter(|_| is_missed) {
+                        entry = entry.line(format!("not ended: {open}"));
+                    }
+                    if !report.consumed_whole {
+                        entry = entry.line("the trace was not read to its end");
+                    }
+                    if let Some(backwards) = &report.backwards {
+                        entry = entry.line(backwards.to_string());
+                    }
+                    summary.entry(entry.report(report));
+                }
+                (Err(error), _) => {
+                    summary.entry(Entry::bad(&trace.name, "unusable").block("text", error));
+                }
+            }
+        }
+        let others = self.empty.iter().filter(|_| !self.allow_empty);
+        others.for_each(|why| summary.entry(Entry::bad("runstate check", "not checked").line(refused(why))));
+        self.states.iter().for_each(|state| summary.entry(state.entry(self.complete)));
+        self.logs.iter().for_each(|log| summary.entry(log.entry(self.complete)));
+        summary.coverage(&self.coverage);
+        self.backwards().for_each(|why| summary.demand("--monotonic-time", Some(why)));
+        for (what, unmet) in &self.asked {
+            summary.demand(what, unmet.as_ref().map(ToString::to_string));
+        }
+        out.lines(&summary.to_string());
     }
 }
 

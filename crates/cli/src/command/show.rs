@@ -1,28 +1,26 @@
 //! `runstate show RUN` and `runstate show TRACE`
 
-use std::fs;
-use std::io::{BufRead, BufReader};
-
 use clap::ValueEnum;
-use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules};
+use runstate::trace::{Checker, Ordinals, Report, Rules};
+use runstate_governed::StateReport;
 use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markdown, mermaid, perfetto};
 use serde_json::json;
 
-use super::summary::Summary;
+use super::governed_facts;
+use super::source::{Rest, Source, source};
 use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input;
-use crate::output::{Output, columns};
-use crate::rules::{Laws, RulesArgs, none_of};
-use crate::run_log;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
+use crate::output::{Output, columns, complain};
+use crate::rules::{Laws, RulesArgs};
+use crate::store::StoreArgs;
 
 /// Show a run or a trace: as text, as a timeline, as a page, as a diagram, as JSON
 ///
-/// The path of a file is a trace, or the log of governed runs. Any other word is the id of a run. A run also has a summary: its
-/// status, its calls, the decisions with their actors, and the waiting questions. Illegal events are marked. Events of a
-/// lifecycle without a diagram are shown, and not checked.
+/// The path of a file is a trace, or RUN_STATE.json or the log of governed runs. Any other word is the id of a run. A run also
+/// has a summary: its status, its calls, the decisions with their actors, and the waiting questions. Illegal events are marked.
+/// Events of a lifecycle without a diagram are shown, and not checked. A trace with a line that is no event is shown up to that
+/// line, and the line is named; the formats mermaid, json and jsonl refuse it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,10 +34,10 @@ Examples:
 
 Exit codes:
   0  shown, with or without violations
-  2  the run or the file does not exist, the trace has an unreadable line, or
-     the trace has no event of --lifecycle")]
+  2  the run or the file does not exist, the trace has an unreadable line
+     (what precedes it is shown), or no event of --lifecycle")]
 pub(crate) struct Args {
-    /// The run's id, or a file with a trace as JSON lines. `-` reads a trace from standard input. The formats perfetto and
+    /// The run's id, or a file with a trace as JSON lines, or RUN_STATE.json or a log of governed runs. `-` reads a trace from standard input. The formats perfetto and
     /// markdown take several
     #[arg(required = true, value_name = "RUN|TRACE")]
     what: Vec<String>,
@@ -101,13 +99,6 @@ impl Format {
     }
 }
 
-/// The shown input.
-enum Source {
-    File(String),
-    Log(String),
-    Run(Box<Opened>, Box<Summary>),
-}
-
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.last.is_some() && args.format != Format::Timeline {
         return Err(Failure::new("--last: expected --format timeline, got another format")
@@ -130,7 +121,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.format.is_review() {
         return reviewed(args, &laws, out);
     }
-    let source = source(args, &args.what[0])?;
+    let source = source(&args.what[0], &args.rules, &args.place)?;
     if let (Source::Run(opened, summary), Format::Text | Format::Timeline) = (&source, args.format) {
         summary.text(opened, out);
         out.line("");
@@ -138,30 +129,39 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     match args.format {
         Format::Text => {
             let (mut ordinals, mut marks) = (Ordinals::new(), Marks::new(book));
-            source.each(only, |line, event| {
+            let rest = source.each(only, |line, event| {
                 let mark = marks.event(line, event).map(|mark| format!("  <- {mark}"));
                 out.line(&format!("{}{}", ordinals.line(event), mark.unwrap_or_default()));
             })?;
+            if let Some(rest) = &rest {
+                out.line(&format!("The trace is not whole: {}.", rest.interruption));
+            }
+            return Ok(told(rest));
         }
         Format::Timeline => {
             let (mut timeline, mut marks) = (Timeline::new(columns()), Marks::new(book));
             if let Some(last) = args.last {
                 timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
             }
-            source.each(only, |line, event| timeline.event(event, marks.event(line, event).is_some()))?;
+            let rest =
+                source.each(only, |line, event| timeline.event(event, marks.event(line, event).is_some()))?;
+            if let Some(rest) = &rest {
+                timeline.interrupted(rest.interruption.clone());
+            }
             if let Some(begins) = timeline.begins() {
                 out.line(&format!("begins {begins}"));
             }
             out.lines(&timeline.to_string());
+            return Ok(told(rest));
         }
         Format::Mermaid => {
             let mut checker = Checker::new(book);
-            source.each(only, |line, event| checker.event(line, event))?;
+            source.whole(only, |line, event| checker.event(line, event))?;
             out.lines(&diagrams(&laws, &checker.finish())?);
         }
         Format::Json => {
             let (mut checker, mut events) = (Checker::new(book), Vec::new());
-            source.each(only, |line, event| {
+            source.whole(only, |line, event| {
                 checker.event(line, event);
                 events.push(json!(event));
             })?;
@@ -175,7 +175,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             }
             out.json(&shown);
         }
-        Format::Jsonl => source.each(only, |_, event| out.json_line(&event.to_json()))?,
+        Format::Jsonl => source.whole(only, |_, event| out.json_line(&event.to_json()))?,
         // Returned above.
         Format::Html | Format::Perfetto | Format::Gantt | Format::Markdown => {}
     }
@@ -184,9 +184,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 
 /// Shows all sources in a format of a review.
 fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure> {
-    let mut reviews = Vec::new();
+    let (mut reviews, mut exit) = (Vec::new(), Exit::Good);
     for what in &args.what {
-        reviews.push(review(args, laws, &source(args, what)?)?);
+        let (review, rest) = review(args, laws, &source(what, &args.rules, &args.place)?)?;
+        reviews.push(review);
+        if rest.is_some() {
+            exit = told(rest);
+        }
     }
     match args.format {
         Format::Perfetto => out.text(&perfetto(&reviews)),
@@ -196,10 +200,17 @@ fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure>
             reviews.iter().for_each(|review| out.lines(&render(review)));
         }
     }
-    Ok(Exit::Good)
+    Ok(exit)
 }
 
-fn review(args: &Args, laws: &Laws, source: &Source) -> Result<Review, Failure> {
+/// Reports a line that is no event, after the events before it.
+fn told(rest: Option<Rest>) -> Exit {
+    let Some(rest) = rest else { return Exit::Good };
+    complain(&rest.failure.to_string());
+    Exit::BadInput
+}
+
+fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<Rest>), Failure> {
     let title = match source {
         // The id of a run is one of the ids that are replaced.
         Source::Run(..) if args.stable => "a stored run".to_owned(),
@@ -211,94 +222,29 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<Review, Failure> 
     }
     builder = args.redact.iter().fold(builder, |builder, text| builder.redact(text));
     builder = laws.texts().fold(builder, |builder, (file, text)| builder.diagram(file, text));
-    source.each(laws.only.as_deref(), |line, event| builder.event(line, event))?;
-    if let Source::Run(_, summary) = source {
-        let run = summary.id();
-        summary.facts().into_iter().for_each(|(lifecycle, of, fact)| builder.fact(run, lifecycle, of, fact));
+    let rest = source.each(laws.only.as_deref(), |line, event| builder.event(line, event))?;
+    if let Some(rest) = &rest {
+        builder.interrupted(rest.interruption.clone());
     }
-    Ok(builder.finish())
+    match source {
+        Source::Run(_, summary) => {
+            let run = summary.id();
+            let facts = summary.facts().into_iter();
+            facts.for_each(|(lifecycle, of, fact)| builder.fact(run, lifecycle, of, fact));
+        }
+        Source::State(_, state) => add_facts(&mut builder, state),
+        Source::Log(path) => {
+            governed_facts::beside(path).iter().for_each(|state| add_facts(&mut builder, state))
+        }
+        Source::File(_) => {}
+    }
+    Ok((builder.finish(), rest))
 }
 
-/// A file if there is one of that name, or a pipe; otherwise a run, even if a folder has its name.
-fn source(args: &Args, what: &str) -> Result<Source, Failure> {
-    let is_file = fs::metadata(what).is_ok_and(|about| !about.is_dir());
-    if is_file && args.rules.has_builtin("governed_run") && run_log::is_one(what, false) {
-        return Ok(Source::Log(what.to_owned()));
-    }
-    if what == "-" || is_file {
-        return Ok(Source::File(what.to_owned()));
-    }
-    if let Some(missing) = args.place.missing()? {
-        return Err(Failure::new(format!("there is no file {what:?}; {}", missing.message()))
-            .with_help("name a file, or the store of the run with --store or --state-dir"));
-    }
-    let opened = args.place.open(Missing::Refuse)?;
-    let Some(summary) = Summary::of(&opened, what)? else {
-        return Err(opened
-            .absent(&format!("there is no file {what:?}, and no run of that id in {}", opened.url()), what));
-    };
-    Ok(Source::Run(Box::new(opened), Box::new(summary)))
-}
-
-impl Source {
-    /// Its name in messages.
-    fn name(&self) -> String {
-        match self {
-            Source::File(path) | Source::Log(path) => input::name_of(path),
-            Source::Run(_, summary) => summary.id().to_owned(),
-        }
-    }
-
-    fn open(&self) -> Result<Box<dyn BufRead + '_>, Failure> {
-        Ok(match self {
-            Source::File(path) | Source::Log(path) => {
-                input::open(path).map_err(|error| input::unreadable(path, &error))?
-            }
-            Source::Run(opened, summary) => Box::new(BufReader::new(StoredTrace::of(opened, summary.id()))),
-        })
-    }
-
-    /// Reads the trace to its end: all events, or the events of one lifecycle.
-    ///
-    /// # Errors
-    /// The trace cannot be read, or has events of other lifecycles alone.
-    fn each(&self, only: Option<&str>, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
-        if let Source::Run(_, summary) = self
-            && summary.is_new()
-        {
-            return Ok(());
-        }
-        if let Source::Log(path) = self {
-            let events = run_log::trace(path)?;
-            events.iter().for_each(|(line, event)| with(*line, event));
-            return Ok(());
-        }
-        let mut reader = JsonlReader::new(self.open()?);
-        let (mut others, mut is_shown): (Vec<String>, bool) = (Vec::new(), matches!(self, Source::Run(..)));
-        loop {
-            match reader.read_numbered() {
-                Ok(Some((_, event))) if only.is_some_and(|only| event.lifecycle != only) => {
-                    if others.len() < Report::MOST_SKIPPED
-                        && !others.iter().any(|it| **it == *event.lifecycle)
-                    {
-                        others.push(event.lifecycle.to_string());
-                    }
-                }
-                Ok(Some((line, event))) => {
-                    is_shown = true;
-                    with(line, &event);
-                }
-                Ok(None) => match only {
-                    // The summary covers a run without an event.
-                    Some(only) if !is_shown => {
-                        return Err(Failure::new(none_of(&self.name(), only, &others)));
-                    }
-                    _ => return Ok(()),
-                },
-                Err(error) => return Err(Failure::rendered(error.named(&self.name()).report())),
-            }
-        }
-    }
+/// Adds the decisions and the calls of tools of a governed run.
+fn add_facts(builder: &mut ReviewBuilder<'_>, state: &StateReport) {
+    let run = state.run.as_str();
+    governed_facts::facts(state).into_iter().for_each(|fact| builder.fact(run, "governed_run", run, fact));
 }
 
 /// The diagram of each lifecycle that occurs: a single one unchanged, several as a Markdown document.

@@ -193,8 +193,8 @@ impl Summary {
 }
 
 impl Summary {
-    /// Facts about the run and its calls, each with the lifecycle and the instance. A scenario with `redact` hides the values of
-    /// calls.
+    /// Facts about the run and its calls, each with the lifecycle and the instance. A scenario with `redact` hides each text of a
+    /// model, of a tool and of a person: arguments, results, the answer, questions and reasons.
     pub(super) fn facts(&self) -> Vec<(&'static str, &str, Fact)> {
         let hides = Spec::of(&self.loaded).and_then(|spec| spec.scenario()).is_ok_and(|it| it.redact);
         let value = |what: &str, value: &Value| match hides {
@@ -203,7 +203,7 @@ impl Summary {
         };
         let mut facts = Vec::new();
         if let Some(answer) = self.answer() {
-            facts.push(("run", self.id(), Fact::new("answer", answer)));
+            facts.push(("run", self.id(), Fact::new("answer", value("answer", &answer.into()))));
         }
         for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
             let record = call.record();
@@ -230,7 +230,8 @@ impl Summary {
             facts.push(("tool_call", &decision.call, Fact::new("decision", said)));
         }
         for waiting in &self.waits {
-            let said = format!("{} ({})", waiting.suspension.message, waiting.suspension.id);
+            let message = value("message", &waiting.suspension.message.as_str().into());
+            let said = format!("{message} ({})", waiting.suspension.id);
             facts.push(("tool_call", &waiting.call, Fact::new("waits for", said)));
         }
         facts

@@ -1,8 +1,10 @@
 //! `runstate test PATH…`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use runstate::trace::Coverage;
+use runstate_review::{Entry, Summary};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -23,6 +25,7 @@ Examples:
   runstate test scenarios
   runstate test scenarios --accept          # the played results become the expected ones
   runstate test scenarios --coverage --min-coverage 100
+  runstate test scenarios --format markdown >> $GITHUB_STEP_SUMMARY
 
 Exit codes:
   0  each result is as expected, or was accepted
@@ -45,21 +48,34 @@ pub(crate) struct Args {
     /// The minimum percentage of taken edges, for each lifecycle that occurs
     #[arg(long, value_name = "PERCENT", value_parser = super::check::percent)]
     min_coverage: Option<f64>,
+    /// Output format. Default: text
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line for each scenario, with the differences
+    Text,
+    /// Results, differences, the first violation of each instance, and coverage with missed edges, for the summary of a CI job
+    Markdown,
 }
 
 /// The results of all scenarios.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tally {
     same: usize,
     accepted: usize,
     bad: usize,
     unusable: usize,
     coverage: Coverage,
+    format: Format,
+    summary: Summary,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let laws = Laws::builtin()?;
-    let mut tally = Tally::default();
+    let mut tally = Tally::new(args.format);
     // All folders before the first scenario is played: with --accept a play changes files.
     let mut found = Vec::new();
     for path in &args.paths {
@@ -78,12 +94,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             tally.add(subject, case, out);
         }
         for left in suite::stale(path, &subjects)? {
-            tally.bad += 1;
-            let left = left.display().to_string();
-            out.line(&printable(&format!(
-                "stale     {}: an expected result without a scenario",
-                secrets::masked_path(&left)
-            )));
+            tally.stale(&left, out);
         }
     }
     tally.report(args, out)
@@ -96,50 +107,72 @@ impl Args {
 }
 
 impl Tally {
+    fn new(format: Format) -> Self {
+        let (coverage, summary) = (Coverage::new(), Summary::new("Scenarios", "scenario"));
+        Tally { same: 0, accepted: 0, bad: 0, unusable: 0, coverage, format, summary }
+    }
+
+    /// Writes lines of the text form.
+    fn text(&self, lines: impl IntoIterator<Item = String>, out: &mut Output) {
+        if self.format == Format::Text {
+            lines.into_iter().for_each(|line| out.line(&line));
+        }
+    }
+
+    /// Counts an expected result without a scenario.
+    fn stale(&mut self, left: &Path, out: &mut Output) {
+        self.bad += 1;
+        let left = printable(&secrets::masked_path(&left.display().to_string()));
+        self.text([format!("stale     {left}: an expected result without a scenario")], out);
+        self.summary.entry(Entry::bad(left, "stale").line("an expected result without a scenario"));
+    }
+
     fn add(&mut self, subject: &Subject, case: Case, out: &mut Output) {
+        self.summary.entry(entry(subject, &case));
         if let Some(report) = &case.report {
             self.coverage.merge(&report.coverage);
         }
         // A folder is searched, and a name in it may be an address.
         let name = printable(&secrets::masked_path(&subject.name));
-        match case.verdict {
+        let lines = match case.verdict {
             Verdict::Same => {
                 self.same += 1;
-                out.line(&format!("ok        {name}"));
+                vec![format!("ok        {name}")]
             }
             Verdict::Accepted => {
                 self.accepted += 1;
-                out.line(&format!("accepted  {name}"));
+                vec![format!("accepted  {name}")]
             }
             Verdict::Differs(diff) => {
                 self.bad += 1;
-                out.line(&format!("differs   {name}"));
-                diff.lines().for_each(|line| out.line(&printable(line)));
+                let head = format!("differs   {name}");
+                [head].into_iter().chain(diff.lines().map(printable)).collect()
             }
             Verdict::New => {
                 self.bad += 1;
-                out.line(&format!("new       {name}: no expected result; --accept writes the played result"));
+                vec![format!("new       {name}: no expected result; --accept writes the played result")]
             }
             Verdict::Missed(steps) => {
                 self.bad += 1;
-                out.line(&format!("missed    {name}: these steps never happened"));
-                steps.iter().for_each(|step| out.line(&printable(&format!("  {step}"))));
+                let head = format!("missed    {name}: these steps never happened");
+                [head].into_iter().chain(steps.iter().map(|step| printable(&format!("  {step}")))).collect()
             }
             Verdict::Violates(summary) => {
                 self.bad += 1;
-                out.line(&format!("violates  {name}: {}", summary.trim_end()));
+                vec![format!("violates  {name}: {}", summary.trim_end())]
             }
             Verdict::Unusable(failure) => {
                 self.unusable += 1;
                 let path = printable(&secrets::masked_path(&subject.path.to_string_lossy()));
-                out.line(&printable(&format!("unusable  {path}: {}", failure.message())));
                 complain(&failure.to_string());
+                vec![printable(&format!("unusable  {path}: {}", failure.message()))]
             }
-        }
+        };
+        self.text(lines, out);
     }
 
-    fn report(self, args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-        let Tally { same, accepted, bad, unusable, coverage } = self;
+    fn report(mut self, args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+        let Tally { same, accepted, bad, unusable, .. } = self;
         let all = same + accepted + bad + unusable;
         if all == 0 {
             // Each path has a scenario.
@@ -148,29 +181,54 @@ impl Tally {
                 .with_help("--filter takes a part of a path, in the same letter case"));
         }
         if args.coverage {
-            out.line("");
-            out.lines(&coverage.to_string());
+            self.text([String::new(), self.coverage.to_string().trim_end().to_owned()], out);
         }
         let mut missed = false;
         if let Some(least) = args.min_coverage {
-            for lifecycle in coverage.iter().filter(|lifecycle| lifecycle.percent() < least) {
+            for lifecycle in self.coverage.iter().filter(|lifecycle| lifecycle.percent() < least) {
                 missed = true;
                 let (name, got) = (&lifecycle.lifecycle, lifecycle.percent());
-                out.line(&format!(
-                    "{name}: expected {least} % of the edges, got {got:.1} %; edges that no trace took:"
-                ));
-                lifecycle.never().for_each(|edge| out.line(&format!("  {edge}")));
+                let (expected, got) = (format!("{least} % of the edges"), format!("{got:.1} %"));
+                let head = format!("{name}: expected {expected}, got {got}; edges that no trace took:");
+                let edges = lifecycle.never().map(|edge| format!("  {edge}"));
+                self.text([head].into_iter().chain(edges), out);
+                self.summary.demand(format!("{name}: {expected}"), Some(format!("got {got}")));
             }
         }
-        out.line("");
         let scenarios = if all == 1 { "scenario" } else { "scenarios" };
-        out.line(&format!(
+        let line = format!(
             "{all} {scenarios}: {same} as expected, {accepted} accepted, {bad} not as expected, {unusable} unusable"
-        ));
+        );
+        self.text([String::new(), line], out);
+        if self.format == Format::Markdown {
+            self.summary.coverage(&self.coverage);
+            out.lines(&self.summary.to_string());
+        }
         Ok(match (unusable, bad, missed) {
             (1.., _, _) => Exit::BadInput,
             (0, 1.., _) | (0, 0, true) => Exit::Bad,
             (0, 0, false) => Exit::Good,
         })
+    }
+}
+
+/// The row of a scenario in a summary.
+fn entry(subject: &Subject, case: &Case) -> Entry {
+    let name = printable(&secrets::masked_path(&subject.name));
+    let entry = match &case.verdict {
+        Verdict::Same => Entry::good(name, "as expected"),
+        Verdict::Accepted => Entry::good(name, "accepted"),
+        Verdict::Differs(diff) => Entry::bad(name, "differs").block("diff", diff),
+        Verdict::New => Entry::bad(name, "new").line("no expected result; --accept writes the played result"),
+        Verdict::Missed(steps) => {
+            let entry = Entry::bad(name, "missed").line("these steps never happened:");
+            steps.iter().fold(entry, |entry, step| entry.line(step))
+        }
+        Verdict::Violates(_) => Entry::bad(name, "violates"),
+        Verdict::Unusable(failure) => Entry::bad(name, "unusable").block("text", failure.message()),
+    };
+    match &case.report {
+        Some(report) => entry.report(report),
+        None => entry,
     }
 }

@@ -1,0 +1,110 @@
+//! The history of a RUN_STATE.json as a trace, and its approvals, tools and decisions as facts.
+
+use std::path::Path;
+
+use runstate::approval::ApprovalStatus;
+use runstate::governed_run::GovernedRunStatus;
+use runstate::kernel::Status;
+use runstate::trace::Event;
+use runstate_governed::{ApprovalNote, StateReport, ToolReport, check_state};
+use runstate_review::Fact;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::input;
+use crate::run_log;
+use crate::run_state;
+
+/// The name of the file.
+const NAME: &str = "RUN_STATE.json";
+
+/// Reads a state file.
+///
+/// # Errors
+/// The file cannot be read, or is no state of a governed run.
+pub(super) fn read(path: &str) -> Result<StateReport, Failure> {
+    let bytes =
+        input::read(Path::new(path), run_state::MOST).map_err(|error| input::unreadable(path, &error))?;
+    check_state(&bytes, None).map_err(|why| {
+        Failure::new(format!("{path}: {why}"))
+            .with_help("`runstate show` takes the RUN_STATE.json or the RUN_LOG.jsonl of a governed run")
+    })
+}
+
+/// The state beside a log, if there is a readable one.
+pub(super) fn beside(log: &str) -> Option<StateReport> {
+    let path = Path::new(log).with_file_name(NAME);
+    if path.exists() { read(path.to_str()?).ok() } else { None }
+}
+
+/// The history as a trace, with the number of each entry, from 1, as its line. A transition that the lifecycle lacks has the
+/// event `unknown`.
+pub(super) fn events(state: &StateReport) -> Vec<(u64, Event<'static>)> {
+    let mut from: Option<&String> = None;
+    let mut events = Vec::with_capacity(state.history.len());
+    for (line, (to, at)) in (1..).zip(state.history.iter().zip(&state.entered_at)) {
+        let event = run_log::event_name(from.map(String::as_str), to).unwrap_or("unknown");
+        let line_of = json!({
+            "seq": line, "at_ms": at.ms(), "run": state.run, "lifecycle": GovernedRunStatus::graph().name,
+            "instance": state.run, "event": event, "from": from, "to": to,
+        });
+        events.extend(Event::from_json(&line_of.to_string()).ok().map(|event| (line, event.into_owned())));
+        from = Some(to);
+    }
+    events
+}
+
+/// The decisions with their actors, and the calls of tools.
+pub(super) fn facts(state: &StateReport) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for approval in &state.approvals {
+        let request = &approval.request;
+        let asked = format!("{} ({:?} risk): {}", request.tool(), request.risk(), request.action());
+        facts.push(Fact::new(
+            format!("question {}", approval.id),
+            format!("{asked}, at {}", approval.requested_at),
+        ));
+        facts.push(Fact::new(format!("decision {}", approval.id), decided(approval)));
+    }
+    for tool in &state.tools {
+        facts.push(Fact::new(format!("tool {}, attempt {}", tool.tool, tool.number), called(tool)));
+    }
+    if let Some(why) = state.status.as_ref().and_then(|status| status.why.as_ref()) {
+        facts.push(Fact::new("reason of the end", why));
+    }
+    facts.extend(state.faults.iter().map(|fault| Fact::new("fault", fault)));
+    facts
+}
+
+fn decided(approval: &ApprovalNote) -> String {
+    let what = match approval.status {
+        ApprovalStatus::Requested | ApprovalStatus::AwaitingHuman => "not decided yet",
+        ApprovalStatus::Approved => "approved",
+        ApprovalStatus::Executed => "approved, and the action was attempted",
+        ApprovalStatus::Rejected | ApprovalStatus::Aborted => "rejected",
+    };
+    let by = approval.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let at = approval.decided_at.map(|at| format!(", at {at}")).unwrap_or_default();
+    let reason = approval.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{what}{by}{at}{reason}")
+}
+
+fn called(tool: &ToolReport) -> String {
+    let mut said = match &tool.status {
+        Some(status) => format!("{status:?}").to_lowercase(),
+        None => "no result".to_owned(),
+    };
+    if let Some(ended) = tool.ended {
+        said.push_str(&format!(" after {} ms", ended.ms().saturating_sub(tool.began.ms())));
+    }
+    if let Some(approval) = &tool.approval {
+        said.push_str(&format!(", approved as {approval}"));
+    }
+    if let Some(error) = &tool.error {
+        said.push_str(&format!("; {error}"));
+    }
+    for evidence in &tool.evidence {
+        said.push_str(&format!("; {evidence}"));
+    }
+    said
+}
