@@ -162,6 +162,9 @@ fn incomparable_inputs_of_diff_are_bad_input() {
         shown.push_str(&said.shown());
         shown.push('\n');
     }
+    session.write("empty.jsonl", "\n");
+    let said = session.run(&["diff", "good.jsonl", "empty.jsonl"]);
+    assert!(said.code == Some(2) && said.stderr.contains("got no events at all"), "{}", said.shown());
     for (case, content) in bad().into_iter().filter(|(_, content)| content.starts_with(b"{")) {
         session.write("trace.jsonl", content);
         let said = session.run(&["diff", "good.jsonl", "trace.jsonl"]);

@@ -41,7 +41,7 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 /// assert_eq!((&end["cat"], &end["args"]["illegal"]), (&"illegal".into(), &"no edge leads from New to Succeeded".into()));
 /// ```
 pub fn perfetto(reviews: &[Review]) -> String {
-    let mut events = Vec::new();
+    let mut events = Events::default();
     let (mut first_process, mut flows) = (1, 0);
     for review in reviews {
         let process = |run: usize| first_process + run;
@@ -79,7 +79,20 @@ pub fn perfetto(reviews: &[Review]) -> String {
         first_process += review.runs().len();
     }
     // Times in milliseconds are shown with that unit.
-    format!("{}\n", json!({"traceEvents": events, "displayTimeUnit": "ms"}))
+    format!("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[{}]}}\n", events.0)
+}
+
+/// The written events: as values, those of a long trace need much memory.
+#[derive(Default)]
+struct Events(String);
+
+impl Events {
+    fn push(&mut self, event: Value) {
+        if !self.0.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push_str(&event.to_string());
+    }
 }
 
 #[derive(Clone, Copy)]

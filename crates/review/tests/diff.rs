@@ -128,3 +128,12 @@ fn hostile_names_stay_on_their_rows() {
     assert!(!shown.contains(['\0', '\u{1b}', '\u{202e}']));
     assert!(shown.lines().count() < 50, "{shown}");
 }
+
+#[test]
+fn an_instance_without_a_creation_has_no_time_to_compare() {
+    let old = numbered(orders());
+    let new = numbered(orders()[1..].to_vec());
+    let changes = diff(&old, &new);
+    let times = changes.changes().iter().filter(|it| matches!(it.kind, ChangeKind::Time { .. }));
+    assert!(times.flat_map(|it| &it.old).all(|side| side.text.starts_with("order b ")), "{changes}");
+}

@@ -69,3 +69,22 @@ fn a_thousand_events_fit_in_300_kb() {
 fn an_empty_trace_is_a_page() {
     assert!(html(&review(&[])).contains("0 events"));
 }
+
+#[test]
+fn instances_beyond_the_limit_are_counted_and_violations_are_kept() {
+    let created = |seq: u64| event(seq, seq, &format!("id-{seq}"), "create", None, "Cart");
+    let mut events: Vec<_> = (1..=1_500).map(created).collect();
+    events.push(event(1_501, 1_501, "bad", "create", None, "Shipped"));
+    let page = html(&review(&events));
+    assert_eq!(page.matches("<details class=\"lane\"><summary><span class=\"name\">order ").count(), 1_000);
+    assert!(page.contains("1000 instances shown, 501 instances left out."), "{}", page.len());
+    assert!(
+        page.contains("order bad</span>")
+            && page.contains("order id-999</span>")
+            && !page.contains("id-1000<")
+    );
+    // One instance with many states.
+    let turn = |seq: u64| event(seq, seq, "a", "x", Some("Cart"), "Cart");
+    let page = html(&review_of(&(1..=5_000).map(turn).collect::<Vec<_>>(), |builder| builder));
+    assert!(page.contains("3000 more states left out."), "{}", page.len());
+}

@@ -100,7 +100,9 @@ fn side(spec: &str) -> Result<Side, Failure> {
     let name = input::name_of(file);
     let refuse = |error| input::unreadable(file, &error);
     let mut reader = input::open(file).map_err(refuse)?;
-    if is_trace(reader.fill_buf().map_err(refuse)?) {
+    let begin = reader.fill_buf().map_err(refuse)?;
+    // An empty trace is no diagram without a heading.
+    if is_trace(begin) || begin.trim_ascii().is_empty() && file.ends_with(".jsonl") {
         return Ok(Side::Trace(name, reader));
     }
     let source = input::whole(reader, &name, TEXT_LIMIT)?;

@@ -8,7 +8,7 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices};
 use super::Numbered;
 
 /// The number of events of each trace that are aligned at once. Larger parts take time that grows with their square.
-const WINDOW: usize = 4_000;
+const WINDOW: usize = 2_000;
 
 /// A row of two aligned traces, with the indices of its events. A removed event has no new one, and an added one no old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +54,30 @@ pub(super) fn align(old: &[usize], new: &[usize]) -> Vec<Row> {
 }
 
 fn window(old: &[usize], new: &[usize]) -> Vec<(Option<usize>, Option<usize>)> {
-    let changes = capture_diff_slices(Algorithm::Myers, old, new);
-    let changes = changes.iter().flat_map(|change| change.iter_changes(old, new));
-    changes
-        .map(|change| match change.tag() {
-            ChangeTag::Equal => (change.old_index(), change.new_index()),
-            ChangeTag::Delete => (change.old_index(), None),
-            ChangeTag::Insert => (None, change.new_index()),
-        })
-        .collect()
+    // The time of the algorithm grows with the number of differences, and most of them have no partner at all.
+    let [olds, news] = [(old, new), (new, old)].map(|(of, other)| {
+        let known: HashSet<usize> = other.iter().copied().collect();
+        (0..of.len()).filter(|at| known.contains(&of[*at])).collect::<Vec<usize>>()
+    });
+    let keys = |places: &[usize], of: &[usize]| places.iter().map(|at| of[*at]).collect::<Vec<usize>>();
+    let (old_keys, new_keys) = (keys(&olds, old), keys(&news, new));
+    let changes = capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys);
+    let changes = changes.iter().flat_map(|change| change.iter_changes(&old_keys, &new_keys));
+    let equal = changes.filter(|change| change.tag() == ChangeTag::Equal);
+    let pairs = equal.filter_map(|change| Some((olds[change.old_index()?], news[change.new_index()?])));
+    let mut rows = Vec::with_capacity(old.len() + new.len());
+    let (mut of_old, mut of_new) = (0, 0);
+    let mut until = |old_to: usize, new_to: usize, rows: &mut Vec<_>| {
+        rows.extend((of_old..old_to).map(|at| (Some(at), None)));
+        rows.extend((of_new..new_to).map(|at| (None, Some(at))));
+        (of_old, of_new) = (old_to + 1, new_to + 1);
+    };
+    for (old_at, new_at) in pairs {
+        until(old_at, new_at, &mut rows);
+        rows.push((Some(old_at), Some(new_at)));
+    }
+    until(old.len(), new.len(), &mut rows);
+    rows
 }
 
 /// Pairs each removed event with an equal added one, in their order.

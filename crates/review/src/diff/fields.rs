@@ -6,15 +6,16 @@ use super::names::Names;
 use super::{Change, ChangeKind, Numbered, Trace};
 
 /// The time of each event: for a creation since the first event of its run, for others since the last event of the instance.
-pub(super) fn times(events: &[Numbered<'_>]) -> Vec<u64> {
+/// None for an instance without a creation, and for a time that runs backwards.
+pub(super) fn times(events: &[Numbered<'_>]) -> Vec<Option<u64>> {
     let mut runs: HashMap<&str, u64> = HashMap::new();
     let mut entered: HashMap<(&str, &str, &str), u64> = HashMap::new();
     let mut times = Vec::with_capacity(events.len());
     for (_, event) in events {
         let begun = *runs.entry(&event.run).or_insert(event.at_ms);
         let before = entered.insert((&event.run, &event.lifecycle, &event.instance), event.at_ms);
-        let since = before.filter(|_| !event.is_creation()).unwrap_or(begun);
-        times.push(event.at_ms.saturating_sub(since));
+        let since = if event.is_creation() { Some(begun) } else { before };
+        times.push(since.and_then(|since| event.at_ms.checked_sub(since)));
     }
     times
 }
@@ -23,7 +24,7 @@ pub(super) fn times(events: &[Numbered<'_>]) -> Vec<u64> {
 pub(super) fn compare(
     (old, of_old): (&Trace<'_>, usize),
     (new, of_new): (&Trace<'_>, usize),
-    (old_ms, new_ms): (u64, u64),
+    (old_ms, new_ms): (Option<u64>, Option<u64>),
     names: &Names,
     changes: &mut Vec<Change>,
 ) {
@@ -31,7 +32,9 @@ pub(super) fn compare(
         let (old, new) = (old.side(of_old, names), new.side(of_new, names));
         changes.push(Change { kind, old: Some(old), new: Some(new) });
     };
-    if old_ms != new_ms {
+    if let (Some(old_ms), Some(new_ms)) = (old_ms, new_ms)
+        && old_ms != new_ms
+    {
         push(ChangeKind::Time { old_ms, new_ms });
     }
     let (old, new) = (&old.events[of_old].1.extra, &new.events[of_new].1.extra);

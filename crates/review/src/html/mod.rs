@@ -4,6 +4,7 @@ mod axis;
 mod markup;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use axis::{Axis, Break};
 use markup::{Markup, put};
@@ -20,14 +21,17 @@ const LABELS: usize = 6;
 const LABEL: f64 = 9.0;
 /// The maximum number of violations.
 const BREACHES: usize = 50;
+/// The maximum number of instances, and of states of an instance. A browser needs long for more.
+const LANES: usize = 1_000;
+const STAYS: usize = 2_000;
 
 /// Renders a review as one HTML file: its violations, a lane for each instance, and the coverage.
 ///
 /// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
 /// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
 /// reader. The output depends on the review alone. A value is shown with at most 2,000 characters, a name with 80. A trace of
-/// 1,000 legal events without facts has at most 300 KB, whatever the number of its instances. The first 50 violations are shown,
-/// and the others are counted.
+/// 1,000 legal events without facts has at most 300 KB, whatever the number of its instances. The first 50 violations are
+/// shown, 1,000 instances, those with violations first, and the first 2,000 states of each. The others are counted.
 ///
 /// # Example
 /// ```
@@ -149,14 +153,28 @@ fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
     }
     put!(out, "A state that takes no time has a small width.</p>\n");
     let mut by_run: Vec<Vec<&Lane>> = vec![Vec::new(); review.runs().len()];
-    review.lanes().iter().for_each(|lane| by_run[lane.run].push(lane));
-    for (run_name, of_run) in review.runs().iter().zip(by_run) {
+    shown(review).into_iter().for_each(|lane| by_run[lane.run].push(lane));
+    if let Some(more) = review.lanes().len().checked_sub(LANES).filter(|more| *more > 0) {
+        put!(out, "<p>" (count(LANES, "instance")) " shown, " (count(more, "instance")) " left out.</p>\n");
+    }
+    for (run_name, of_run) in review.runs().iter().zip(by_run).filter(|(_, of_run)| !of_run.is_empty()) {
         put!(out, "<h3>" (name(run_name)) "</h3>\n<div class=\"chart\">\n");
         marks(out, review, axis);
         of_run.into_iter().for_each(|it| lane(out, review, axis, it));
         put!(out, "</div>\n");
     }
     put!(out, "</section>\n");
+}
+
+/// The shown instances in their order: those with violations, and the first of the others.
+fn shown(review: &Review) -> Vec<&Lane> {
+    let illegal: HashSet<usize> =
+        review.steps().iter().filter(|step| step.is_illegal).map(|step| step.lane).collect();
+    let mut places: Vec<usize> = (0..review.lanes().len()).collect();
+    places.sort_by_key(|lane| !illegal.contains(lane));
+    places.truncate(LANES);
+    places.sort_unstable();
+    places.into_iter().map(|lane| &review.lanes()[lane]).collect()
 }
 
 /// The labels of the longest breaks.
@@ -185,7 +203,7 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
     let last = lane.stays.last().map(|stay| name(&stay.state)).unwrap_or_default();
     put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (name(&lane.lifecycle)) " " (name(&lane.instance))
         "</span><span class=\"bar\" role=\"img\" aria-label=\"" (count(lane.stays.len(), "state")) ", last " (last) "\">");
-    for stay in &lane.stays {
+    for stay in lane.stays.iter().take(STAYS) {
         let step = &review.steps()[stay.begun];
         let from = axis.place(Some(stay.begun));
         let to = axis.place(stay.ended).max(from);
@@ -222,8 +240,12 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
         put!(out, "<th scope=\"col\">Facts</th>");
     }
     put!(out, "</tr></thead><tbody>\n");
-    lane.stays.iter().for_each(|stay| row(out, review, stay, has_facts));
-    put!(out, "</tbody></table>\n</div></details>\n");
+    lane.stays.iter().take(STAYS).for_each(|stay| row(out, review, stay, has_facts));
+    put!(out, "</tbody></table>\n");
+    if let Some(more) = lane.stays.len().checked_sub(STAYS).filter(|more| *more > 0) {
+        put!(out, "<p>" (count(more, "more state")) " left out.</p>\n");
+    }
+    put!(out, "</div></details>\n");
 }
 
 fn row(out: &mut Markup, review: &Review, stay: &Stay, has_facts: bool) {

@@ -35,4 +35,4 @@ for (const file of fs.readdirSync(outputs)) {
   }
 }
 console.log(`mermaid: ${diagrams} diagrams, ${charts} charts with ${rows} rows`);
-if (diagrams < 100 || charts < 100) throw new Error('expected at least 100 diagrams and 100 charts');
+if (diagrams < 150 || charts < 150) throw new Error('expected at least 150 diagrams and 150 charts');

@@ -76,4 +76,12 @@ for (const kind of ['mermaid', 'gantt']) {
 }
 await browser.close();
 if (faults.length > 0) throw new Error(faults.slice(0, 20).join('\n'));
+for (const kind of ['stream-', 'stored-', 'own-hostile-run', 'own-governed-', 'own-cut']) {
+  if (!pages.some((file) => file.startsWith(kind))) throw new Error(`no page of ${kind}`);
+}
+for (const file of pages.filter((file) => /own-governed-approved|own-cut/.test(file))) {
+  const text = fs.readFileSync(path.join(outputs, file), 'utf8');
+  const expected = file.startsWith('own-cut') ? 'The trace is not whole' : 'approved, and the action was attempted by &lt;script&gt;';
+  if (!text.includes(expected)) throw new Error(`${file}: expected the text ${expected}`);
+}
 console.log(`chromium and axe: ${pages.length} pages, ${views} views, no findings`);

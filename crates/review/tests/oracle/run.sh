@@ -1,6 +1,6 @@
 #!/bin/sh
 # The outputs for reviewers before the programs that read them: Mermaid, a browser without a network, a checker of accessibility, and
-# speedscope. The traces are those of the scenarios, and hostile ones.
+# speedscope. The traces are those of the scenarios, of stream sessions, of stored runs and of governed runs, and hostile ones.
 # Needs node, npm and chromium. 2: one of them is missing.
 #
 #   sh crates/review/tests/oracle/run.sh [FOLDER]
@@ -28,16 +28,78 @@ cp crates/review/tests/oracle/package.json "$scratch"
 (cd "$scratch" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 cp crates/review/tests/oracle/*.mjs "$scratch"
 
-node "$scratch/traces.mjs" scenarios "$outputs"
-for trace in "$outputs"/*.jsonl; do
-  name=${trace%.jsonl}
-  set -- show "$trace"
-  if [ -e "$name.mmd" ]; then set -- show "$trace" --diagram "$name.mmd"; fi
-  for format in html perfetto gantt markdown mermaid; do
-    "$runstate" "$@" --format "$format" >"$name.$format"
+# The outputs of what `show` takes, as NAME.FORMAT.
+shown() {
+  name=$1
+  shift
+  for format in html perfetto gantt markdown mermaid timeline; do
+    "$runstate" show "$@" --format "$format" >"$name.$format"
   done
   mv "$name.html" "$name.page.html"
+}
+
+node "$scratch/traces.mjs" scenarios "$outputs"
+for session in scenarios/streams/*.yaml; do
+  "$runstate" stream "$session" --trace >"$outputs/stream-$(basename "$session" .yaml).jsonl" || true
 done
+for trace in "$outputs"/*.jsonl; do
+  name=${trace%.jsonl}
+  if [ -e "$name.mmd" ]; then shown "$name" "$trace" --diagram "$name.mmd"; else shown "$name" "$trace"; fi
+done
+
+# Stored runs: each eighth scenario, and a hostile one.
+place=8
+for scenario in scenarios/*.yaml "$outputs/own-hostile-run.yaml"; do
+  place=$((place - 1))
+  case $scenario in *own-hostile-run.yaml) place=0 ;; esac
+  [ "$place" = 0 ] || continue
+  place=8
+  name=$outputs/stored-$(basename "$scenario" .yaml)
+  case $scenario in *own-*) name=$outputs/own-hostile-run ;; esac
+  # A run may wait or fail: it is shown all the same.
+  "$runstate" run "$scenario" --state-dir "$scratch/$(basename "$name")" >"$scratch/said" 2>&1 || true
+  run=$("$runstate" runs --state-dir "$scratch/$(basename "$name")" --json | node -e '
+    const said = JSON.parse(require("fs").readFileSync(0)); console.log((said.runs ?? said)[0]?.run ?? "")')
+  if [ -z "$run" ]; then continue; fi
+  "$runstate" show "$run" --state-dir "$scratch/$(basename "$name")" --format jsonl >"$name.jsonl"
+  shown "$name" "$run" --state-dir "$scratch/$(basename "$name")"
+done
+
+# Governed runs: by their states and by their logs, before and after the decision.
+mkdir "$scratch/site"
+cat >"$scratch/plan.yaml" <<'PLAN'
+project: SITE
+folder: site
+gates: {auto: [build]}
+tools:
+  - {name: build, run: ['true']}
+  - {name: deploy, run: ['true']}
+verify:
+  - run: ['true']
+audit:
+  - {reviewer: quality, run: ['true']}
+PLAN
+governed() { "$runstate" governed "$@" --state-dir "$scratch/governed"; }
+governed run "$scratch/plan.yaml" >"$scratch/said" || true
+run=$(cd "$scratch/governed" && echo RUN-*)
+for step in asked approved; do
+  if [ "$step" = approved ]; then
+    governed approve "$run-A1" --by '<script>alert(1)</script> ada' >"$scratch/said"
+    governed recover "$run" >"$scratch/said"
+  fi
+  for file in STATE.json LOG.jsonl; do
+    name=$outputs/own-governed-$step-${file%.*}
+    "$runstate" show "$scratch/governed/$run/RUN_$file" --format jsonl >"$name.jsonl"
+    shown "$name" "$scratch/governed/$run/RUN_$file"
+  done
+done
+# A trace whose writer was interrupted.
+head -c -40 "$outputs/own-orders.jsonl" >"$outputs/own-cut.jsonl"
+for format in html markdown timeline; do
+  "$runstate" show "$outputs/own-cut.jsonl" --diagram "$outputs/own-orders.mmd" --format "$format" \
+    >"$outputs/own-cut.$format" 2>"$scratch/said" || [ $? = 2 ]
+done
+mv "$outputs/own-cut.html" "$outputs/own-cut.page.html"
 node "$scratch/mermaid.mjs" "$outputs"
 node "$scratch/pages.mjs" "$outputs"
 node "$scratch/spans.mjs" "$outputs"

@@ -1,4 +1,4 @@
-// Writes traces as JSON lines: those of the expected results of scenarios, and two with own diagrams.
+// Writes traces as JSON lines: those of the expected results of scenarios, and two with own diagrams. And a hostile scenario.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -58,3 +58,17 @@ write('own-hostile', hostile.flatMap((text, place) => [
   order(2 * place + 2, place + 1, text, text, text, text, { arguments: { text }, run: text }),
 ]));
 fs.writeFileSync(path.join(outputs, 'own-hostile.mmd'), shop);
+
+// A run whose answers have these texts.
+const arguments_ = Object.fromEntries(hostile.map((text, place) => [`a${place}`, text]));
+fs.writeFileSync(path.join(outputs, 'own-hostile-run.yaml'), JSON.stringify({
+  name: 'hostile',
+  message: hostile.slice(0, -1).join(' '),
+  approve: ['pay'],
+  tools: { pay: { does: [{ gives: { success: hostile.slice(0, -1).join(' ') } }] } },
+  model: [
+    { calls: [{ id: 'p', tool: 'pay', arguments: arguments_ }] },
+    { text: hostile.slice(0, -1).join(' ') },
+  ],
+  decisions: [{ call: 'p', action: 'approve', reason: hostile[1] }],
+}));
