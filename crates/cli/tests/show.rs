@@ -336,9 +336,7 @@ fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
     for file in [&state, &log] {
         let page = session.run(&["show", file, "--format", "html"]);
         assert_eq!((page.code, page.stderr.as_str()), (Some(0), ""), "{}", page.shown());
-        let decision = format!(
-            "<dt>decision {run}-A1</dt><dd>approved, and the action was attempted by ada &lt;b&gt;, at "
-        );
+        let decision = format!("<dt>decision {run}-A1</dt><dd>approved by ada &lt;b&gt;, at ");
         assert!(page.stdout.contains(&decision), "{}", page.shown());
         let question = format!("<dt>question {run}-A1</dt><dd>deploy (High risk): run true");
         assert!(page.stdout.contains(&question), "{}", page.shown());
@@ -346,6 +344,15 @@ fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
         assert!(page.stdout.contains("conforms: 8 events, 1 instance"), "{}", page.shown());
         let hidden = session.run(&["show", file, "--format", "html", "--redact", "ada"]);
         assert!(hidden.stdout.contains("by [redacted] &lt;b&gt;"), "{}", hidden.shown());
+        // A stable page has no id and no time of the run.
+        let stable = session.run(&["show", file, "--format", "html", "--stable"]);
+        let action = format!("{run}/work");
+        assert!(!stable.stdout.replace(&action, "").contains(&run[..8]), "{}", stable.shown());
+        assert!(
+            stable.stdout.contains("<dd>approved by ada &lt;b&gt;; the action was attempted</dd>"),
+            "{}",
+            stable.shown()
+        );
         let text = session.run(&["show", file]);
         assert_eq!(text.stdout.lines().count(), 8, "{}", text.shown());
     }

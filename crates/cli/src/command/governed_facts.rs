@@ -54,20 +54,20 @@ pub(super) fn events(state: &StateReport) -> Vec<(u64, Event<'static>)> {
     events
 }
 
-/// The decisions with their actors, and the calls of tools.
-pub(super) fn facts(state: &StateReport) -> Vec<Fact> {
+/// The decisions with their actors, and the calls of tools. Stable facts have numbers in place of ids, and no times.
+pub(super) fn facts(state: &StateReport, is_stable: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
-    for approval in &state.approvals {
+    for (number, approval) in (1..).zip(&state.approvals) {
         let request = &approval.request;
+        let id = if is_stable { format!("{number}") } else { approval.id.to_string() };
         let asked = format!("{} ({:?} risk): {}", request.tool(), request.risk(), request.action());
-        facts.push(Fact::new(
-            format!("question {}", approval.id),
-            format!("{asked}, at {}", approval.requested_at),
-        ));
-        facts.push(Fact::new(format!("decision {}", approval.id), decided(approval)));
+        let at = if is_stable { String::new() } else { format!(", at {}", approval.requested_at) };
+        facts.push(Fact::new(format!("question {id}"), asked + &at));
+        facts.push(Fact::new(format!("decision {id}"), decided(approval, is_stable)));
     }
     for tool in &state.tools {
-        facts.push(Fact::new(format!("tool {}, attempt {}", tool.tool, tool.number), called(tool)));
+        facts
+            .push(Fact::new(format!("tool {}, attempt {}", tool.tool, tool.number), called(tool, is_stable)));
     }
     if let Some(why) = state.status.as_ref().and_then(|status| status.why.as_ref()) {
         facts.push(Fact::new("reason of the end", why));
@@ -76,28 +76,28 @@ pub(super) fn facts(state: &StateReport) -> Vec<Fact> {
     facts
 }
 
-fn decided(approval: &ApprovalNote) -> String {
-    let what = match approval.status {
-        ApprovalStatus::Requested | ApprovalStatus::AwaitingHuman => "not decided yet",
-        ApprovalStatus::Approved => "approved",
-        ApprovalStatus::Executed => "approved, and the action was attempted",
-        ApprovalStatus::Rejected | ApprovalStatus::Aborted => "rejected",
+fn decided(approval: &ApprovalNote, is_stable: bool) -> String {
+    let (what, attempted) = match approval.status {
+        ApprovalStatus::Requested | ApprovalStatus::AwaitingHuman => ("not decided yet", ""),
+        ApprovalStatus::Approved => ("approved", ""),
+        ApprovalStatus::Executed => ("approved", "; the action was attempted"),
+        ApprovalStatus::Rejected | ApprovalStatus::Aborted => ("rejected", ""),
     };
     let by = approval.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-    let at = approval.decided_at.map(|at| format!(", at {at}")).unwrap_or_default();
+    let at = approval.decided_at.filter(|_| !is_stable).map(|at| format!(", at {at}")).unwrap_or_default();
     let reason = approval.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{what}{by}{at}{reason}")
+    format!("{what}{by}{at}{reason}{attempted}")
 }
 
-fn called(tool: &ToolReport) -> String {
+fn called(tool: &ToolReport, is_stable: bool) -> String {
     let mut said = match &tool.status {
         Some(status) => format!("{status:?}").to_lowercase(),
         None => "no result".to_owned(),
     };
-    if let Some(ended) = tool.ended {
+    if let Some(ended) = tool.ended.filter(|_| !is_stable) {
         said.push_str(&format!(" after {} ms", ended.ms().saturating_sub(tool.began.ms())));
     }
-    if let Some(approval) = &tool.approval {
+    if let Some(approval) = tool.approval.as_ref().filter(|_| !is_stable) {
         said.push_str(&format!(", approved as {approval}"));
     }
     if let Some(error) = &tool.error {

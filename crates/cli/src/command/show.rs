@@ -214,6 +214,7 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
     let title = match source {
         // The id of a run is one of the ids that are replaced.
         Source::Run(..) if args.stable => "a stored run".to_owned(),
+        Source::State(..) | Source::Log(_) if args.stable => "governed runs".to_owned(),
         source => source.name(),
     };
     let mut builder = ReviewBuilder::new(title, &laws.book);
@@ -232,9 +233,9 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
             let facts = summary.facts().into_iter();
             facts.for_each(|(lifecycle, of, fact)| builder.fact(run, lifecycle, of, fact));
         }
-        Source::State(_, state) => add_facts(&mut builder, state),
+        Source::State(_, state) => add_facts(&mut builder, state, args.stable),
         Source::Log(path) => {
-            governed_facts::beside(path).iter().for_each(|state| add_facts(&mut builder, state))
+            governed_facts::beside(path).iter().for_each(|state| add_facts(&mut builder, state, args.stable))
         }
         Source::File(_) => {}
     }
@@ -242,9 +243,10 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
 }
 
 /// Adds the decisions and the calls of tools of a governed run.
-fn add_facts(builder: &mut ReviewBuilder<'_>, state: &StateReport) {
+fn add_facts(builder: &mut ReviewBuilder<'_>, state: &StateReport, is_stable: bool) {
     let run = state.run.as_str();
-    governed_facts::facts(state).into_iter().for_each(|fact| builder.fact(run, "governed_run", run, fact));
+    let facts = governed_facts::facts(state, is_stable).into_iter();
+    facts.for_each(|fact| builder.fact(run, "governed_run", run, fact));
 }
 
 /// The diagram of each lifecycle that occurs: a single one unchanged, several as a Markdown document.
