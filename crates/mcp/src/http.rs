@@ -206,10 +206,11 @@ impl StreamableHttpClient for HttpClient {
                 return Ok(StreamableHttpPostResponse::Json(refusal, None));
             }
             let is_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-            if is_json && !is_auth {
-                if let Ok(error @ JsonRpcMessage::Error(_)) = serde_json::from_slice(&body) {
-                    return Ok(StreamableHttpPostResponse::Json(error, new_session));
-                }
+            if is_json
+                && !is_auth
+                && let Ok(error @ JsonRpcMessage::Error(_)) = serde_json::from_slice(&body)
+            {
+                return Ok(StreamableHttpPostResponse::Json(error, new_session));
             }
             return Err(refused(status, &body));
         }

@@ -109,12 +109,15 @@ impl Input {
         let texts: Vec<String> = self.questions.values().map(Question::text).collect();
         let message = format!("the MCP server {server} asks: {}", texts.join("; "));
         let schema = match self.questions.values().next() {
-            Some(question) if self.questions.len() == 1 => question.answer_schema(),
+            // An approval without a result says that the person has opened the page.
+            Some(question) if self.questions.len() == 1 => question.schema.clone(),
             _ => {
                 let properties: Map<String, Value> =
                     self.questions.iter().map(|(key, of)| (key.clone(), of.answer_schema())).collect();
                 let keys: Vec<&String> = self.questions.keys().collect();
-                json!({ "type": "object", "properties": properties, "required": keys, "additionalProperties": false })
+                Some(
+                    json!({ "type": "object", "properties": properties, "required": keys, "additionalProperties": false }),
+                )
             }
         };
         let questions: Map<String, Value> = self
@@ -124,7 +127,12 @@ impl Input {
                 (key.clone(), json!({ "message": of.message, "schema": of.schema, "url": of.url }))
             })
             .collect();
-        Suspension::ask(ACTION, message).with_response_schema(schema).with_parameters(json!({
+        let asked = Suspension::ask(ACTION, message);
+        let asked = match schema {
+            Some(schema) => asked.with_response_schema(schema),
+            None => asked,
+        };
+        asked.with_parameters(json!({
             "bound_to": bound_to,
             "questions": questions,
             "state": self.state,
@@ -216,7 +224,7 @@ mod tests {
         let input = Input::required(requests(page), None).unwrap();
         let asked = input.suspension("bank", &Value::Null);
         assert_eq!(asked.message, "the MCP server bank asks: pay (open https://pay.example/7)");
-        assert_eq!(asked.response_schema.clone().unwrap(), json!({ "type": "null" }));
+        assert_eq!(asked.response_schema, None);
         assert_eq!(Input::of(&asked).unwrap().answers(&Value::Null)["a"], json!({ "action": "accept" }));
     }
 

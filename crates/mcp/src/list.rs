@@ -25,8 +25,7 @@ pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String>
     let (mut tools, mut cursor) = (Vec::new(), None);
     for _ in 0..MAX_PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let mut request = ListToolsRequest::default();
-        request.params = Some(params);
+        let request = ListToolsRequest::with_param(params);
         let sent = peer.send_request(ClientRequest::ListToolsRequest(request)).await;
         let page = match sent.map_err(|error| told(&error))? {
             ServerResult::ListToolsResult(page) => page,

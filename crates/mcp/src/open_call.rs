@@ -36,8 +36,7 @@ impl OpenCall {
         connection: Arc<Connection>,
         params: CallToolRequestParams,
     ) -> Result<Self, String> {
-        let mut request = CallToolRequest::default();
-        request.params = params;
+        let request = CallToolRequest::new(params);
         let options = PeerRequestOptions::no_options();
         let request = ClientRequest::CallToolRequest(request);
         let sent = connection.peer.send_cancellable_request(request, options).await;

@@ -115,7 +115,7 @@ impl World {
         let [asked] = pending.as_slice() else { panic!("{} questions", pending.len()) };
         self.decisions += 1;
         let id = format!("d{}", self.decisions);
-        let decision = Incoming::new(id, &*asked.call, action).on(&asked.suspension.id).with_result(result);
+        let decision = Incoming::new(id, asked.call, action).on(&asked.suspension.id).with_result(result);
         let (_handle, mut decisions) = inbox();
         decisions.put(decision);
         let agent = self.agent().await;

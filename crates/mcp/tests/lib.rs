@@ -4,5 +4,6 @@
 mod agent;
 mod approvals;
 mod calls;
+mod http;
 mod input;
 mod server;

@@ -194,13 +194,12 @@ impl Mcp {
                 send(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
                 give(send, text("changed"));
             }
-            name @ ("ask" | "ask_once") => match self.ask(params, id, send, next) {
-                Some(answer) => {
+            name @ ("ask" | "ask_once") => {
+                if let Some(answer) = self.ask(params, id, send, next) {
                     self.note("asked", name);
                     give(send, text(&format!("{given}: {answer}")));
                 }
-                None => {}
-            },
+            }
             _ => send(
                 json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "re\u{1b}fused\nhere" } }),
             ),
