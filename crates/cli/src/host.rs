@@ -64,7 +64,7 @@ impl RunExecutor {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn job(&self, run: &Loaded) -> Result<JobSpec, Failure> {
+    async fn job(&self, run: &Loaded) -> Result<JobSpec, Failure> {
         let spec = Spec::of(run)?;
         let checked = self.marks.check(&run.info.id, spec.token(), run.info.version);
         checked.map_err(|why| {
@@ -78,7 +78,7 @@ impl RunExecutor {
         let (agent, message, events) = match &spec {
             Spec::Agent { name, agent, message, .. } => {
                 let (events, streams) = self.told.clone().unwrap_or_else(|| (told(), false));
-                (self.agents.find(name, agent)?.agent(streams)?, message.clone(), events)
+                (self.agents.find(name, agent)?.agent(streams).await?, message.clone(), events)
             }
             Spec::Scenario { .. } => {
                 let scenario = spec.scenario()?;
@@ -97,7 +97,7 @@ impl RunExecutor {
 #[async_trait]
 impl Executor for RunExecutor {
     async fn prepare(&self, run: &Loaded) -> Result<JobSpec, ExecutorError> {
-        self.job(run).map_err(|failure| ExecutorError::new(failure.message()))
+        self.job(run).await.map_err(|failure| ExecutorError::new(failure.message()))
     }
 
     fn ended(&self, run: &str, ended: &Ended) {

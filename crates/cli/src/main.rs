@@ -58,6 +58,7 @@ fn main() -> ExitCode {
     };
     let mut out = output::Output::stdout();
     let done = command::run(cli, &mut out).and_then(|exit| out.finish().map(|()| exit));
+    agents::end_commands();
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {

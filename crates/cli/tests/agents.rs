@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use super::program::Program;
 
+#[cfg(feature = "mcp")]
+mod mcp;
 mod models;
 
 /// A server of chat completions. Each request gets the next answer.
@@ -147,7 +149,11 @@ fn output(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn said(folder: &Path, args: &[&str], input: &str) -> (Option<i32>, String, String) {
-    let mut command = runstate(folder, args);
+    finished(runstate(folder, args), input)
+}
+
+/// The end of a command with that input: its exit code, standard output and standard error.
+fn finished(mut command: Program, input: &str) -> (Option<i32>, String, String) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // The command may end before it reads its input.
@@ -155,6 +161,14 @@ fn said(folder: &Path, args: &[&str], input: &str) -> (Option<i32>, String, Stri
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The suspension of the only question, from the list of approvals as JSON.
+#[cfg(feature = "mcp")]
+fn suspension(approvals: &str) -> String {
+    let Value::Object(list) = serde_json::from_str(approvals).unwrap() else { panic!("{approvals}") };
+    let first = list.values().find_map(Value::as_array).and_then(|all| all.first()).unwrap();
+    first["suspension"]["id"].as_str().or(first["suspension"].as_str()).unwrap().to_owned()
 }
 
 const FILES: &str = "tools: {files: {folder: notes}}\n";
@@ -500,7 +514,11 @@ fn next_run_of_a_thread_has_the_new_text_of_the_file() {
 /// Starts a command and sends it SIGINT once it has written a text. Returns its exit code.
 #[cfg(unix)]
 fn interrupted(folder: &Path, args: &[&str], input: &str, (on_stdout, text): (bool, &str)) -> Option<i32> {
-    let mut command = runstate(folder, args);
+    finished(runstate(folder, args), input)
+}
+
+/// The end of a command with that input: its exit code, standard output and standard error.
+fn finished(mut command: Program, input: &str) -> (Option<i32>, String, String) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -558,6 +576,17 @@ fn signal_between_two_messages_ends_the_chat() {
 }
 
 #[cfg(unix)]
+#[cfg(not(feature = "mcp"))]
+#[test]
+fn server_needs_the_feature_of_the_program() {
+    let folder = notes();
+    let text = "name: a\nmodel: {base_url: \"http://127.0.0.1:9/v1\", name: m}\ntools: {mcp: [{name: t, command: [x]}]}\n";
+    std::fs::write(folder.path().join("a.yaml"), text).unwrap();
+    let (code, _, err) = output(folder.path(), &["run", "a.yaml", "go"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("built without MCP") && err.contains("--features mcp"), "{err}");
+}
+
 #[test]
 fn pipe_is_no_key_file() {
     let folder = notes();

@@ -29,6 +29,10 @@ mod list;
 mod lossy;
 #[cfg(unix)]
 mod lost;
+#[cfg(feature = "mcp")]
+#[allow(dead_code, reason = "the server of the tests of its crate, of which these use a part")]
+#[path = "../../mcp/tests/server.rs"]
+mod mcp_server;
 mod nothing;
 mod numbers;
 mod place;

@@ -1,5 +1,6 @@
 //! Agent files, in a program without them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use runstate_agent::{Agent, ToolSpec};
@@ -35,13 +36,17 @@ impl AgentFiles {
 impl FromFile {
     /// # Errors
     /// None: there is no file.
-    pub(crate) fn to_scenario(&self, _: &str) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
+    pub(crate) fn to_scenario(
+        &self,
+        _: &str,
+        _: &BTreeMap<String, bool>,
+    ) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
         match *self {}
     }
 
     /// # Errors
     /// None: there is no file.
-    pub(crate) fn agent(&self, _: bool) -> Result<Agent, Failure> {
+    pub(crate) async fn agent(&self, _: bool) -> Result<Agent, Failure> {
         match *self {}
     }
 }

@@ -59,8 +59,8 @@ impl Driver<'_> {
     /// Another process has the run, the store refuses, or the agent cannot be made.
     pub(crate) fn drive(&self, run: &str, lines: &mut Option<Lines>) -> Result<Ending, Failure> {
         // Mistakes of the file show before the run is claimed.
-        self.file.agent(self.streams)?;
         let Driver { opened, .. } = *self;
+        opened.handle().block_on(self.file.agent(self.streams))?;
         let progress = Arc::new(Progress::on_stderr());
         let live = Live::new(Arc::clone(&progress), self.streams);
         let (state_dir, marks) = (opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));

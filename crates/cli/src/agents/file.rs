@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::mcp_file::{self, McpFile};
 use super::model;
 use crate::failure::Failure;
 use crate::input::{self, Text};
@@ -41,7 +42,8 @@ pub(crate) struct AgentFile {
     /// The tools.
     #[serde(default)]
     pub(super) tools: ToolsFile,
-    /// The tools that need an approval. Default: `write_file`, `delete_file` and all commands.
+    /// The tools that need an approval. Default: `write_file`, `delete_file`, all commands, and the tools of MCP servers that are
+    /// not both trusted and read-only. The tools of a server without `trust` always need one.
     #[serde(default)]
     pub(super) approve: Option<Vec<String>>,
     /// The limits of a run.
@@ -91,6 +93,8 @@ pub(super) struct ToolsFile {
     pub(super) commands: Vec<CommandFile>,
     /// `http_request`: HTTP requests to listed hosts.
     pub(super) http: Option<HttpFile>,
+    /// Servers of the Model Context Protocol. Their tools have the names `SERVER__TOOL`.
+    pub(super) mcp: Vec<McpFile>,
     /// `ask_person`: a question to a person. The answer is the result.
     pub(super) ask_person: bool,
 }
@@ -288,7 +292,9 @@ fn of_text(source: Text, path: &Path) -> Result<FromFile, Failure> {
     let file: AgentFile = scenario::from_yaml(&source, START)?;
     let base = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let read = FromFile { file, text: source.text, path: source.name, base };
-    check(&read.file).map_err(|why| Failure::new(format!("{}: {why}", read.path)).with_help(START))?;
+    check(&read.file)
+        .and_then(|()| mcp_file::check(&read.file.tools.mcp))
+        .map_err(|why| Failure::new(format!("{}: {why}", read.path)).with_help(START))?;
     // Keys, folders and addresses are read when the run is driven; a mistake in the others shows at once.
     Ok(read)
 }
@@ -324,6 +330,13 @@ fn address(model: &ModelFile) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a text can be the name of an environment variable.
+pub(super) fn is_variable(text: &String) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
 fn check(file: &AgentFile) -> Result<(), String> {
     let name = &file.name;
     if !is_name(name) {
@@ -350,11 +363,7 @@ fn check(file: &AgentFile) -> Result<(), String> {
                 "the model {name:?}: parameters.{field} would be stored with each run; write key_env or key_file"
             ));
         }
-        let is_variable = |text: &String| {
-            text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && !text.starts_with(|c: char| c.is_ascii_digit())
-        };
-        if model.key_env.as_ref().is_some_and(|variable| variable.is_empty() || !is_variable(variable)) {
+        if model.key_env.as_ref().is_some_and(|variable| !is_variable(variable)) {
             return Err(format!(
                 "the model {name:?}: key_env is no name of an environment variable, such as OPENAI_API_KEY; a key in the file would be stored with each run"
             ));

@@ -7,9 +7,16 @@ mod file;
 mod folder;
 mod http;
 mod live;
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(not(feature = "mcp"))]
+#[path = "no_mcp.rs"]
+mod mcp;
+mod mcp_file;
 mod model;
 mod question;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,11 +49,40 @@ const STEPS: u32 = 50;
 const MAX_BYTES: u64 = 1 << 20;
 
 impl FromFile {
+    /// Checks the agent before a run is created. No MCP server is started or connected to.
+    ///
+    /// # Errors
+    /// As [`agent`](Self::agent), without the mistakes of servers.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        mcp::check(self)?;
+        self.built(false, Vec::new()).map(drop)
+    }
+
     /// The agent. With `live` the text of its model arrives as the server sends it.
     ///
     /// # Errors
-    /// A key, a folder or an address is missing or cannot be used, or a name is unknown.
-    pub(crate) fn agent(&self, live: bool) -> Result<Agent, Failure> {
+    /// A key, a folder, an address or an MCP server is missing or cannot be used, or a name is unknown.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, MCP servers may stay connected for the next agent.
+    pub(crate) async fn agent(&self, live: bool) -> Result<Agent, Failure> {
+        // Mistakes of the file are told without a wait for servers.
+        self.check()?;
+        let of_servers = mcp::tools(self).await?;
+        let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
+        let names: Vec<&str> = of_servers.iter().map(|tool| tool.spec().name()).collect();
+        let is_of_server = |name: &str| self.file.tools.mcp.iter().any(|of| name.starts_with(&of.prefix()));
+        for name in self.file.approve.iter().flatten().filter(|name| is_of_server(name)) {
+            if !names.contains(&name.as_str()) && !self.local_specs()?.iter().any(|of| of.name() == name) {
+                let near = did_you_mean(name, names.iter().copied());
+                return Err(wrong(format!("approve: the agent has no tool {name:?}{near}")));
+            }
+        }
+        self.built(live, of_servers.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect())
+    }
+
+    /// The agent, with these tools of MCP servers.
+    fn built(&self, live: bool, of_servers: Vec<Arc<dyn Tool>>) -> Result<Agent, Failure> {
         let file = &self.file;
         let tools = self.tools()?;
         let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
@@ -69,7 +105,8 @@ impl FromFile {
             .schemas(JsonSchemas::new())
             .clock(runstate_runtime::clock::unix_clock())
             .plugin(approvals)
-            .tools(tools);
+            .tools(tools)
+            .tools(of_servers);
         if let Some(budget) = budget::Budget::of(file) {
             agent = agent.plugin(budget);
         }
@@ -83,22 +120,27 @@ impl FromFile {
     }
 
     /// The scenario that a run of the agent is exported into, without its answers, and the specifications of the tools. No
-    /// key, folder or address is needed.
+    /// key, folder, address or server is needed: `called` are the tools that the run called, and whether a call of
+    /// them asked for an approval.
     ///
     /// # Errors
     /// A command or a name of the file cannot be used.
-    pub(crate) fn to_scenario(&self, message: &str) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
+    pub(crate) fn to_scenario(
+        &self,
+        message: &str,
+        called: &BTreeMap<String, bool>,
+    ) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
         let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
-        let others = self.other_tools()?;
-        let mut specs: Vec<ToolSpec> = match &self.file.tools.files {
-            Some(files) => tools::specs().into_iter().filter(|spec| files.offers(spec.name())).collect(),
-            None => Vec::new(),
-        };
-        if let Some(http) = &self.file.tools.http {
-            specs.push(http::spec(http).map_err(wrong)?);
-        }
-        specs.extend(others.iter().map(|tool| tool.spec().clone()));
-        let asked = self.approved(&specs).map_err(wrong)?;
+        let mut specs = self.local_specs()?;
+        let is_of_server = |name: &str| self.file.tools.mcp.iter().any(|of| name.starts_with(&of.prefix()));
+        let of_servers = called
+            .iter()
+            .filter(|(name, _)| is_of_server(name) && !specs.iter().any(|spec| spec.name() == name.as_str()));
+        let of_servers: Vec<_> = of_servers.collect();
+        specs.extend(of_servers.iter().map(|(name, _)| ToolSpec::new(*name, "")));
+        let asks = of_servers.iter().filter(|(_, asks)| **asks).map(|(name, _)| (*name).clone());
+        let mut asked = self.approved(&specs).map_err(wrong)?;
+        asked.extend(asks);
         let mut stop = Vec::new();
         stop.extend(self.file.limits.tokens.map(|max_total| StopConditionSpec::TokenBudget { max_total }));
         let scenario = json!({
@@ -180,7 +222,20 @@ impl FromFile {
         Ok(all)
     }
 
-    /// The tools that need an approval.
+    /// The specifications of the tools that are no MCP server's.
+    fn local_specs(&self) -> Result<Vec<ToolSpec>, Failure> {
+        let mut specs: Vec<ToolSpec> = match &self.file.tools.files {
+            Some(files) => tools::specs().into_iter().filter(|spec| files.offers(spec.name())).collect(),
+            None => Vec::new(),
+        };
+        if let Some(http) = &self.file.tools.http {
+            specs.push(http::spec(http).map_err(|why| Failure::new(format!("{}: {why}", self.path)))?);
+        }
+        specs.extend(self.other_tools()?.iter().map(|tool| tool.spec().clone()));
+        Ok(specs)
+    }
+
+    /// The tools that need an approval, without those of MCP servers, which have their own.
     fn approved(&self, tools: &[ToolSpec]) -> Result<Vec<String>, String> {
         let names = || tools.iter().map(ToolSpec::name);
         let changes = |name: &&str| {
@@ -192,13 +247,15 @@ impl FromFile {
         let Some(given) = &self.file.approve else {
             return Ok(names().filter(changes).map(str::to_owned).collect());
         };
-        for name in given {
-            if !names().any(|known| known == name) {
-                let near = did_you_mean(name, names());
-                return Err(format!("approve: the agent has no tool {name:?}{near}"));
-            }
+        let (known, other): (Vec<&String>, _) =
+            given.iter().partition(|name| names().any(|known| known == **name));
+        let servers = &self.file.tools.mcp;
+        if let Some(name) = other.iter().find(|name| !servers.iter().any(|of| name.starts_with(&of.prefix())))
+        {
+            let near = did_you_mean(name, names());
+            return Err(format!("approve: the agent has no tool {name:?}{near}"));
         }
-        Ok(given.clone())
+        Ok(known.into_iter().cloned().collect())
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         streams: true,
         interrupts: Interrupts::of(&opened)?,
     };
-    driver.file.agent(true)?;
+    driver.file.check()?;
     driver.file.keep_out(&args.place)?;
     let mut exit = Exit::Good;
     if let Some(thread) = &thread {

@@ -1,5 +1,6 @@
 //! `runstate export RUN --scenario`
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -122,9 +123,11 @@ impl Args {
 
     fn export(&self, opened: &Opened) -> Result<Result<Exported, ExportError>, Failure> {
         let loaded = opened.ask(opened.store.load(&self.run))?;
+        let events = self.events(opened)?;
         let (base, of_agent) = match Spec::of(&loaded)? {
             Spec::Agent { agent, message, .. } => {
-                let (base, specs) = agents::of_run(&self.run, &agent)?.to_scenario(&message)?;
+                let (base, specs) =
+                    agents::of_run(&self.run, &agent)?.to_scenario(&message, &called(&events))?;
                 (base, Some(specs))
             }
             spec @ Spec::Scenario { .. } => (spec.scenario()?, None),
@@ -138,7 +141,6 @@ impl Args {
             let event = event.map_err(|error| Failure::new(format!("its trace cannot be read: {error}")))?;
             trace.push(event.into_owned());
         }
-        let events = self.events(opened)?;
         let again = opened.ask(opened.store.load(&self.run))?.info.version;
         if again != loaded.info.version {
             return Err(Failure::new(format!(
@@ -185,6 +187,23 @@ impl Args {
             }
         }
     }
+}
+
+/// The tools that a run called, and whether a call of them asked for an approval.
+fn called(events: &[AgentEvent]) -> BTreeMap<String, bool> {
+    let mut tools = BTreeMap::new();
+    for event in events {
+        match &event.kind {
+            EventKind::ToolCallReady { tool, .. } => {
+                tools.entry(tool.clone()).or_default();
+            }
+            EventKind::ToolCallSuspended { interrupt } if interrupt.suspension.action == "approve" => {
+                tools.insert(interrupt.tool.clone(), true);
+            }
+            _ => {}
+        }
+    }
+    tools
 }
 
 /// A scenario name from the id of a run.

@@ -148,7 +148,7 @@ fn of_agent(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Err(Failure::new(why).with_help("give --ask, or decide with `runstate approve`"));
     }
     // Mistakes of the file show before a run is created.
-    file.agent(false)?;
+    file.check()?;
     let place = &args.how.place;
     file.keep_out(place)?;
     let opened = place.open(crate::store::Missing::Make)?;

@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::store::quoted;
 
 /// The variables of this process that a command gets. Keys of models are not among them.
-const PASSED: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "USER"];
+pub(super) const PASSED: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "USER"];
 
 /// The default time limit.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -243,9 +243,11 @@ fn live() -> MutexGuard<'static, BTreeSet<u32>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the processes of all commands, before this process ends.
+/// Ends the processes of all commands and MCP servers, before this process ends.
 pub(crate) fn end_commands() {
     live().iter().for_each(|id| kill(*id));
+    #[cfg(feature = "mcp")]
+    runstate_mcp::end_servers();
 }
 
 #[cfg(unix)]
