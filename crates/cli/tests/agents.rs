@@ -514,11 +514,7 @@ fn next_run_of_a_thread_has_the_new_text_of_the_file() {
 /// Starts a command and sends it SIGINT once it has written a text. Returns its exit code.
 #[cfg(unix)]
 fn interrupted(folder: &Path, args: &[&str], input: &str, (on_stdout, text): (bool, &str)) -> Option<i32> {
-    finished(runstate(folder, args), input)
-}
-
-/// The end of a command with that input: its exit code, standard output and standard error.
-fn finished(mut command: Program, input: &str) -> (Option<i32>, String, String) {
+    let mut command = runstate(folder, args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -575,7 +571,6 @@ fn signal_between_two_messages_ends_the_chat() {
     assert_eq!(code, Some(130));
 }
 
-#[cfg(unix)]
 #[cfg(not(feature = "mcp"))]
 #[test]
 fn server_needs_the_feature_of_the_program() {
@@ -587,6 +582,7 @@ fn server_needs_the_feature_of_the_program() {
     assert!(err.contains("built without MCP") && err.contains("--features mcp"), "{err}");
 }
 
+#[cfg(unix)]
 #[test]
 fn pipe_is_no_key_file() {
     let folder = notes();
