@@ -30,7 +30,11 @@ mod lossy;
 #[cfg(unix)]
 mod lost;
 #[cfg(feature = "mcp")]
-#[allow(dead_code, unreachable_pub, reason = "the server of the tests of its crate, of which these use a part")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the server of the tests of its crate, of which these use a part"
+)]
 #[path = "../../mcp/tests/server.rs"]
 mod mcp_server;
 mod nothing;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use runstate::decision::Suspension;
 use runstate_agent::{Agent, ToolSpec};
 use runstate_scenario::Scenario;
 
@@ -39,7 +40,7 @@ impl FromFile {
     pub(crate) fn to_scenario(
         &self,
         _: &str,
-        _: &BTreeMap<String, bool>,
+        _: &BTreeMap<String, Option<Suspension>>,
     ) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
         match *self {}
     }

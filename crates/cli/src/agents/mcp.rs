@@ -46,11 +46,14 @@ fn options(from: &FromFile, file: &McpFile) -> Result<ServerOptions, Failure> {
             let mut options = ServerOptions::command(&file.name, command).folder(folder);
             let models = [&from.file.model].into_iter().chain(&from.file.fallbacks);
             let keys: Vec<&str> = models.filter_map(|model| model.key_env.as_deref()).collect();
-            let passed = PASSED.into_iter().filter(|name| !keys.contains(name));
-            for name in passed.chain(file.env.iter().map(String::as_str)) {
+            for name in PASSED.into_iter().filter(|name| !keys.contains(name)) {
                 if let Some(value) = std::env::var_os(name) {
                     options = options.env(name, value);
                 }
+            }
+            for name in &file.env {
+                let missing = || named(format!("env names the variable {name}, which is not set"));
+                options = options.env(name, std::env::var_os(name).ok_or_else(missing)?);
             }
             options
         }

@@ -20,11 +20,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use runstate::decision::Suspension;
 use runstate_agent::stop::{StopConditionSpec, StopConditions};
 use runstate_agent::{Agent, Approval, Approvals, Tool, ToolSpec};
 use runstate_scenario::Scenario;
 use runstate_schema::JsonSchemas;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) use command::end_commands;
 pub(crate) use drive::{Driver, Ending, Interrupts};
@@ -120,15 +121,15 @@ impl FromFile {
     }
 
     /// The scenario that a run of the agent is exported into, without its answers, and the specifications of the tools. No
-    /// key, folder, address or server is needed: `called` are the tools that the run called, and whether a call of
-    /// them asked for an approval.
+    /// key, folder, address or server is needed: `called` are the tools that the run called, and the first question
+    /// for an approval of a call of them.
     ///
     /// # Errors
     /// A command or a name of the file cannot be used.
     pub(crate) fn to_scenario(
         &self,
         message: &str,
-        called: &BTreeMap<String, bool>,
+        called: &BTreeMap<String, Option<Suspension>>,
     ) -> Result<(Scenario, Vec<ToolSpec>), Failure> {
         let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
         let mut specs = self.local_specs()?;
@@ -137,10 +138,15 @@ impl FromFile {
             .iter()
             .filter(|(name, _)| is_of_server(name) && !specs.iter().any(|spec| spec.name() == name.as_str()));
         let of_servers: Vec<_> = of_servers.collect();
+        let asked = self.approved(&specs).map_err(wrong)?;
         specs.extend(of_servers.iter().map(|(name, _)| ToolSpec::new(*name, "")));
-        let asks = of_servers.iter().filter(|(_, asks)| **asks).map(|(name, _)| (*name).clone());
-        let mut asked = self.approved(&specs).map_err(wrong)?;
-        asked.extend(asks);
+        let asks = asked.iter().map(|tool| json!({ "approval": { "tool": tool } }));
+        let of_servers = of_servers.iter().filter_map(|(tool, asked)| {
+            let asked = asked.as_ref()?;
+            let bound_to = &asked.parameters["bound_to"];
+            Some(json!({ "approval": { "tool": tool, "message": asked.message, "bound_to": bound_to } }))
+        });
+        let asks: Value = asks.chain(of_servers).collect();
         let mut stop = Vec::new();
         stop.extend(self.file.limits.tokens.map(|max_total| StopConditionSpec::TokenBudget { max_total }));
         let scenario = json!({
@@ -157,7 +163,6 @@ impl FromFile {
         let mut scenario = scenario.map_err(|refused| wrong(refused.to_string()))?;
         // The answers and the tools are those of the record.
         scenario.model.clear();
-        let asks = asked.iter().map(|tool| json!({ "approval": { "tool": tool } })).collect();
         scenario.plugins = serde_json::from_value(asks).map_err(|error| wrong(error.to_string()))?;
         Ok((scenario, specs))
     }

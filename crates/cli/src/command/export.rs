@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use runstate::decision::Suspension;
 use runstate::trace::Event;
 use runstate_agent::event::{AgentEvent, EventKind};
 use runstate_scenario::export::{ExportError, Exported, Record, export};
@@ -189,16 +190,17 @@ impl Args {
     }
 }
 
-/// The tools that a run called, and whether a call of them asked for an approval.
-fn called(events: &[AgentEvent]) -> BTreeMap<String, bool> {
-    let mut tools = BTreeMap::new();
+/// The tools that a run called, and the first question for an approval of a call of them.
+fn called(events: &[AgentEvent]) -> BTreeMap<String, Option<Suspension>> {
+    let mut tools: BTreeMap<String, Option<Suspension>> = BTreeMap::new();
     for event in events {
         match &event.kind {
             EventKind::ToolCallReady { tool, .. } => {
                 tools.entry(tool.clone()).or_default();
             }
             EventKind::ToolCallSuspended { interrupt } if interrupt.suspension.action == "approve" => {
-                tools.insert(interrupt.tool.clone(), true);
+                let asked = tools.entry(interrupt.tool.clone()).or_default();
+                asked.get_or_insert_with(|| interrupt.suspension.clone());
             }
             _ => {}
         }

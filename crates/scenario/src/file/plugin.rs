@@ -33,8 +33,11 @@ pub enum Plugin {
         #[serde(default = "once")]
         #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
         people: u32,
-        /// The value that the approvals are bound to, such as a version of the tool. Default: none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// The question. Default: one with the name of the tool.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        message: Option<String>,
+        /// The value that the approvals are bound to, such as the version of the tool.
+        #[serde(default, skip_serializing_if = "super::is_default")]
         bound_to: Option<Value>,
     },
     /// Fails the calls of the tool; the loop continues.

@@ -25,12 +25,14 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
         Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true }) as Arc<dyn Plugin>
     });
     let plugins = scenario.plugins.iter().map(|does| match does {
-        file::Plugin::Approval { tool, people, bound_to } => {
-            let approval = Approval::always().by(*people);
-            let approval = match bound_to {
-                Some(value) => approval.bound_to(value.clone()),
-                None => approval,
-            };
+        file::Plugin::Approval { tool, people, message, bound_to } => {
+            let mut approval = Approval::always().by(*people);
+            if let Some(message) = message.clone() {
+                approval = approval.asking(move |_| message.clone());
+            }
+            if let Some(value) = bound_to.clone() {
+                approval = approval.bound_to(value);
+            }
             Arc::new(Approvals::new().tool(tool, approval)) as Arc<dyn Plugin>
         }
         does => Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }),
