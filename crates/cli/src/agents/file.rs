@@ -331,7 +331,7 @@ fn address(model: &ModelFile) -> Result<(), String> {
 }
 
 /// Whether a text can be the name of an environment variable.
-pub(super) fn is_variable(text: &String) -> bool {
+pub(super) fn is_variable(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !text.starts_with(|c: char| c.is_ascii_digit())
