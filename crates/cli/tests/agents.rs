@@ -413,7 +413,10 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
         (&format!("name: A b\n{model}"), "expected 1 to 64 lower-case letters"),
         (&format!("name: a\n{model}approve: [delete]\n"), "the agent has no tool \"delete\""),
         (&format!("name: a\n{model}limits: {{time: soon}}\n"), "expected a time such as"),
-        (&format!("name: a\n{model}limits: {{money: 5}}\n"), "prices has no entry for the model \"m\""),
+        (
+            &format!("name: a\n{model}limits: {{money: 5}}\n"),
+            "a.yaml:2:50: limits.money: prices has no entry for the model \"m\"",
+        ),
         (&format!("name: a\n{model}tools: {{files: {{folder: none}}}}\n"), "cannot open the folder"),
         (
             &format!(

@@ -40,7 +40,7 @@ pub use play::{
     Ended, ExternalInput, Line, Options, PlayError, Played, Ready, Replied, ReplyObserver, Sent, Setting,
     Stage, Stop, play,
 };
-pub use read::{Refused, from_yaml};
+pub use read::{Refused, from_yaml, place};
 pub use script::{Effect, Ledger, ModelRequest, Requests, agent};
 pub use text::to_text;
 

@@ -56,12 +56,12 @@ impl McpFile {
 }
 
 /// # Errors
-/// A server has two transports or none, a field of the other one, or a secret.
-pub(super) fn check(servers: &[McpFile]) -> Result<(), String> {
+/// A server, by its place in the list, has two transports or none, a field of the other one, or a secret.
+pub(super) fn check(servers: &[McpFile]) -> Result<(), (usize, String)> {
     for (index, server) in servers.iter().enumerate() {
-        let wrong = |why: &str| Err(format!("tools.mcp: the server {:?} {why}", server.name));
+        let wrong = |why: &str| Err((index, format!("tools.mcp: the server {:?} {why}", server.name)));
         if servers[..index].iter().any(|other| other.name == server.name) {
-            return Err(format!("tools.mcp: two servers have the name {:?}", server.name));
+            return Err((index, format!("tools.mcp: two servers have the name {:?}", server.name)));
         }
         match (&server.command, &server.url) {
             (None, None) => return wrong("has no command and no url, expected one of them"),

@@ -24,6 +24,21 @@ pub fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
         .map_err(|error| Refused::new(message(&error), text, place::of_error(text, &error)))
 }
 
+/// The place of a value in a YAML text: a path of names of fields, and of numbers for the items of lists. A value that is not
+/// there has the place of the one that it would be in.
+///
+/// ```
+/// let text = "model:\n  name: m\nfallbacks:\n  - name: n\n";
+/// let place = runstate_scenario::place(text, &["fallbacks", "0", "name"]).unwrap();
+/// assert_eq!(&text[place.start..place.end], "n");
+/// assert_eq!(runstate_scenario::place("]", &["model"]), None);
+/// ```
+pub fn place(text: &str, path: &[&str]) -> Option<Span> {
+    let part =
+        |name: &&str| name.parse::<usize>().map_or_else(|_| check::Part::from(*name), check::Part::from);
+    place::of_path(text, &path.iter().map(part).collect::<Vec<_>>())
+}
+
 impl Scenario {
     /// Reads and checks a scenario. JSON is YAML too.
     ///
