@@ -114,7 +114,7 @@ fn the_witness_says_at_run_time_what_it_says_while_compiling() {
 }
 
 /// What a slip of the hand or another tool may put into a diagram.
-const PIECES: [&str; 35] = [
+const PIECES: [&str; 42] = [
     "---\ntitle: Door\n---\n",
     "\n---\n",
     "%%{init: {\"theme\": \"dark\"}}%%\n",
@@ -123,6 +123,13 @@ const PIECES: [&str; 35] = [
     "\nnote left of Open : cold\n",
     "\nnote right of Open\ncold --> warm\nend note\n",
     "\nend note\n",
+    "\nEnd Note\n",
+    "\n: x\n",
+    "direction ",
+    "<!--\n",
+    "-->\n",
+    "```x\n",
+    "<<fork>>",
     "\nstate \"open wide\" as Open\n",
     "\nOpen : a person can walk through\n",
     "stateDiagram\n",
@@ -255,8 +262,19 @@ fn mermaid_keyword_as_a_name_is_refused_or_kept_literal() {
         }
     }
     refused.retain(|word| word.starts_with(|c: char| c.is_lowercase()));
-    let keywords =
-        ["state", "note", "class", "classDef", "style", "click", "href", "default", "scale", "stateDiagram"];
+    let keywords = [
+        "state",
+        "note",
+        "direction",
+        "class",
+        "classDef",
+        "style",
+        "click",
+        "href",
+        "default",
+        "scale",
+        "stateDiagram",
+    ];
     assert_eq!(refused, keywords, "no event is refused, and no other state");
 }
 
@@ -301,6 +319,13 @@ fn notes_descriptions_and_front_matter_are_read() {
         ("note left of Open", "the note has no end 'end note'"),
         ("%%{init: {}}%%", "unsupported Mermaid: '%%{init: {}}%%'"),
         ("---", "unsupported Mermaid: '---'"),
+        ("%% a comment %%{init: {\"a\": 1}", "unsupported Mermaid"),
+        ("note right of Open\n: text", "no line of it begins with a colon"),
+        ("note right of Open\nEnd Note", "a note ends with 'end note'"),
+        ("Open : the direction LR", "Mermaid reads 'direction' in a text as a statement"),
+        ("state \"a <<fork>> b\" as Open", "leave the character out"),
+        ("```x", "the block ends with a line of backticks alone"),
+        ("Open --> direction", "the name of a state is a keyword of Mermaid"),
     ] {
         let text = text.replace("    %% The states.", line).replace("    end note", "");
         let said = said(&text);
@@ -318,6 +343,13 @@ fn said(text: &str) -> String {
             Err(panic) => (*panic.downcast::<&str>().unwrap()).to_owned(),
         },
     }
+}
+
+#[test]
+fn diagram_in_an_html_comment_is_none() {
+    let hidden = format!("<!--\n{DOOR}\n-->\n");
+    assert!(said(&hidden).contains("no ```mermaid block"), "{}", said(&hidden));
+    assert!(witnessed(&format!("<!-- a remark -->\n{DOOR}\n{hidden}")));
 }
 
 #[test]

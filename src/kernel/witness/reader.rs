@@ -4,8 +4,19 @@ use crate::kernel::check::equal_bytes;
 use crate::kernel::message::Message;
 
 /// Keywords that Mermaid does not accept as state names, in upper or lower case.
-const KEYWORDS: [&str; 10] =
-    ["class", "classDef", "click", "default", "href", "note", "scale", "state", "stateDiagram", "style"];
+const KEYWORDS: [&str; 11] = [
+    "class",
+    "classDef",
+    "click",
+    "default",
+    "direction",
+    "href",
+    "note",
+    "scale",
+    "state",
+    "stateDiagram",
+    "style",
+];
 
 /// A transition, as byte ranges; `[*]` is an empty range.
 #[derive(Clone, Copy)]
@@ -141,6 +152,9 @@ impl<'a> Reader<'a> {
         let mut is_below = self.heading.is_none();
         let mut is_known = is_below;
         while self.next_line() {
+            if self.skip_comment() {
+                continue;
+            }
             if self.opens_fence() && !(is_below && self.opens_block()) {
                 self.skip_block();
                 continue;
@@ -180,6 +194,9 @@ impl<'a> Reader<'a> {
         // Below the heading; without one the whole file is.
         let mut is_below = true;
         while self.next_line() {
+            if self.skip_comment() {
+                continue;
+            }
             if self.opens_fence() && !(is_below && self.opens_block()) {
                 self.skip_block();
                 continue;
@@ -271,12 +288,48 @@ impl<'a> Reader<'a> {
             }
             i += 1;
         }
-        self.is_bare || !self.starts_with(self.line, "```")
+        // Mermaid removes a directive wherever it stands, with the lines up to its end.
+        if self.has(self.line, "%%{") {
+            self.unsupported("");
+        }
+        if self.is_bare || !self.starts_with(self.line, "```") {
+            return true;
+        }
+        // Another line of backticks is a part of the block for Markdown.
+        if self.line.0 + self.fence_length() != self.line.1 {
+            self.unsupported("; the block ends with a line of backticks alone");
+        }
+        false
+    }
+
+    /// Returns whether a range has a text, in any case of its letters.
+    const fn has(&self, range: Range, text: &str) -> bool {
+        let mut i = range.0;
+        while i + text.len() <= range.1 {
+            if is_in_any_case(self.bytes(Range(i, i + text.len())), text.as_bytes()) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Skips an HTML comment that the line opens and does not close. Returns whether there is one.
+    const fn skip_comment(&mut self) -> bool {
+        if !self.has(self.line, "<!--") || self.has(self.line, "-->") {
+            return false;
+        }
+        while self.next_line() {
+            if self.has(self.line, "-->") {
+                break;
+            }
+        }
+        true
     }
 
     #[track_caller]
     pub(super) const fn statement(&mut self) -> Statement {
-        if self.line.is_empty() || self.starts_with(self.line, "%%") && !self.starts_with(self.line, "%%{") {
+        if self.line.is_empty() || self.starts_with(self.line, "%%") {
             return Statement::Nothing;
         }
         if !self.header {
@@ -341,6 +394,10 @@ impl<'a> Reader<'a> {
                 if self.is("end note") {
                     return Statement::Mention(name);
                 }
+                // Mermaid ends the note there too.
+                if self.has(self.line, "end note") || self.starts_with(self.line, ":") {
+                    self.unsupported("; a note ends with 'end note', and no line of it begins with a colon");
+                }
             }
             begin.text("the note has no end 'end note'").fail();
         }
@@ -357,6 +414,7 @@ impl<'a> Reader<'a> {
             close += 1;
         }
         let rest = self.trim(Range(if close < self.line.1 { close + 1 } else { close }, self.line.1));
+        self.plain_chars(Range(open + 1, close));
         if !self.starts_with(rest, "as ") {
             self.unsupported("; expected 'state \"DESCRIPTION\" as STATE'");
         }
@@ -392,8 +450,16 @@ impl<'a> Reader<'a> {
         if self.text[text.0] != b':' || inner.is_empty() {
             self.unsupported("; expected a colon and a text");
         }
-        let mut i = inner.0;
-        while i < inner.1 {
+        self.plain_chars(inner);
+    }
+
+    #[track_caller]
+    const fn plain_chars(&self, text: Range) {
+        if self.has(text, "direction") {
+            self.unsupported("; Mermaid reads 'direction' in a text as a statement");
+        }
+        let mut i = text.0;
+        while i < text.1 {
             if matches!(self.text[i], b':' | b';' | b'%' | b'#' | b'{' | b'}' | b'<' | b'>' | b'"') {
                 self.unsupported(
                     "; a text with one of :;%#{}<>\" cannot be read here: leave the character out",
