@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 /// let preview = Preview::diff("notes.md", "-old\n+new\n");
 /// assert_eq!(preview.to_string(), "notes.md\n-old\n+new\n");
 /// assert_eq!(Preview::note("deletes 3 notes").to_string(), "deletes 3 notes");
+///
+/// // A name is one line, whatever it has.
+/// assert_eq!(Preview::diff("a\n-b", "+new\n").to_string(), "a\\u{a}-b\n+new\n");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -76,14 +79,28 @@ impl Preview {
     }
 }
 
+/// A text on one line: a name with a line break must not pass for a line of the preview.
+fn line(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
+        if c.is_control() {
+            line.extend(c.escape_unicode())
+        } else {
+            line.push(c)
+        }
+        line
+    })
+}
+
 impl fmt::Display for Preview {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Preview::Note(text) => f.write_str(text),
-            Preview::Diff { of, lines } => write!(f, "{of}\n{lines}"),
+            Preview::Diff { of, lines } => write!(f, "{}\n{lines}", line(of)),
             Preview::Table { columns, rows } => {
-                f.write_str(&columns.join(" | "))?;
-                rows.iter().try_for_each(|row| write!(f, "\n{}", row.join(" | ")))
+                let row =
+                    |cells: &[String]| cells.iter().map(|cell| line(cell)).collect::<Vec<_>>().join(" | ");
+                f.write_str(&row(columns))?;
+                rows.iter().try_for_each(|cells| write!(f, "\n{}", row(cells)))
             }
         }
     }

@@ -110,6 +110,13 @@ async fn two_approvers_approve_one_preview() {
     scene.approve(&mut state, "d2", "ben").await;
     assert_eq!(statuses(&state), ["a Suspended"], "each of them approved another preview, or an earlier one");
     assert_eq!(parameters(&state)["changed"], true);
+    // Both of them may approve the new preview; one of them twice is refused.
+    scene.approve(&mut state, "d3", "ada").await;
+    assert_eq!(parameters(&state)["approval"], 2);
+    scene.approve(&mut state, "d4", "ada").await;
+    assert_eq!(statuses(&state), ["a Suspended"]);
+    scene.approve(&mut state, "d5", "ben").await;
+    assert_eq!(statuses(&state), ["a Succeeded"]);
 }
 
 #[tokio::test(start_paused = true)]

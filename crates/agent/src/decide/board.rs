@@ -6,6 +6,7 @@ use std::sync::Arc;
 use runstate::actor::{is_name, is_one_actor};
 use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
+use super::super::plugin::is_superseded;
 use super::super::tool::{parts, path};
 use super::resolve::after;
 #[cfg(doc)]
@@ -198,7 +199,9 @@ impl Board {
         if asked.suspension.distinct_actors && incoming.action == DecisionAction::Resume {
             let actor = incoming.actor.as_ref().ok_or(Reply::NotDistinct)?;
             let is_of_one = |earlier: &str| is_one_actor(earlier, actor);
-            if self.on_calls(&asked.call).any(|earlier| earlier.actor.as_deref().is_some_and(is_of_one)) {
+            let counts = |earlier: &&Decision| !is_superseded(&earlier.suspension_id, &asked.suspension.id);
+            let mut earlier = self.on_calls(&asked.call).filter(counts);
+            if earlier.any(|earlier| earlier.actor.as_deref().is_some_and(is_of_one)) {
                 return Err(Reply::NotDistinct);
             }
         }

@@ -6,6 +6,7 @@ use runstate::actor::is_one_actor;
 use runstate::decision::{Decision, DecisionAction, EXPIRY, RUNTIME, Suspension};
 
 use super::super::depth::{MOST_LEVELS, is_too_deep};
+use super::super::plugin::is_superseded;
 use super::super::schema::SchemaCheck;
 use super::super::state::{Call, RunState};
 use super::board::well_formed;
@@ -52,7 +53,8 @@ impl RunState {
         if wants_another {
             let actor = incoming.actor.as_deref()?;
             let earlier = self.decided.resumed(&self.id, &self.calls[call].name);
-            if earlier.iter().filter_map(|one| one.actor.as_deref()).any(|of| is_one_actor(of, actor)) {
+            let counts = earlier.iter().filter(|one| !is_superseded(&one.suspension_id, on));
+            if counts.filter_map(|one| one.actor.as_deref()).any(|of| is_one_actor(of, actor)) {
                 return None;
             }
         }

@@ -280,6 +280,13 @@ fn is_ours(decision: &Decision) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// Returns whether an earlier question of this gate was about another version or preview than the present one. Its answer
+/// counts no more.
+pub(crate) fn is_superseded(earlier: &str, present: &str) -> bool {
+    let of_gate = |id: &str| word(id).filter(|word| word.starts_with(WORD)).map(str::to_owned);
+    matches!((of_gate(earlier), of_gate(present)), (Some(earlier), Some(present)) if earlier != present)
+}
+
 /// Returns whether this gate has asked about the call before.
 fn was_asked(call: &GateCall<'_>) -> bool {
     call.decisions().iter().any(|decision| is_ours(decision))
@@ -309,13 +316,14 @@ fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
 /// An approved call executes; a denied call is cancelled. An approval is for the arguments that were shown. If a
 /// decision on another question replaces them, and the new arguments need an approval, the call is blocked.
 ///
-/// The suspension id of each question ends in `:runstate.approval`. Suffixes that begin with `runstate.` belong to
+/// The suspension id of each question ends in `:runstate.approval`, with a digest behind it if the approval is bound to a
+/// version or to a preview. Suffixes that begin with `runstate.` belong to
 /// the library, and no tool or other plugin can use them. The answer to any other question approves nothing. The
 /// plugin must therefore be passed to the agent directly. If another plugin forwards its verdicts, the questions
 /// belong to that plugin, and the call is asked about again and again.
 ///
-/// If several policies apply to one tool, one approval counts for all of them, and the policy with the most approvers
-/// decides.
+/// If several policies apply to one tool, one approval counts for all of them that are bound to the same version, and the
+/// policy with the most approvers decides.
 ///
 /// ```
 /// use runstate_agent::answer::{FinishReason, ModelEvent};

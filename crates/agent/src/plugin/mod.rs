@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use approvals::{Approval, Approvals};
-pub(crate) use approvals::{approvers, foreign_word, question_word};
+pub(crate) use approvals::{approvers, foreign_word, is_superseded, question_word};
 use async_trait::async_trait;
 pub(crate) use call::PreviewedBy;
 pub use call::{ExecutedCall, GateCall};

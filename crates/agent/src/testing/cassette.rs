@@ -26,7 +26,8 @@ pub const RECORD: &str = "RUNSTATE_RECORD";
 /// is an error of the model, and another call a failed call, whose text names the difference.
 ///
 /// The file is written after each answer and each result. It has the answers and the arguments and outputs of tools, and
-/// no key of a model. **Limits**: values that a tool sets and its progress are not recorded; an answer that is dropped
+/// no key of a model. **Limits**: values that a tool sets, its progress and its
+/// previews are not recorded; the last of equal recordings repeats; an answer that is dropped
 /// before its end is not recorded.
 ///
 /// ```
