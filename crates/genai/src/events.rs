@@ -10,7 +10,7 @@ use futures_core::Stream;
 use futures_util::StreamExt;
 use genai::chat::{ChatStream, ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall};
 use runstate::turn::Extra;
-use runstate_stream::for_adapters::{Limit, Secrets};
+use runstate_stream::for_adapters::{Limit, Secrets, Sieve};
 use runstate_stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
@@ -38,6 +38,8 @@ pub struct AnswerStream {
     provider: Provider,
     limit: Limit,
     secrets: Secrets,
+    /// The events on their way out.
+    sieve: Sieve,
     earlier_calls: usize,
     /// Number of frames that were reported as a sign of life.
     frames: u64,
@@ -60,6 +62,7 @@ impl AnswerStream {
             watch,
             provider,
             limit,
+            sieve: Sieve::new(secrets.clone()),
             secrets,
             earlier_calls,
             frames: 0,
@@ -80,11 +83,9 @@ impl AnswerStream {
             (None, None) => return self.failed(cut()),
         };
         let piece = match event {
-            ChatStreamEvent::Chunk(piece) if !piece.content.is_empty() => {
-                StreamEvent::Token(self.secrets.withheld(&piece.content).into_owned())
-            }
+            ChatStreamEvent::Chunk(piece) if !piece.content.is_empty() => StreamEvent::Token(piece.content),
             ChatStreamEvent::ReasoningChunk(piece) if !piece.content.is_empty() => {
-                StreamEvent::Reasoning(self.secrets.withheld(&piece.content).into_owned())
+                StreamEvent::Reasoning(piece.content)
             }
             // A call is reported when it is complete, and may take minutes.
             ChatStreamEvent::ToolCallChunk(_) | ChatStreamEvent::ThoughtSignatureChunk(_) => {
@@ -208,6 +209,22 @@ impl Stream for AnswerStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         loop {
+            if let Some(event) = self.sieve.next() {
+                return Poll::Ready(Some(event));
+            }
+            match std::task::ready!(self.poll_event(cx)) {
+                Some(event) => self.sieve.put(event),
+                None if self.sieve.end() => {}
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+impl AnswerStream {
+    /// The next event of the server.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+        loop {
             if let Some(event) = self.ready.pop_front() {
                 return Poll::Ready(Some(event));
             }
@@ -226,6 +243,12 @@ impl Stream for AnswerStream {
                 {
                     self.failed(error);
                 }
+                continue;
+            }
+            // genai gives no event for a frame that it cannot read.
+            let told = self.watch.seen().error.take();
+            if let Some(error) = told {
+                self.failed(error);
                 continue;
             }
             let frames = self.watch.seen().frames;

@@ -57,9 +57,11 @@ pub(crate) fn prepared(provider: Provider, request: &InferenceRequest, output: O
                     ResultContent::Output { value, .. } => value.to_string(),
                     ResultContent::Error(error) => format!("error: {error}"),
                 };
-                push_result(&mut chat, ToolResponse::new(result.id.as_str(), content));
+                push_result(&mut chat, ToolResponse::new(id_of(provider, &result.id), content));
             }
-            Message::Open(open) => push_result(&mut chat, ToolResponse::new(open.id(), open.why())),
+            Message::Open(open) => {
+                push_result(&mut chat, ToolResponse::new(id_of(provider, open.id()), open.why()))
+            }
         }
     }
     let turns = request.history.iter().filter_map(Message::answer);
@@ -111,6 +113,15 @@ fn thinking(provider: Provider, block: &Value) -> Vec<ContentPart> {
     }
 }
 
+/// The id of a call at a provider. Anthropic refuses other characters than these, which the ids of another provider have.
+fn id_of(provider: Provider, id: &str) -> String {
+    let is_known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if provider != Provider::ANTHROPIC {
+        return id.to_owned();
+    }
+    id.chars().map(|c| if is_known(c) { c } else { '_' }).collect()
+}
+
 fn call_of(provider: Provider, call: &CallRequest) -> ToolCall {
     // A provider refuses arguments that are no object, and the model must see its mistake.
     let fn_arguments = match (&call.unreadable, &call.arguments) {
@@ -126,7 +137,7 @@ fn call_of(provider: Provider, call: &CallRequest) -> ToolCall {
         .map(str::to_owned)
         .collect();
     ToolCall {
-        call_id: call.id.clone(),
+        call_id: id_of(provider, &call.id),
         fn_name: call.tool.clone(),
         fn_arguments,
         thought_signatures: (!signatures.is_empty()).then_some(signatures),
@@ -150,4 +161,20 @@ pub(crate) fn options(
         options = options.with_extra_body(Value::Object(parameters));
     }
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn call_and_result_have_an_id_that_the_provider_takes() {
+        let call = CallRequest::new("read#0#1", "read", json!({}));
+        let ids = |provider| {
+            let result = ToolResponse::new(id_of(provider, &call.id), "done");
+            (call_of(provider, &call).call_id, result.call_id)
+        };
+        assert_eq!(ids(Provider::ANTHROPIC), ("read_0_1".to_owned(), "read_0_1".to_owned()));
+        assert_eq!(ids(Provider::GEMINI), ("read#0#1".to_owned(), "read#0#1".to_owned()));
+    }
 }

@@ -13,7 +13,7 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use runstate_stream::for_adapters::{ErrorObject, Limit, Secrets};
+use runstate_stream::for_adapters::{ErrorObject, Limit, Secrets, Sieve};
 use runstate_stream::{ErrorKind, SourceError, StreamEvent};
 use serde::de::IgnoredAny;
 use sse_stream::{Sse, SseByteStream};
@@ -53,6 +53,8 @@ pub struct ChatStream {
     has_begun: bool,
     /// Texts that the server must not give back.
     secrets: Secrets,
+    /// The events on their way out.
+    sieve: Sieve,
 }
 
 /// State of the body, shared with the code that reads it.
@@ -88,6 +90,7 @@ impl ChatStream {
             alive: 0,
             limit: Some(limit),
             has_begun: false,
+            sieve: Sieve::new(secrets.clone()),
             secrets,
         }
     }
@@ -117,6 +120,7 @@ impl ChatStream {
             limit: None,
             has_begun: false,
             secrets: Secrets::default(),
+            sieve: Sieve::default(),
         })
     }
 
@@ -150,6 +154,22 @@ impl Stream for ChatStream {
     type Item = Result<StreamEvent, SourceError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(event) = self.sieve.next() {
+                return Poll::Ready(Some(event));
+            }
+            match std::task::ready!(self.poll_event(cx)) {
+                Some(event) => self.sieve.put(event),
+                None if self.sieve.end() => {}
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+impl ChatStream {
+    /// The next event of the server.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<StreamEvent, SourceError>>> {
         let mut came = false;
         loop {
             if let Some(event) = self.reader.ready.pop_front() {

@@ -3,7 +3,9 @@
 mod failure;
 mod limit;
 mod secrets;
+mod sieve;
 
 pub use failure::{ErrorObject, kind_of_status, of_status, shown};
 pub use limit::{Limit, Times};
 pub use secrets::Secrets;
+pub use sieve::Sieve;

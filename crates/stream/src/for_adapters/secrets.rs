@@ -36,6 +36,15 @@ impl Secrets {
         shown
     }
 
+    /// The length of the longest end of a text with which a secret may begin.
+    pub fn beginning(&self, text: &str) -> usize {
+        let longest = |secret: &String| {
+            let begins = |length: &usize| secret.get(..*length).is_some_and(|part| text.ends_with(part));
+            (1..secret.len().min(text.len() + 1)).rev().find(begins)
+        };
+        self.0.iter().filter_map(longest).max().unwrap_or(0)
+    }
+
     /// Withholds the secrets of a body.
     pub fn withheld_bytes(&self, body: Vec<u8>) -> Vec<u8> {
         match std::str::from_utf8(&body) {
