@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use rmcp::model::{
     CallToolRequestParams, ElicitResult, InputRequiredResult, ProgressNotificationParam, Tool as Listed,
 };
+use runstate::decision::Suspension;
 use runstate::tool_execution::Effect;
 use runstate::tool_result::ToolResult;
 use runstate_agent::{Approval, Tool, ToolContext, ToolSpec};
@@ -58,6 +59,9 @@ impl McpTool {
     pub(crate) fn new(server: Server, name: String, listed: &Listed) -> Self {
         let schema = Value::Object(listed.input_schema.as_ref().clone());
         let about = listed.description.as_deref().or(listed.title.as_deref()).unwrap_or_default();
+        // The model reads both.
+        let secrets = &server.0.secrets;
+        let (about, schema) = (secrets.withheld(about).into_owned(), secrets.withheld_value(schema));
         let mut spec = ToolSpec::new(name, about).with_schema(schema);
         let hints = listed.annotations.as_ref().filter(|_| server.0.options.trusted);
         let is = |hint: Option<bool>| hint == Some(true);
@@ -140,6 +144,11 @@ impl McpTool {
             (Some(input), _) => {
                 answers.inputs = input.answers(&result);
                 answers.state = input.into_state();
+            }
+            // The call was held for another question than the one that was answered last.
+            (None, Some(_)) if self.spec.effect() == Effect::Once => {
+                return Err("it waited for an answer to another question; the call may have had an effect and is not repeated"
+                    .to_owned());
             }
             (None, _) => {}
         }
@@ -241,7 +250,7 @@ impl McpTool {
         input: &Input,
         sender: oneshot::Sender<ElicitResult>,
     ) -> Result<ToolResult, String> {
-        let asked = input.suspension(self.server.name(), &self.bound_to());
+        let asked = self.question(input);
         self.server.0.held.hold(key.to_owned(), call, sender, self.server.0.options.hold)?;
         Ok(ToolResult::Pending(asked))
     }
@@ -253,7 +262,16 @@ impl McpTool {
             return Ok(Then::Again(Answers { state, ..Answers::default() }));
         }
         let input = Input::required(requests, required.request_state)?;
-        Ok(Then::Done(ToolResult::Pending(input.suspension(self.server.name(), &self.bound_to()))))
+        Ok(Then::Done(ToolResult::Pending(self.question(&input))))
+    }
+
+    /// The question of a server, without the secrets that it repeats to a person. Its parameters are for the server.
+    fn question(&self, input: &Input) -> Suspension {
+        let mut asked = input.suspension(self.server.name(), &self.bound_to());
+        let secrets = &self.server.0.secrets;
+        asked.message = secrets.withheld(&asked.message).into_owned();
+        asked.response_schema = asked.response_schema.map(|schema| secrets.withheld_value(schema));
+        asked
     }
 }
 
