@@ -22,7 +22,10 @@ impl Shown {
         let preview = fields.get("preview").cloned();
         if let Some(preview) = preview.and_then(|preview| serde_json::from_value::<Preview>(preview).ok()) {
             fields.remove("preview");
-            shown.lines = preview.to_string().lines().map(|line| format!("    {}", exact(line))).collect();
+            // The end of a line may be what changes, so a carriage return is shown.
+            let text = preview.to_string();
+            let lines = text.strip_suffix('\n').unwrap_or(&text).split('\n');
+            shown.lines = lines.map(|line| format!("    {}", exact(line))).collect();
         }
         if fields.get("changed") == Some(&Value::Bool(true)) {
             fields.remove("changed");
@@ -47,9 +50,9 @@ mod tests {
 
     #[test]
     fn preview_has_lines_of_its_own_and_other_parameters_stay() {
-        let diff = json!({ "diff": { "of": "a.md", "lines": "-one\n+two\u{202e}\n" } });
+        let diff = json!({ "diff": { "of": "a.md", "lines": "-one\r\n+two\u{202e}\n" } });
         let shown = Shown::of(&json!({ "preview": diff, "changed": true, "approval": 2 }));
-        assert_eq!(shown.lines, ["    a.md", "    -one", "    +two\\u{202e}"]);
+        assert_eq!(shown.lines, ["    a.md", "    -one\\u{d}", "    +two\\u{202e}"]);
         assert_eq!((shown.rest, shown.changed), (json!({ "approval": 2 }), true));
     }
 

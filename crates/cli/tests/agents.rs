@@ -658,12 +658,13 @@ fn approval_is_for_the_shown_change() {
 #[test]
 fn question_shows_the_words_of_a_command() {
     let folder = notes();
-    let call = Answer::Calls(vec![("c1", "count", json!({ "path": "a b'; rm -r x" }))]);
+    // Other lines mask what may be a password; a question shows all that executes.
+    let call = Answer::Calls(vec![("c1", "count", json!({ "path": "a b'; rm -r x://u:$(y)@z" }))]);
     let server = ModelServer::new(&[call, Answer::Text("No.")]);
     let commands =
         "tools:\n  commands:\n    - {name: count, description: Counts., command: [wc, -w, \"{path}\"]}\n";
     server.agent(folder.path(), "a.yaml", commands);
     let (code, _, err) = said(folder.path(), &["run", "a.yaml", "go", "--ask"], "n\n");
     assert_eq!(code, Some(0), "{err}");
-    assert!(err.contains(r#"    wc -w 'a b'\''; rm -r x'"#), "{err}");
+    assert!(err.contains(r#"    wc -w 'a b'\''; rm -r x://u:$(y)@z'"#), "{err}");
 }

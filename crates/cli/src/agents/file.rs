@@ -43,7 +43,7 @@ pub(crate) struct AgentFile {
     /// The tools.
     #[serde(default)]
     pub(super) tools: ToolsFile,
-    /// The tools that need an approval. Default: `write_file`, `delete_file`, all commands, and the tools of MCP servers that are
+    /// The tools that need an approval. Default: `http_request` with a method that may change something, `write_file`, `delete_file`, all commands, and the tools of MCP servers that are
     /// not both trusted and read-only. The tools of a server without `trust` always need one.
     #[serde(default)]
     pub(super) approve: Option<Vec<String>>,

@@ -39,8 +39,11 @@ const MAX_OUTPUT: usize = 64 * 1024;
 /// The shortest value of a header that is withheld from answers. A shorter one occurs by chance.
 const SHORTEST: usize = 8;
 
+/// The shortest beginning of a secret that is cut off.
+const LEAST_BEGINNING: usize = 4;
+
 /// Headers that the file or the client sets, and never the model.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 15] = [
     "authorization",
     "connection",
     "content-length",
@@ -53,6 +56,9 @@ const RESERVED: [&str; 12] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
 ];
 
 /// The tool.
@@ -176,7 +182,7 @@ impl HttpTool {
                     "tools.http.headers_env.{name}: the environment variable {variable} is not set"
                 ))
             })?;
-            let value = HeaderValue::from_str(value.trim());
+            let value = HeaderValue::from_str(Some(value.trim()).filter(|it| it.is_ascii()).unwrap_or("\0"));
             let mut value = value.map_err(|_| {
                 wrong(format!(
                     "tools.http.headers_env.{name}: {variable} has characters that no header can have"
@@ -223,7 +229,9 @@ impl HttpTool {
             if RESERVED.contains(&header.as_str()) || self.headers.contains_key(&header) {
                 return Err(refused("is set by the agent file or by the client alone"));
             }
-            let value = value.as_str().and_then(|value| HeaderValue::from_str(value).ok());
+            // Other letters than those of ASCII would be sent, and not shown.
+            let value = value.as_str().filter(|value| value.is_ascii());
+            let value = value.and_then(|value| HeaderValue::from_str(value).ok());
             sent.insert(header, value.ok_or_else(|| refused("has no value that a header can have"))?);
         }
         if body.is_some() && is_safe(&method) {
@@ -320,6 +328,7 @@ impl HttpTool {
             Err(_) => None,
         };
         output["body"] = match text {
+            Some(text) if is_cut => self.without_beginning(self.withheld(text)).into(),
             Some(text) => self.withheld(text).into(),
             None => format!("({} bytes that are no text)", kept.len()).into(),
         };
@@ -333,13 +342,27 @@ impl HttpTool {
         Ok(ToolResult::Warning { output, warning })
     }
 
+    /// The values of the headers of the file, whole and without their scheme.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let values = self.headers.values().filter_map(|value| value.to_str().ok());
+        let values =
+            values.flat_map(|value| [value, value.split_once(' ').map_or(value, |(_, token)| token)]);
+        values.filter(|secret| secret.len() >= SHORTEST)
+    }
+
+    /// A cut text without the beginning of a secret at its end.
+    fn without_beginning(&self, mut text: String) -> String {
+        for secret in self.secrets() {
+            let ends_with = |length: &usize| secret.get(..*length).is_some_and(|part| text.ends_with(part));
+            let length = (LEAST_BEGINNING..secret.len()).rev().find(ends_with);
+            text.truncate(text.len() - length.unwrap_or(0));
+        }
+        text
+    }
+
     /// A text without the values of the headers of the file: a server may repeat them.
     fn withheld(&self, text: &str) -> String {
-        let secrets = self.headers.values().filter_map(|value| value.to_str().ok());
-        let secrets =
-            secrets.flat_map(|value| [value, value.split_once(' ').map_or(value, |(_, token)| token)]);
-        let secrets = secrets.filter(|secret| secret.len() >= SHORTEST);
-        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[withheld]"))
+        self.secrets().fold(text.to_owned(), |text, secret| text.replace(secret, "[withheld]"))
     }
 }
 

@@ -11,7 +11,17 @@ use runstate_agent::event::{AgentEvent, EventKind, EventSink};
 use runstate_agent::{Incoming, Reply, RunState};
 use runstate_scenario::{ExternalInput, Sent};
 
-use crate::output::{complain, printable};
+use crate::output::{complain, harmless, printable};
+
+/// A line of parts, each with its colour and without arguments that may be secret.
+fn line_of(coloured: bool, parts: &[(&str, &str)]) -> String {
+    let shown = parts.iter().map(|(colour, text)| {
+        let padding = &text[text.trim_end().len()..];
+        let text = crate::quotable((*text).to_owned(), env::args_os()) + padding;
+        if coloured && !colour.is_empty() { format!("{colour}{text}{PLAIN}") } else { text }
+    });
+    shown.collect::<Vec<_>>().join(" ").trim_end().to_owned()
+}
 
 /// The format of progress lines.
 #[derive(Debug)]
@@ -30,7 +40,10 @@ impl Progress {
 
     /// Writes a question, or the response to its answer.
     pub(super) fn asks(&self, text: &str) {
-        self.tell(text);
+        self.end_prompt();
+        // Unlike other lines without a mask for secrets: the text is that of the call which an answer executes. Its parts are
+        // harmless already.
+        drop(writeln!(stderr(), "{}", harmless(text)));
     }
 
     /// Waits for an answer on this line. Progress before the answer begins a new line.
@@ -46,22 +59,23 @@ impl Progress {
         self.is_prompted.store(false, Ordering::Relaxed);
     }
 
-    fn tell(&self, line: &str) {
+    fn end_prompt(&self) {
         if self.is_prompted.swap(false, Ordering::Relaxed) {
             complain("");
         }
-        complain(line);
+    }
+
+    /// Writes a line of parts, each with its colour.
+    fn tell(&self, parts: &[(&str, &str)]) {
+        self.end_prompt();
+        // Colours are added behind the masks, which escape them.
+        drop(writeln!(stderr(), "{}", line_of(self.coloured, parts)));
     }
 
     /// Writes a line of a speaker.
     pub(crate) fn says(&self, who: &str, what: &str) {
         if !what.is_empty() {
-            let (who, what) = (format!("{:<14}", printable(who)), fit(what));
-            self.tell(&if self.coloured {
-                format!("{BOLD}{who}{PLAIN} {what}")
-            } else {
-                format!("{who} {what}")
-            });
+            self.tell(&[(BOLD, &format!("{:<14}", printable(who))), ("", &fit(what))]);
         }
     }
 
@@ -112,11 +126,7 @@ impl Progress {
             "Suspended" => YELLOW,
             _ => RED,
         };
-        self.tell(&if self.coloured {
-            format!("{BOLD}{call}{PLAIN} {colour}{state}{PLAIN} {what}")
-        } else {
-            format!("{call} {state} {what}")
-        });
+        self.tell(&[(BOLD, &call), (colour, &state), ("", &what)]);
     }
 }
 
@@ -161,4 +171,16 @@ fn fit(what: &str) -> String {
         what.push('…');
     }
     what
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_no_part_of_the_masked_text() {
+        let parts = [(BOLD, "c1  "), ("", "a \u{1b}[31m")];
+        assert_eq!(line_of(true, &parts), "\u{1b}[1mc1  \u{1b}[0m a \\u{1b}[31m");
+        assert_eq!(line_of(false, &parts), "c1   a \\u{1b}[31m");
+    }
 }

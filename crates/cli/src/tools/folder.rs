@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::path::below;
 use crate::runs::unblocked;
@@ -103,6 +104,44 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             _ => self.text(path).map(Some),
         }
+    }
+
+    /// The digest of a file of any kind and size, for approvers.
+    pub(super) fn digest(&self, path: &str) -> Result<String, String> {
+        let refuse = |error| refused("read", path, &error);
+        let inside = below(path)?;
+        self.regular(inside).map_err(refuse)?;
+        let mut file =
+            self.dir.open_with(inside, unblocked(OpenOptions::new().read(true))).map_err(refuse)?;
+        regular(&file).map_err(refuse)?;
+        let (mut hash, mut chunk) = (Sha256::new(), vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut chunk).map_err(refuse)? {
+                0 => break,
+                count => hash.update(&chunk[..count]),
+            }
+        }
+        let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(format!("sha256:{digits}"))
+    }
+
+    /// The path behind links of folders and of the file; none if it has no link, or if it is not there.
+    pub(super) fn target(&self, path: &str) -> Option<String> {
+        let inside = below(path).ok()?;
+        let (folder, name) = match self.dir.canonicalize(inside) {
+            Ok(whole) => (whole, None),
+            // A new file: its folder may be a link.
+            Err(_) => (self.dir.canonicalize(inside.parent()?).ok()?, Some(inside.file_name()?)),
+        };
+        let target = name.map_or_else(|| folder.clone(), |name| folder.join(name));
+        let plain: std::path::PathBuf = inside.components().collect();
+        (target != plain).then(|| target.display().to_string())
+    }
+
+    /// Whether the path itself is a link.
+    pub(super) fn is_link(&self, path: &str) -> bool {
+        below(path)
+            .is_ok_and(|inside| self.dir.symlink_metadata(inside).is_ok_and(|about| about.is_symlink()))
     }
 
     fn text(&self, path: &str) -> Result<String, String> {

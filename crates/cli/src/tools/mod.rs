@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
+use runstate::decision::digest;
 use runstate::tool_result::ToolResult;
 use runstate_agent::{GateCall, Preview, Tool, ToolContext, ToolSpec, async_trait};
 use serde::Deserialize;
@@ -139,14 +140,27 @@ impl Tools {
             DELETE_FILE => (parse::<DeleteFile>(DELETE_FILE, arguments).ok()?.path, String::new()),
             _ => return None,
         };
+        if tool == DELETE_FILE && self.folder.is_link(&path) {
+            return Some(Preview::note(format!("{path:?}: the link is deleted, and not its target")));
+        }
+        let shown = match self.folder.target(&path) {
+            Some(target) => format!("{path} (behind a link: {target})"),
+            None => path.clone(),
+        };
         Some(match self.folder.current(&path) {
             Ok(Some(before)) if tool == DELETE_FILE && before.is_empty() => {
-                Preview::note(format!("{path}: an empty file is deleted"))
+                Preview::note(format!("{path:?}: an empty file is deleted"))
             }
-            Ok(Some(before)) => changes(&path, &before, &after),
-            Ok(None) if tool == DELETE_FILE => Preview::note(format!("{path}: there is no file")),
-            Ok(None) => changes(&format!("{path} (a new file)"), "", &after),
-            Err(error) => Preview::note(format!("the present content is not shown: {error}")),
+            Ok(Some(before)) => changes(&shown, &before, &after),
+            Ok(None) if tool == DELETE_FILE => Preview::note(format!("{path:?}: there is no file")),
+            Ok(None) if after.is_empty() => Preview::note(format!("{path:?}: a new, empty file")),
+            Ok(None) => changes(&format!("{shown} (a new file)"), "", &after),
+            // The approval is for the content, also for one that is not shown.
+            Err(error) => {
+                let digest = self.folder.digest(&path);
+                let digest = digest.map_or_else(|error| error, |digest| format!("its digest is {digest}"));
+                Preview::note(format!("{shown:?}: the present content is not shown: {error}; {digest}"))
+            }
         })
     }
 
@@ -161,10 +175,21 @@ impl Tools {
     }
 }
 
+/// The most lines that are compared: the comparison of more takes seconds, in which the run does nothing else.
+const MOST_LINES: usize = 20_000;
+
 /// The changes of a file, without those far from them.
 fn changes(path: &str, before: &str, after: &str) -> Preview {
     if before == after {
-        return Preview::note(format!("{path}: no change"));
+        return Preview::note(format!("{path:?}: no change"));
+    }
+    let lines = [before, after].map(|text| text.lines().count());
+    if lines.iter().sum::<usize>() > MOST_LINES {
+        let digests = [before, after].map(|text| digest(&text.into()));
+        return Preview::note(format!(
+            "{path:?}: {} lines with the digest {} become {} lines with the digest {}",
+            lines[0], digests[0], lines[1], digests[1]
+        ));
     }
     let diff = TextDiff::from_lines(before, after);
     let hunks = diff.unified_diff().context_radius(3).to_string();

@@ -251,3 +251,61 @@ fn the_files_of_a_run_give_64_mib_and_no_more() {
     };
     assert!(refused.starts_with("cannot list \".\": expected at most 67108864 bytes"), "{refused}");
 }
+
+#[cfg(feature = "agents")]
+#[test]
+fn preview_has_the_content_that_changes_and_the_place() {
+    let root = TempDir::new().unwrap();
+    let tools = Tools::open(root.path(), 64).unwrap().with_previews();
+    let path = |name: &str| root.path().join(name);
+    let write = |name: &str, content: &str| {
+        tools.preview("write_file", &json!({ "path": name, "content": content })).unwrap().to_string()
+    };
+    let delete = |name: &str| tools.preview("delete_file", &json!({ "path": name })).unwrap().to_string();
+    assert_eq!(write("new.md", "one\n"), "new.md (a new file)\n@@ -0,0 +1 @@\n+one\n");
+    assert_eq!(write("new.md", ""), "\"new.md\": a new, empty file");
+    assert_eq!(delete("new.md"), "\"new.md\": there is no file");
+    fs::write(path("a.md"), "one\n").unwrap();
+    assert_eq!(write("a.md", "one\n"), "\"a.md\": no change");
+    assert_eq!(delete("a.md"), "a.md\n@@ -1 +0,0 @@\n-one\n");
+    assert_eq!(write("b\n+c", "x\n").lines().next(), Some("b\\u{a}+c (a new file)"));
+
+    // The content of a file that is no text, or too large, is bound by its digest.
+    for content in [&b"\xff one"[..], &[b'a'; 100]] {
+        fs::write(path("odd"), content).unwrap();
+        let before = delete("odd");
+        assert!(
+            before.contains("the present content is not shown") && before.contains("sha256:"),
+            "{before}"
+        );
+        let mut other = content.to_vec();
+        *other.last_mut().unwrap() = b'z';
+        fs::write(path("odd"), other).unwrap();
+        assert_ne!(before, delete("odd"));
+    }
+    let many = "a\n".repeat(30);
+    assert!(
+        super::changes("a", &many.repeat(1_000), "a\n")
+            .to_string()
+            .contains("30000 lines with the digest sha256:")
+    );
+
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+
+        for (folder, link) in [("d1", "d"), ("d2", "e")] {
+            fs::create_dir(path(folder)).unwrap();
+            symlink(folder, path(link)).unwrap();
+        }
+        assert!(
+            write("d/f", "x\n").starts_with("d/f (behind a link: d1/f) (a new file)\n"),
+            "{}",
+            write("d/f", "x\n")
+        );
+        fs::write(path("d2/f"), "x\n").unwrap();
+        assert!(delete("e/f").starts_with("e/f (behind a link: d2/f)\n"), "{}", delete("e/f"));
+        symlink("a.md", path("link")).unwrap();
+        assert_eq!(delete("link"), "\"link\": the link is deleted, and not its target");
+    }
+}

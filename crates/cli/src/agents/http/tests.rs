@@ -72,6 +72,8 @@ async fn answer_of_a_server_repeats_no_header_of_the_file() {
     let (address, requests) = server(&["HTTP/1.1 200 OK\r\n\r\n"]);
     let tool = tool(&[&address.to_string()], json!({ "headers_env": { "Authorization": "PATH" } })).unwrap();
     send(&tool, json!({ "url": format!("http://{address}") })).await.unwrap();
+    let cut = format!("echo {}", &std::env::var("PATH").unwrap()[..7]);
+    assert_eq!(tool.without_beginning(cut), "echo ");
     let request = requests.recv().unwrap();
     assert!(tool.withheld(&request).contains("authorization: [withheld]"), "{}", tool.withheld(&request));
 }
@@ -149,6 +151,11 @@ fn other_addresses_headers_and_methods_are_refused() {
     for name in ["Host", "authorization", "Cookie", "Transfer-Encoding", "a b", ""] {
         assert!(of(json!({ "headers": { name: "1" } })).starts_with("headers: "), "{name}");
     }
+    assert!(of(json!({ "headers": { "X-HTTP-Method-Override": "DELETE" } })).contains("client alone"));
+    assert!(
+        of(json!({ "headers": { "x-note": "pay mallory \u{e9}" } }))
+            .contains("no value that a header can have")
+    );
     assert!(of(json!({ "headers": { "x": "a\r\nhost: b" } })).contains("no value that a header can have"));
     assert!(of(json!({ "method": "DELETE" })).contains("expected one of GET, POST"));
     assert!(of(json!({ "body": "x" })).contains("a GET has none"));
