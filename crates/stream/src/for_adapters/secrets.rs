@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use http::header::HeaderValue;
 
@@ -9,7 +10,10 @@ use http::header::HeaderValue;
 const SHORTEST: usize = 8;
 
 /// The replacement of a secret.
-const WITHHELD: &str = "[key]";
+pub(super) const WITHHELD: &str = "[key]";
+
+/// The shortest beginning of a secret that is held back. A shorter one is the end of many words.
+const LEAST: usize = 4;
 
 /// The key of a client and the values of its headers. A server that repeats one, such as in the text of an error, gives it
 /// to no run, trace or message.
@@ -36,13 +40,27 @@ impl Secrets {
         shown
     }
 
-    /// The length of the longest end of a text with which a secret may begin.
-    pub fn beginning(&self, text: &str) -> usize {
+    /// The length of the longest end of a text with which a secret begins; 0 below four letters.
+    pub(super) fn beginning(&self, text: &str) -> usize {
         let longest = |secret: &String| {
             let begins = |length: &usize| secret.get(..*length).is_some_and(|part| text.ends_with(part));
-            (1..secret.len().min(text.len() + 1)).rev().find(begins)
+            (LEAST..secret.len()).rev().find(begins)
         };
         self.0.iter().filter_map(longest).max().unwrap_or(0)
+    }
+
+    /// The first secret of a text that ends behind a place.
+    pub(super) fn first(&self, text: &str, behind: usize) -> Option<Range<usize>> {
+        let of = |secret: &String| {
+            let found = text.match_indices(secret.as_str()).map(|(start, _)| start..start + secret.len());
+            found.into_iter().find(|found| found.end > behind)
+        };
+        self.0.iter().filter_map(of).min_by_key(|found| found.start)
+    }
+
+    /// The length of the longest secret.
+    pub(super) fn longest(&self) -> usize {
+        self.0.iter().map(String::len).max().unwrap_or(0)
     }
 
     /// Withholds the secrets of a body.

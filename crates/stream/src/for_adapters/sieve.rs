@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::secrets::Secrets;
+use super::secrets::{Secrets, WITHHELD};
 use crate::{SourceError, StreamEvent};
 
-/// Withholds the secrets of a client from the events of an answer. Text is held back while it may be the beginning of a
-/// secret, so a server that sends a secret letter by letter gives it to no run either.
+/// Withholds the secrets of a client from the events of an answer. Text that ends with the first four letters of a secret, or
+/// with more of them, is held back. So a server that sends a secret letter by letter gives at most three of them to a run.
 #[derive(Debug, Default)]
 pub struct Sieve {
     secrets: Secrets,
+    /// The end of the text that left.
+    left: String,
     /// The text that is held back.
     held: String,
     is_reasoning: bool,
@@ -48,7 +50,7 @@ impl Sieve {
                 self.ready.push_back(Ok(event));
             }
             Err(error) => {
-                self.held.clear();
+                self.end();
                 self.ready.push_back(Err(error));
             }
         }
@@ -58,6 +60,7 @@ impl Sieve {
     pub fn end(&mut self) -> bool {
         if !self.held.is_empty() {
             let text = std::mem::take(&mut self.held);
+            self.left.clear();
             self.give(text);
         }
         !self.ready.is_empty()
@@ -66,15 +69,27 @@ impl Sieve {
     fn piece(&mut self, is_reasoning: bool, piece: &str) {
         if self.is_reasoning != is_reasoning {
             self.end();
+            self.left.clear();
             self.is_reasoning = is_reasoning;
         }
-        self.held.push_str(piece);
-        let mut text = self.secrets.withheld(&self.held).into_owned();
-        self.held = text.split_off(text.len() - self.secrets.beginning(&text));
-        match text.is_empty() {
+        let mut sent = self.left.len();
+        let mut text = std::mem::take(&mut self.left) + &std::mem::take(&mut self.held) + piece;
+        let mut out = String::new();
+        while let Some(secret) = self.secrets.first(&text, sent) {
+            out.push_str(text.get(sent..secret.start).unwrap_or_default());
+            out.push_str(WITHHELD);
+            text = text.split_off(secret.end);
+            sent = 0;
+        }
+        let held = self.secrets.beginning(&text).min(text.len() - sent);
+        self.held = text.split_off(text.len() - held);
+        out.push_str(&text[sent..]);
+        let kept = text.len().saturating_sub(self.secrets.longest());
+        self.left = text.split_off(text.ceil_char_boundary(kept));
+        match out.is_empty() {
             // The server works.
             true => self.ready.push_back(Ok(StreamEvent::Alive)),
-            false => self.give(text),
+            false => self.give(out),
         }
     }
 
@@ -125,12 +140,18 @@ mod tests {
 
     #[test]
     fn secret_is_withheld_however_it_is_split() {
-        let text = "the keys: sk-7c1d0a, sk-7c, sk-sk-7c1d0a!";
+        let text = "the keys: sk-7c1d0a, sk-7c, (sk-7c1d0a)!";
         for size in 1..text.len() {
             let pieces: Vec<String> =
                 text.chars().collect::<Vec<_>>().chunks(size).map(|piece| piece.iter().collect()).collect();
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-            assert_eq!(texts(&mut sieve(), &pieces), "the keys: [key], sk-7c, sk-[key]!", "{size}");
+            let shown = texts(&mut sieve(), &pieces);
+            // Up to three letters have left before the secret is known as one.
+            let whole = ["sk-[key]", "sk[key]", "s[key]"]
+                .iter()
+                .fold(shown.clone(), |text, begun| text.replace(begun, "[key]"));
+            assert_eq!(whole, "the keys: [key], sk-7c, ([key])!", "{size}: {shown}");
+            assert!(!shown.contains("1d0a"), "{size}: {shown}");
         }
     }
 
