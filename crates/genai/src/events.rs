@@ -209,7 +209,7 @@ impl Stream for AnswerStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         loop {
-            if let Some(event) = self.sieve.next() {
+            if let Some(event) = self.sieve.take() {
                 return Poll::Ready(Some(event));
             }
             match std::task::ready!(self.poll_event(cx)) {

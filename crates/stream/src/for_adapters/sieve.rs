@@ -26,7 +26,7 @@ impl Sieve {
     }
 
     /// The next event that may leave.
-    pub fn next(&mut self) -> Option<Result<StreamEvent, SourceError>> {
+    pub fn take(&mut self) -> Option<Result<StreamEvent, SourceError>> {
         self.ready.pop_front()
     }
 
@@ -130,7 +130,7 @@ mod tests {
             sieve.put(Ok(StreamEvent::token(*piece)));
         }
         sieve.end();
-        while let Some(event) = sieve.next() {
+        while let Some(event) = sieve.take() {
             if let StreamEvent::Token(text) = event.unwrap() {
                 all.push_str(&text);
             }
@@ -167,7 +167,7 @@ mod tests {
         let arguments: Value =
             serde_json::from_str(r#"{"path": ["a sk-\u0037c1d0a"], "sk-7c1d0a": 1}"#).unwrap();
         sieve.put(Ok(StreamEvent::tool_call("c1", "read", arguments)));
-        let Some(Ok(StreamEvent::ToolCall(call))) = sieve.next() else { panic!("no call") };
+        let Some(Ok(StreamEvent::ToolCall(call))) = sieve.take() else { panic!("no call") };
         assert_eq!(call.arguments, json!({ "path": ["a [key]"], "[key]": 1 }));
     }
 }
