@@ -42,6 +42,9 @@ pub const fn diagram(graph: &Graph, text: &str, file: &str, heading: &[&str]) {
     if graph.edges.len() > MOST_EDGES {
         reader.at_file().text("more than 1024 edges").fail();
     }
+    if graph.states.len() > MOST_STATES {
+        reader.at_file().text("more than 256 states").fail();
+    }
     while reader.next_in_block() {
         seen = match reader.statement() {
             Statement::Nothing => seen,
@@ -264,7 +267,7 @@ impl Seen {
         t: Transition,
         (from, to): (usize, usize),
     ) -> Self {
-        // The transition of this label, and one of another label that no line of the diagram has shown.
+        // The transition of this label, and one of another label.
         let (mut same, mut other, mut i) = (None, None, 0);
         while i < graph.edges.len() {
             let e = &graph.edges[i];
