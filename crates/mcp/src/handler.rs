@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -66,29 +67,42 @@ impl Hooks {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The call that a question belongs to. Over stdio no message names it, so it is the only open call.
-    fn asked_by(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<Update>> {
-        let calls = self.calls();
-        match origin {
-            Some(InboundStreamOrigin::OutboundRequest(id)) => calls.get(&key(id)),
-            Some(InboundStreamOrigin::Unassociated) | None if calls.len() == 1 => calls.values().next(),
+    /// The call that a question belongs to; none if it has ended. Over stdio no message names it: it is one of the calls that
+    /// were open when the question came, and known when one of them alone is left.
+    async fn caller(&self, origin: Option<&InboundStreamOrigin>) -> Option<mpsc::Sender<Update>> {
+        let named = match origin {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => Some(key(id)),
             Some(InboundStreamOrigin::Unassociated) | None => None,
-        }
-        .map(|call| call.updates.clone())
-    }
-
-    async fn caller(&self, origin: Option<&InboundStreamOrigin>) -> mpsc::Sender<Update> {
+        };
+        let mut asking: Vec<String> = Vec::new();
+        // A server may ask before the call that it answers is noted here.
+        let noted = tokio::time::Instant::now() + NOTED;
         loop {
             let changed = self.calls_changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if let Some(caller) = self.asked_by(origin) {
-                return caller;
+            if asking.is_empty() {
+                let calls = self.calls();
+                asking.extend(
+                    calls.keys().filter(|id| named.as_ref().is_none_or(|named| named == *id)).cloned(),
+                );
             }
-            changed.await;
+            let left: Vec<_> = {
+                let calls = self.calls();
+                asking.iter().filter_map(|id| calls.get(id)).map(|call| call.updates.clone()).collect()
+            };
+            match left.as_slice() {
+                [caller] => return Some(caller.clone()),
+                [] if !asking.is_empty() => return None,
+                [] => tokio::time::timeout_at(noted, changed).await.ok()?,
+                _ => changed.await,
+            }
         }
     }
 }
+
+/// The time within which the call of a question is noted.
+const NOTED: Duration = Duration::from_secs(5);
 
 /// The client of a connection.
 pub(crate) struct Handler(pub(crate) Arc<Hooks>);
@@ -109,7 +123,7 @@ impl ClientHandler for Handler {
     ) -> Result<ElicitResult, ErrorData> {
         let origin = context.extensions.get::<InboundStreamOrigin>().cloned();
         let answered = async {
-            let caller = self.0.caller(origin.as_ref()).await;
+            let caller = self.0.caller(origin.as_ref()).await?;
             let (sender, answer) = oneshot::channel();
             caller.send(Update::Question(Box::new(request), sender)).await.ok()?;
             answer.await.ok()

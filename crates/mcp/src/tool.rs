@@ -302,3 +302,36 @@ impl Tool for McpTool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServerOptions;
+
+    fn tool(listed: Value) -> McpTool {
+        let options = ServerOptions::http("docs", "http://127.0.0.1:1/mcp").header("x-key", "sk-12345678");
+        let server = Server::new(options).unwrap();
+        McpTool::new(server, "docs__read".to_owned(), &serde_json::from_value(listed).unwrap())
+    }
+
+    #[test]
+    fn definition_that_repeats_a_header_is_withheld_from_the_model() {
+        let schema = json!({ "type": "object", "description": "with sk-12345678" });
+        let tool =
+            tool(json!({ "name": "read", "description": "reads with sk-12345678", "inputSchema": schema }));
+        assert_eq!(tool.spec().description(), "reads with [key]");
+        assert_eq!(tool.spec().schema().unwrap()["description"], "with [key]");
+    }
+
+    #[test]
+    fn question_that_repeats_a_header_is_withheld_from_the_person() {
+        let tool = tool(json!({ "name": "read", "inputSchema": { "type": "object" } }));
+        let params = json!({
+            "message": "is sk-12345678 yours?",
+            "requestedSchema": { "type": "object", "properties": { "ok": { "type": "boolean", "title": "sk-12345678" } } },
+        });
+        let asked = tool.question(&Input::open(&serde_json::from_value(params).unwrap()).unwrap());
+        assert!(asked.message.contains("is [key] yours?"), "{}", asked.message);
+        assert!(!json!(asked.response_schema).to_string().contains("sk-1"), "{:?}", asked.response_schema);
+    }
+}
