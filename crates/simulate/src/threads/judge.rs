@@ -32,6 +32,10 @@ pub fn judge(seen: &Seen) -> Vec<Violation> {
         judge.trace(run, trace.iter().map(|row| row.json.as_str()));
         judge.end(run, &states);
     }
+    let lost: Vec<String> = judge.now.runs.keys().cloned().collect();
+    for run in lost {
+        judge.wrong("lost", format!("the run {run} began, and the store does not have it"));
+    }
     judge.found
 }
 
@@ -274,7 +278,11 @@ impl Judge<'_> {
 
     /// A run begins with the messages of its thread, and has each accepted message once, and no other.
     fn end(&mut self, id: &str, states: &BTreeMap<String, RunState>) {
-        let (Some(run), Some(state)) = (self.now.runs.remove(id), states.get(id)) else { return };
+        let Some(run) = self.now.runs.remove(id) else {
+            return self.wrong("invented", format!("the store has the run {id}, which did not begin"));
+        };
+        // A run that cannot be restored was reported.
+        let Some(state) = states.get(id) else { return };
         let before = run.after.as_ref().and_then(|after| states.get(after));
         let before: &[Message] = before.map_or(&[], |before| before.history());
         let history: &[Message] = state.history();
