@@ -52,9 +52,10 @@ impl Access {
             Err(
                 error @ (ServiceError::Unusable { .. } | ServiceError::Store(ServiceStoreError::Failed(_))),
             ) => {
+                // A violation already. A repetition would fail again, for ever.
                 let (run, error) = (asked.run.clone(), error.to_string());
-                self.ledger.note(&Entry::Broken { run, error })?;
-                return Ok(None);
+                self.ledger.note(&Entry::Broken { run, error: error.clone() })?;
+                Reply::Refused(error)
             }
             Err(error) => Reply::Refused(error.to_string()),
         };
