@@ -110,7 +110,8 @@ pub fn sequences<S: Subject>(subject: S, package: impl AsRef<Path>) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => panic!("{} cannot be read: {error}", file.display()),
     };
-    let taken = known.len();
+    let number = |known: &Regression| known.name.rsplit('-').next()?.parse::<usize>().ok();
+    let taken = known.iter().filter_map(number).max().unwrap_or(0);
     let fuzz = budgeted(Fuzz::new(map.clone()).regressions(known), name);
     let report = fuzz.run(&mut system).unwrap_or_else(|unusable| panic!("{unusable}"));
     if report.is_clean() {

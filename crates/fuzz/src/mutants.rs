@@ -128,8 +128,9 @@ impl Plan {
                 if let Some(to) = self.other(&targets) {
                     fault(Fault::Retargeted(to));
                 }
-                if self.guarded.contains(&(state, event)) {
-                    fault(Fault::AlwaysOpen(targets[0]));
+                let reached = targets.iter().find(|target| self.ways[**target].is_some());
+                if let (true, Some(to)) = (self.guarded.contains(&(state, event)), reached) {
+                    fault(Fault::AlwaysOpen(*to));
                 }
             }
         }

@@ -86,7 +86,7 @@ impl<'r> Search<'r> {
             for place in 0..self.came.len() {
                 let mut chosen = self.chosen[place];
                 for moment in 0..self.came[place].len() {
-                    if self.plays == MOST_PLAYS {
+                    if self.plays >= MOST_PLAYS {
                         return Err(error);
                     }
                     self.chosen[place] = moment;
