@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use runstate::diagram::LineIndex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::mcp_file::{self, McpFile};
-use super::model;
+use super::mcp_file::McpFile;
+use super::mistakes::check;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::scenario;
-use crate::spec::is_name;
 use crate::tools;
 
 /// The maximum size of an agent file, in bytes.
@@ -81,7 +79,7 @@ pub(super) struct ModelFile {
     /// A key in the file, which is refused.
     #[serde(default)]
     #[schemars(skip)]
-    key: Option<Value>,
+    pub(super) key: Option<Value>,
 }
 
 /// The tools of an agent.
@@ -296,147 +294,4 @@ fn of_text(source: Text, path: &Path) -> Result<FromFile, Failure> {
     check(&read.file).map_err(|wrong| wrong.failure(&read).with_help(START))?;
     // Keys, folders and addresses are read when the run is driven; a mistake in the others shows at once.
     Ok(read)
-}
-
-/// A mistake of an agent file, and its place: names of fields, and numbers of items.
-struct Wrong {
-    path: Vec<String>,
-    why: String,
-}
-
-fn wrong(path: &[&str], why: impl Into<String>) -> Wrong {
-    Wrong { path: path.iter().map(|part| (*part).to_owned()).collect(), why: why.into() }
-}
-
-impl Wrong {
-    /// The mistake as one of a value inside of these.
-    fn inside(mut self, outer: &[&str]) -> Self {
-        self.path.splice(..0, outer.iter().map(|part| (*part).to_owned()));
-        self
-    }
-
-    /// The failure, without an excerpt: the line may have a key.
-    fn failure(&self, read: &FromFile) -> Failure {
-        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
-        let place = runstate_scenario::place(&read.text, &path).map(|span| {
-            let at = LineIndex::new(&read.text).position(&read.text, span.start);
-            format!(":{}:{}", at.line, at.column)
-        });
-        Failure::new(format!("{}{}: {}", read.path, place.unwrap_or_default(), self.why))
-    }
-}
-
-/// Refuses an address that has a secret, which each run would store, and one over which a key would be readable.
-fn address(model: &ModelFile) -> Result<(), String> {
-    let name = &model.name;
-    let (scheme, rest) = model.base_url.split_once("://").unwrap_or(("", &model.base_url));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let authority = &rest[..end];
-    if authority.contains('@') {
-        return Err(format!(
-            "the model {name:?}: base_url has a user or a password, which each run would store; write key_env or key_file"
-        ));
-    }
-    let queries =
-        rest.split_once('?').map_or("", |(_, query)| query).split('&').filter(|query| !query.is_empty());
-    for query in queries {
-        let field = query.split('=').next().unwrap_or_default();
-        if field != "api-version" {
-            return Err(format!(
-                "the model {name:?}: base_url has the query {field:?}, expected api-version alone; each run would store a key"
-            ));
-        }
-    }
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    let is_here = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
-    if scheme == "http" && !is_here && (model.key_env.is_some() || model.key_file.is_some()) {
-        return Err(format!(
-            "the model {name:?}: base_url is http, over which the key would be readable; expected https, or a loopback address"
-        ));
-    }
-    Ok(())
-}
-
-/// Whether a text can be the name of an environment variable.
-pub(super) fn is_variable(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-}
-
-fn check(file: &AgentFile) -> Result<(), Wrong> {
-    let name = &file.name;
-    if !is_name(name) {
-        let why = format!("name: got {name:?}, expected 1 to 64 lower-case letters, digits and hyphens");
-        return Err(wrong(&["name"], why));
-    }
-    check_model(file, &file.model).map_err(|wrong| wrong.inside(&["model"]))?;
-    for (index, model) in file.fallbacks.iter().enumerate() {
-        check_model(file, model).map_err(|wrong| wrong.inside(&["fallbacks", &index.to_string()]))?;
-    }
-    if let Some(http) = &file.tools.http {
-        super::http::spec(http).map_err(|why| wrong(&["tools", "http"], why))?;
-    }
-    if file.limits.output == Some(0) {
-        return Err(wrong(&["limits", "output"], "limits.output: got 0, expected at least 1"));
-    }
-    let commands = &file.tools.commands;
-    for (index, command) in commands.iter().enumerate() {
-        let place = index.to_string();
-        let at = |field: &str, why: String| Err(wrong(&["tools", "commands", &place, field], why));
-        let name = &command.name;
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-            let why =
-                format!("a command has the name {name:?}, expected 1 to 64 letters, digits, `_` and `-`");
-            return at("name", why);
-        }
-        if commands[..index].iter().any(|other| other.name == *name) {
-            return at("name", format!("two commands have the name {name:?}"));
-        }
-        if command.command.first().is_none_or(|program| program.is_empty() || program.contains('{')) {
-            let why = format!(
-                "the command {name:?} names no program; expected a list such as [wc, -l, \"{{path}}\"]"
-            );
-            return at("command", why);
-        }
-    }
-    mcp_file::check(&file.tools.mcp).map_err(|(index, why)| wrong(&["tools", "mcp", &index.to_string()], why))
-}
-
-fn check_model(file: &AgentFile, model: &ModelFile) -> Result<(), Wrong> {
-    let name = &model.name;
-    if model.key.is_some() {
-        let why = format!(
-            "the model {name:?} has a key, which each run would store; write key_env: VARIABLE or key_file: PATH"
-        );
-        return Err(wrong(&["key"], why));
-    }
-    if model.key_env.is_some() && model.key_file.is_some() {
-        let why = format!("the model {name:?} has key_env and key_file, expected one of them");
-        return Err(wrong(&["key_file"], why));
-    }
-    address(model).map_err(|why| wrong(&["base_url"], why))?;
-    model::check_provider(model).map_err(|why| wrong(&["provider"], why))?;
-    let is_secret = |field: &&String| {
-        let field = field.to_ascii_lowercase().replace(['-', '_'], "");
-        ["apikey", "authorization", "password", "secret"].iter().any(|word| field.contains(word))
-    };
-    if let Some(field) = model.parameters.keys().find(is_secret) {
-        let why = format!(
-            "the model {name:?}: parameters.{field} would be stored with each run; write key_env or key_file"
-        );
-        return Err(wrong(&["parameters", field], why));
-    }
-    if model.key_env.as_ref().is_some_and(|variable| !is_variable(variable)) {
-        let why = format!(
-            "the model {name:?}: key_env is no name of an environment variable, such as OPENAI_API_KEY; a key in the file would be stored with each run"
-        );
-        return Err(wrong(&["key_env"], why));
-    }
-    if file.limits.money.is_some() && !file.prices.contains_key(name) {
-        let why = format!("limits.money: prices has no entry for the model {name:?}, so its cost is unknown");
-        return Err(wrong(&["name"], why));
-    }
-    Ok(())
 }

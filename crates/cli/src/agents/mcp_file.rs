@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::file::is_variable;
+use super::mistakes::is_variable;
 
 /// A server of the Model Context Protocol: a program, or an address.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

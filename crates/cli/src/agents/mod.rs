@@ -13,6 +13,7 @@ mod mcp;
 #[path = "no_mcp.rs"]
 mod mcp;
 mod mcp_file;
+mod mistakes;
 mod model;
 mod question;
 
