@@ -12,7 +12,7 @@ use runstate_agent::{
     Agent, ExecutionMode, InferenceRequest, Input, Model, ModelStream, RunHandles, RunState, Tool,
     ToolContext, ToolSpec, async_trait, run_loop,
 };
-use runstate_runtime::clock::TokioClock;
+use runstate_runtime::clock::SetClock;
 use runstate_store::{
     Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
 };
@@ -57,7 +57,7 @@ fn agent(calls: u32) -> Agent {
     Agent::builder(Asks(calls))
         .mode(ExecutionMode::Parallel)
         .tool(ask)
-        .clock(TokioClock::starting_at(1_000))
+        .clock(SetClock::at(1_000))
         .build()
         .unwrap()
 }
@@ -75,7 +75,7 @@ pub async fn drive(store: Arc<dyn RunStore>, run: &str, calls: u32) -> Lease {
 pub async fn go_on(store: Arc<dyn RunStore>, lease: Lease, loaded: &Loaded, calls: u32, input: Input) {
     let run = lease.run.clone();
     let recorder = Recorder::new(&*run);
-    let clock = Arc::new(TokioClock::starting_at(1_000));
+    let clock = Arc::new(SetClock::at(1_000));
     // A server that crashed may take its time on a busy machine.
     let mut committer =
         StoreCommitter::new(store, lease, loaded, recorder.clone(), clock).patience(Duration::from_secs(60));
