@@ -151,6 +151,11 @@ fn first_refusal(
     Some(ServerJsonRpcMessage::error(error, Some(request.id.clone())))
 }
 
+/// Whether an error is about a session. Some servers answer a session that they do not know with 400.
+fn is_of_session(body: &[u8]) -> bool {
+    String::from_utf8_lossy(body).to_lowercase().contains("session")
+}
+
 fn refused(status: StatusCode, body: &[u8]) -> Failed {
     let text = one_line(&String::from_utf8_lossy(body));
     let text = if text.is_empty() { text } else { format!(": {text}") };
@@ -193,8 +198,7 @@ impl StreamableHttpClient for HttpClient {
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
-        // Some servers answer a session that they do not know with 400. Nothing was executed in either case.
-        if matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST) && session.is_some() {
+        if status == StatusCode::NOT_FOUND && session.is_some() {
             return Err(StreamableHttpError::SessionExpired);
         }
         let new_session =
@@ -202,6 +206,9 @@ impl StreamableHttpClient for HttpClient {
         if !status.is_success() {
             let is_json = is_kind(&response, JSON);
             let body = whole(response.into_body(), MAX_ERROR).await.unwrap_or_default();
+            if status == StatusCode::BAD_REQUEST && session.is_some() && is_of_session(&body) {
+                return Err(StreamableHttpError::SessionExpired);
+            }
             if let Some(refusal) = first_refusal(&message, status, &body).filter(|_| session.is_none()) {
                 return Ok(StreamableHttpPostResponse::Json(refusal, None));
             }

@@ -227,7 +227,7 @@ impl McpTool {
                             sender.send(answer).ok();
                             silent = Instant::now() + options.timeout;
                         }
-                        _ => return self.hold(key, call, &input, sender).map(Then::Done),
+                        _ => return Ok(Then::Done(self.hold(key, call, &input, sender))),
                     }
                 }
                 Next::Complete(result) => {
@@ -249,10 +249,9 @@ impl McpTool {
         call: OpenCall,
         input: &Input,
         sender: oneshot::Sender<ElicitResult>,
-    ) -> Result<ToolResult, String> {
-        let asked = self.question(input);
-        self.server.0.held.hold(key.to_owned(), call, sender, self.server.0.options.hold)?;
-        Ok(ToolResult::Pending(asked))
+    ) -> ToolResult {
+        self.server.0.held.hold(key.to_owned(), call, sender, self.server.0.options.hold);
+        ToolResult::Pending(self.question(input))
     }
 
     fn required(&self, required: InputRequiredResult) -> Result<Then, String> {

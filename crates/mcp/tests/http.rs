@@ -23,6 +23,8 @@ enum Kind {
     Events,
     /// It has a session, which it loses after the first call.
     Forgets,
+    /// It has a session, and refuses calls with 400 for another reason.
+    Refuses,
     /// It refuses each request.
     Status(u16),
     /// It sends an event that never ends.
@@ -102,12 +104,16 @@ fn answer(
             return reply(400, "content-type: application/json\r\n", "{\"error\": \"no session\"}");
         }
     }
+    if kind == Kind::Refuses && is_call {
+        return reply(400, "content-type: application/json\r\n", "{\"error\": \"no such account\"}");
+    }
     let mut answers = Vec::new();
     server.lock().unwrap().take(&message, &mut |answer| answers.push(answer), &mut || None);
     if answers.is_empty() {
         return reply(202, "", "");
     }
     let session = match kind {
+        Kind::Refuses => "mcp-session-id: s\r\n".to_owned(),
         Kind::Forgets => format!("mcp-session-id: s{}\r\n", calls.lock().unwrap()),
         _ => String::new(),
     };
@@ -161,6 +167,23 @@ async fn session_that_the_server_forgets_is_made_anew() {
     let state = world.start().await;
     assert_eq!(results(&state), [Ok(json!("written")), Ok(json!("written"))]);
     assert_eq!(std::fs::read_to_string(folder.path().join("written")).unwrap(), "a\nb\n");
+}
+
+#[tokio::test]
+async fn refused_call_is_sent_once_with_the_reason_of_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let http = Http::new(folder.path(), Kind::Refuses);
+    let mut world = World::new(http.options(), &[("write", "a")]);
+    let beginnings = || {
+        let heads = http.heads.lock().unwrap();
+        heads.iter().filter(|head| !head.to_lowercase().contains("mcp-session-id")).count()
+    };
+    world.server.tools().await.unwrap();
+    let before = beginnings();
+    let state = world.start().await;
+    let error = results(&state).remove(0).unwrap_err();
+    assert!(error.contains("got the status 400: {\"error\": \"no such account\"}"), "{error}");
+    assert_eq!(beginnings(), before, "no session is made anew");
 }
 
 #[tokio::test]
