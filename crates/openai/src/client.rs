@@ -214,8 +214,11 @@ impl OpenAi {
         let response =
             limit.of(self.http.request(request)).await?.map_err(|error| {
                 match connect::untrusted(&error) {
-                    None => SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.shown()))
-                        .caused_by(error),
+                    None => {
+                        let why = self.secrets.withheld(&connect::reason(&error)).into_owned();
+                        let why = format!("{} cannot be asked: {why}", self.shown());
+                        SourceError::new(ErrorKind::Network, why).caused_by(error)
+                    }
                     Some(why) => {
                         SourceError::new(ErrorKind::Fatal, untrusted(&self.shown(), &why)).caused_by(error)
                     }

@@ -5,6 +5,15 @@ pub(crate) use https::{Connector, connector, of_pem, untrusted};
 #[cfg(not(feature = "tls"))]
 pub(crate) use plain::{Connector, connector, untrusted};
 
+/// The innermost reason of a failed connection.
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
 #[cfg(feature = "tls")]
 mod https {
     use std::error::Error;

@@ -75,7 +75,9 @@ async fn no_failure_tells_a_key_of_the_address() {
     let refused = OpenAi::new("ftp://ada:pa55@host/v1?key=s3cret").unwrap_err();
     let Err(failure) = client.stream(&Chat::new("m")).await else { panic!("nothing listens there") };
     assert!(
-        failure.message().contains(&format!("http://{at}/v1/chat/completions cannot be asked")),
+        failure
+            .message()
+            .contains(&format!("http://{at}/v1/chat/completions cannot be asked: Connection refused")),
         "{failure}"
     );
     let odd = ["ftp://ada:pa55/x@host", "ftp://ada:pa55?x@host", "ftp://host?key=s3cret@x"]
