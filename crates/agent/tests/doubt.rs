@@ -19,7 +19,7 @@ async fn dies(world: &mut World, state: &mut RunState, at: usize, input: Input) 
     world.kept.hangs_at = None;
 }
 
-async fn dies_at_start(world: &mut World, at: usize) {
+pub async fn dies_at_start(world: &mut World, at: usize) {
     dies(world, &mut RunState::new("r1"), at, Input::message("tidy up")).await;
 }
 

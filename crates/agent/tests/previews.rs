@@ -86,6 +86,18 @@ async fn question_has_the_preview_and_an_approval_executes_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn question_about_a_call_in_doubt_has_the_present_preview() {
+    let mut scene = Scene::of(None, 0);
+    // The process dies at the commit behind the execution.
+    super::doubt::dies_at_start(&mut scene.world, 3).await;
+    scene.version.store(2, Ordering::SeqCst);
+    let mut state = scene.world.restored();
+    scene.world.resume(&mut state).await;
+    assert_eq!(state.pending()[0].suspension.action, "in_doubt");
+    assert_eq!(parameters(&state)["preview"], json!({ "note": "null over version 2" }));
+}
+
+#[tokio::test(start_paused = true)]
 async fn other_preview_is_a_new_question_that_says_so() {
     let mut scene = Scene::of(Some(Approval::always()), 0);
     let mut state = scene.world.state();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use runstate::decision::{Decision, IN_DOUBT, Suspension};
 use runstate::tool_call::{AnyToolCall, Replay, Suspend};
 use runstate::tool_execution::Effect;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::plugin::approvers;
+use super::super::preview::Preview;
 use super::execution::Starts;
 use super::gating::{Opened, Passed};
 use super::replay::GatePasses;
@@ -39,7 +40,8 @@ impl Drive<'_, '_> {
                     self.replay_call(call, None, None).await?;
                 }
                 Doubt::Executing(arguments, _) if self.effect_of(call) == Effect::Once => {
-                    self.ask_of(call, &arguments);
+                    let preview = self.preview_in_doubt(call, &arguments).await;
+                    self.ask_of(call, &arguments, preview);
                 }
                 Doubt::Executing(arguments, decision) => {
                     self.execute_again(call, arguments, decision).await?
@@ -84,7 +86,7 @@ impl Drive<'_, '_> {
         }
     }
 
-    fn ask_of(&mut self, call: usize, arguments: &Value) {
+    fn ask_of(&mut self, call: usize, arguments: &Value, preview: Option<Preview>) {
         let message = format!(
             "the run was interrupted while {} may have been executing: approve (resume) to execute it again, or with a \
              result if you know what came of it; deny (cancel) to give the call up",
@@ -107,8 +109,11 @@ impl Drive<'_, '_> {
             let name = Arc::clone(&self.state.calls[call].name);
             approvers(&self.state.decided.resumed(&self.state.id, &name)) > 1
         };
-        let doubt =
+        let mut doubt =
             Suspension { distinct_actors: is_distinct, ..Suspension::in_doubt(id, message, arguments) };
+        if let Some(preview) = preview {
+            doubt.parameters["preview"] = json!(preview);
+        }
         let suspend = Suspend::new(doubt);
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::Running(call) => call.suspend(suspend).into(),

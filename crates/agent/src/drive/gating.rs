@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use runstate::decision::Decision;
 use runstate::termination::{FinalReason, TerminationReason};
-use runstate::tool_call::ToolCallStatus;
+use runstate::tool_call::{CallKey, ToolCallStatus};
 use runstate::tool_execution::{
     AfterToolExecute, Allow, BeforeToolExecute, Block, Conclude, Effect, ExecuteTool, ExecutionRecord,
     Reject, Started, Suspend as SuspendExecution, ToolExecution,
@@ -12,9 +12,44 @@ use runstate::tool_execution::{
 use runstate::tool_result::ToolResult;
 use serde_json::Value;
 
+use super::super::config::Config;
 use super::super::depth::{MOST_LEVELS, asks_too_deep, is_too_deep};
 use super::super::plugin::{GateCall, Phase, PreviewedBy, Verdict};
+use super::super::preview::Preview;
 use super::{Drive, Halt};
+
+/// The facts of a call for plugins and previews. These cannot borrow the state, because concurrent executions change it.
+struct Facts {
+    name: Arc<str>,
+    id: String,
+    key: CallKey,
+    number: u32,
+    /// The decisions to resume the call so far.
+    decisions: Vec<Decision>,
+}
+
+impl Facts {
+    fn at_gate<'a>(
+        &'a self,
+        config: &'a Config,
+        tool: &'a str,
+        arguments: &'a Value,
+        decisions: &'a [&'a Decision],
+    ) -> GateCall<'a> {
+        GateCall {
+            name: &self.name,
+            id: &self.id,
+            key: self.key,
+            tool,
+            arguments,
+            decision: None,
+            decisions,
+            number: self.number,
+            is_replaced: false,
+            previewed_by: PreviewedBy(config.tools.get(tool).map(|(tool, _)| &**tool)),
+        }
+    }
+}
 
 /// The outcome of a call's gate.
 pub(super) enum Gated {
@@ -171,29 +206,35 @@ impl Drive<'_, '_> {
         if config.plugins_of(Phase::BeforeToolExecute).next().is_none() {
             return Ok(Verdict::Allow);
         }
+        let is_replaced = decision.is_some() && arguments != self.state.calls[call].record().arguments();
+        let facts = self.facts(call);
+        let decisions: Vec<_> = facts.decisions.iter().collect();
+        let call = GateCall { decision, is_replaced, ..facts.at_gate(config, tool, arguments, &decisions) };
+        self.before_tool_execute(facts.key.step, &call).await
+    }
+
+    /// The effect that a call in doubt would have now, for its approver.
+    pub(super) async fn preview_in_doubt(&mut self, call: usize, arguments: &Value) -> Option<Preview> {
+        let (config, tool) = (self.config, self.state.calls[call].record().tool().to_owned());
+        let is_replaced = arguments != self.state.calls[call].record().arguments();
+        let facts = self.facts(call);
+        let decisions: Vec<_> = facts.decisions.iter().collect();
+        let call = GateCall { is_replaced, ..facts.at_gate(config, &tool, arguments, &decisions) };
+        call.preview().await.map(|preview| preview.shortened())
+    }
+
+    fn facts(&self, call: usize) -> Facts {
         let called = &self.state.calls[call];
-        let (name, number) = (Arc::clone(&called.name), called.number);
-        let (id, key) = (called.record().id().to_owned(), called.record().key());
-        let is_replaced = decision.is_some() && arguments != called.record().arguments();
-        // The plugins cannot borrow the state, because concurrent executions change it.
-        let decisions = match called.record().suspensions() {
-            0 => Vec::new(),
-            _ => self.state.decided.resumed(&self.state.id, &name),
-        };
-        let decisions: Vec<_> = decisions.iter().collect();
-        let call = GateCall {
-            name: &name,
-            id: &id,
-            key,
-            tool,
-            arguments,
-            decision,
-            decisions: &decisions,
-            number,
-            is_replaced,
-            previewed_by: PreviewedBy(config.tools.get(tool).map(|(tool, _)| &**tool)),
-        };
-        self.before_tool_execute(key.step, &call).await
+        Facts {
+            name: Arc::clone(&called.name),
+            id: called.record().id().to_owned(),
+            key: called.record().key(),
+            number: called.number,
+            decisions: match called.record().suspensions() {
+                0 => Vec::new(),
+                _ => self.state.decided.resumed(&self.state.id, &called.name),
+            },
+        }
     }
 
     /// The reason why a call from the model cannot be executed.
