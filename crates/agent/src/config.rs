@@ -38,6 +38,8 @@ pub(super) struct Config {
     pub(super) redact: Option<Arc<dyn Redact>>,
     pub(super) system: Option<Arc<str>>,
     pub(super) parameters: Arc<Map<String, Value>>,
+    /// The prefix of idempotency keys.
+    pub(super) scope: Option<Arc<str>>,
 }
 
 /// The tools of an agent.
@@ -89,6 +91,7 @@ impl Agent {
             redact: None,
             system: None,
             parameters: Map::new(),
+            scope: None,
         }
     }
 }
@@ -171,6 +174,7 @@ pub struct AgentBuilder {
     redact: Option<Arc<dyn Redact>>,
     system: Option<Arc<str>>,
     parameters: Map<String, Value>,
+    scope: Option<Arc<str>>,
 }
 
 impl AgentBuilder {
@@ -311,6 +315,14 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets the prefix of the [idempotency keys](crate::ToolContext::idempotency_key) of tools. Default: none. Runs of
+    /// two stores may have equal ids: a server that both call needs a scope of each store, or of each run. The scope of a
+    /// run must stay the same when the run continues.
+    pub fn idempotency_scope(mut self, scope: impl Into<Arc<str>>) -> Self {
+        self.scope = Some(scope.into());
+        self
+    }
+
     /// Builds the agent.
     ///
     /// # Errors
@@ -369,6 +381,7 @@ impl AgentBuilder {
             redact: self.redact,
             system: self.system,
             parameters: Arc::new(self.parameters),
+            scope: self.scope,
         };
         Ok(Agent { config: Arc::new(config) })
     }

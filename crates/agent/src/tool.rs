@@ -195,6 +195,8 @@ impl ToolSpec {
 #[derive(Debug)]
 pub struct ToolContext {
     run: Arc<str>,
+    /// The prefix of the idempotency key.
+    scope: Option<Arc<str>>,
     thread: Arc<str>,
     call: Arc<str>,
     key: CallKey,
@@ -269,6 +271,7 @@ pub fn asked_in(suspension: &str) -> Option<String> {
 
 /// The data shared by the executions of one run.
 pub(super) struct Shared<'a> {
+    pub(super) scope: &'a Option<Arc<str>>,
     pub(super) run: &'a Arc<str>,
     pub(super) thread: &'a Arc<str>,
     pub(super) cancelled: &'a CancellationToken,
@@ -290,6 +293,7 @@ impl ToolContext {
     ) -> Self {
         ToolContext {
             run: Arc::clone(shared.run),
+            scope: shared.scope.clone(),
             thread: Arc::clone(shared.thread),
             call,
             key: record.key(),
@@ -346,11 +350,16 @@ impl ToolContext {
         self.question.as_ref()
     }
 
-    /// The idempotency key of this execution: `run/call/attempt`. A repetition of the execution, in this process or
-    /// after a crash, has an equal key. No other execution has it. In the ids of the run and of the call, a slash is
-    /// written `%2F` and a per cent sign `%25`.
+    /// The idempotency key of this execution: `run/call/attempt`, behind the
+    /// [scope](crate::AgentBuilder::idempotency_scope) if there is one. A repetition of the execution, in this process or
+    /// after a crash, has an equal key. No other execution of the store has it. In the ids of the run and of the call, a
+    /// slash is written `%2F` and a per cent sign `%25`.
     pub fn idempotency_key(&self) -> String {
-        format!("{}/{}", path(&self.run, &self.call), self.attempt)
+        let key = format!("{}/{}", path(&self.run, &self.call), self.attempt);
+        match &self.scope {
+            Some(scope) => format!("{scope}/{key}"),
+            None => key,
+        }
     }
 
     /// A token that is cancelled with the run. A tool that ignores it is dropped anyway.

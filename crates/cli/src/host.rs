@@ -78,7 +78,7 @@ impl RunExecutor {
         let (agent, message, events) = match &spec {
             Spec::Agent { name, agent, message, .. } => {
                 let (events, streams) = self.told.clone().unwrap_or_else(|| (told(), false));
-                (self.agents.find(name, agent)?.agent(streams).await?, message.clone(), events)
+                (self.agents.find(name, agent)?.agent(streams, spec.token()).await?, message.clone(), events)
             }
             Spec::Scenario { .. } => {
                 let scenario = spec.scenario()?;

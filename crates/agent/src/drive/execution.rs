@@ -124,6 +124,7 @@ impl Drive<'_, '_> {
             _ => None,
         };
         let shared = Shared {
+            scope: &self.config.scope,
             run: &self.state.id,
             thread: &self.state.thread.id,
             cancelled: &self.io.cancelled,

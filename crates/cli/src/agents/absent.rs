@@ -8,6 +8,7 @@ use runstate_agent::{Agent, ToolSpec};
 use runstate_scenario::Scenario;
 
 use crate::failure::Failure;
+use crate::runs::Token;
 
 /// The agent files that this process may execute.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl FromFile {
 
     /// # Errors
     /// None: there is no file.
-    pub(crate) async fn agent(&self, _: bool) -> Result<Agent, Failure> {
+    pub(crate) async fn agent(&self, _: bool, _: Option<&Token>) -> Result<Agent, Failure> {
         match *self {}
     }
 }

@@ -60,7 +60,7 @@ impl Driver<'_> {
     pub(crate) fn drive(&self, run: &str, lines: &mut Option<Lines>) -> Result<Ending, Failure> {
         // Mistakes of the file show before the run is claimed.
         let Driver { opened, .. } = *self;
-        opened.handle().block_on(self.file.agent(self.streams))?;
+        opened.handle().block_on(self.file.agent(self.streams, None))?;
         let progress = Arc::new(Progress::on_stderr());
         let live = Live::new(Arc::clone(&progress), self.streams);
         let (state_dir, marks) = (opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::decision::Suspension;
+use runstate::decision::{Suspension, digest};
 use runstate_agent::stop::{StopConditionSpec, StopConditions};
 use runstate_agent::{Agent, Approval, Approvals, Tool, ToolSpec};
 use runstate_scenario::Scenario;
@@ -41,11 +41,15 @@ use crate::command::time;
 use crate::failure::Failure;
 use crate::keys;
 use crate::meant::did_you_mean;
+use crate::runs::Token;
 use crate::store::StoreArgs;
 use crate::tools::{self, Tools};
 
 /// The most steps of a run, unless the file has another number.
 const STEPS: u32 = 50;
+
+/// The digits of the scope of idempotency keys.
+const SCOPE: usize = 32;
 
 /// The largest file of the file tools, in bytes, unless the file has another number.
 const MAX_BYTES: u64 = 1 << 20;
@@ -57,17 +61,18 @@ impl FromFile {
     /// As [`agent`](Self::agent), without the mistakes of servers.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         mcp::check(self)?;
-        self.built(false, Vec::new()).map(drop)
+        self.built(false, Vec::new(), None).map(drop)
     }
 
-    /// The agent. With `live` the text of its model arrives as the server sends it.
+    /// The agent. With `live` the text of its model arrives as the server sends it. The token is that of the run: another
+    /// run of an equal id, in another store, has other idempotency keys.
     ///
     /// # Errors
     /// A key, a folder, an address or an MCP server is missing or cannot be used, or a name is unknown.
     ///
     /// # Cancel safety
     /// If the future is dropped, MCP servers may stay connected for the next agent.
-    pub(crate) async fn agent(&self, live: bool) -> Result<Agent, Failure> {
+    pub(crate) async fn agent(&self, live: bool, token: Option<&Token>) -> Result<Agent, Failure> {
         // Mistakes of the file are told without a wait for servers.
         self.check()?;
         let of_servers = mcp::tools(self).await?;
@@ -80,11 +85,17 @@ impl FromFile {
                 return Err(wrong(format!("approve: the agent has no tool {name:?}{near}")));
             }
         }
-        self.built(live, of_servers.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect())
+        let of_servers = of_servers.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect();
+        self.built(live, of_servers, token)
     }
 
     /// The agent, with these tools of MCP servers.
-    fn built(&self, live: bool, of_servers: Vec<Arc<dyn Tool>>) -> Result<Agent, Failure> {
+    fn built(
+        &self,
+        live: bool,
+        of_servers: Vec<Arc<dyn Tool>>,
+        token: Option<&Token>,
+    ) -> Result<Agent, Failure> {
         let file = &self.file;
         let tools = self.tools()?;
         let wrong = |why: String| Failure::new(format!("{}: {why}", self.path));
@@ -111,6 +122,11 @@ impl FromFile {
             .tools(of_servers);
         if let Some(budget) = budget::Budget::of(file) {
             agent = agent.plugin(budget);
+        }
+        if let Some(token) = token {
+            // Servers see keys, and the token itself is a secret of the run's folder.
+            let digest = digest(&json!(token));
+            agent = agent.idempotency_scope(&digest["sha256:".len()..][..SCOPE]);
         }
         if let Some(system) = &file.system {
             agent = agent.system(system.as_str());
