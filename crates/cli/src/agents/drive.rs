@@ -53,14 +53,22 @@ pub(crate) enum Ending {
 }
 
 impl Driver<'_> {
+    /// Makes the agent, before a run is created for it: a run that failed here would execute later.
+    ///
+    /// # Errors
+    /// A mistake of the file, or an MCP server that cannot be used.
+    pub(crate) fn prepare(&self) -> Result<(), Failure> {
+        self.opened.handle().block_on(self.file.agent(self.streams, None)).map(drop)
+    }
+
     /// Drives a run until it is over, or waits without an answer.
     ///
     /// # Errors
     /// Another process has the run, the store refuses, or the agent cannot be made.
     pub(crate) fn drive(&self, run: &str, lines: &mut Option<Lines>) -> Result<Ending, Failure> {
         // Mistakes of the file show before the run is claimed.
+        self.prepare()?;
         let Driver { opened, .. } = *self;
-        opened.handle().block_on(self.file.agent(self.streams, None))?;
         let progress = Arc::new(Progress::on_stderr());
         let live = Live::new(Arc::clone(&progress), self.streams);
         let (state_dir, marks) = (opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));

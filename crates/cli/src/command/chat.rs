@@ -66,8 +66,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         streams: true,
         interrupts: Interrupts::of(&opened)?,
     };
-    driver.file.check()?;
     driver.file.keep_out(&args.place)?;
+    driver.prepare()?;
     let mut exit = Exit::Good;
     if let Some(thread) = &thread {
         let last = send::last_of_thread(&args.place, &opened, thread)?;

@@ -152,8 +152,8 @@ fn of_agent(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let place = &args.how.place;
     file.keep_out(place)?;
     let opened = place.open(crate::store::Missing::Make)?;
-    let id = run::create_agent_run(place, &opened, &file, message, !args.detach)?;
     if args.detach {
+        let id = run::create_agent_run(place, &opened, &file, message, false)?;
         detached(&id, &opened, &args.how, " --agents DIR", out);
         return Ok(Exit::Good);
     }
@@ -168,6 +168,8 @@ fn of_agent(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         streams: false,
         interrupts,
     };
+    driver.prepare()?;
+    let id = run::create_agent_run(place, &opened, &driver.file, message, true)?;
     let ending = driver.drive(&id, &mut None)?;
     driver.report(&id, &ending, (place, args.how.json), out)
 }

@@ -154,4 +154,7 @@ fn mistakes_of_servers_are_told() {
         assert_eq!(code, Some(2), "{server}: {err}");
         assert!(err.contains(reason), "{server}: {err}");
     }
+    // No run was created, which would execute later.
+    let (_, runs, err) = output(folder.path(), "old", &["runs", "--json"], "");
+    assert!(runs.contains("[]"), "{runs}{err}");
 }
