@@ -148,8 +148,10 @@ fn hosts(file: &HttpFile) -> Result<BTreeSet<String>, String> {
     }
     let read = |host: &String| {
         let parsed = host.parse::<hyper::http::uri::Authority>().ok();
-        let is_host =
-            |it: &hyper::http::uri::Authority| !it.as_str().contains(['@', '*']) && !it.host().is_empty();
+        let is_host = |it: &hyper::http::uri::Authority| {
+            let has_port = it.as_str().len() > it.host().len();
+            !it.as_str().contains(['@', '*']) && !it.host().is_empty() && has_port == it.port_u16().is_some()
+        };
         match parsed.filter(is_host) {
             Some(_) => Ok(host.to_ascii_lowercase()),
             None => Err(format!(

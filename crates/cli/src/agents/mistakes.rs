@@ -66,6 +66,9 @@ fn address(model: &ModelFile) -> Result<(), String> {
     Ok(())
 }
 
+/// The fields of a request that the agent sets.
+const OWN: [&str; 5] = ["model", "messages", "stream", "stream_options", "tools"];
+
 /// Whether a text can be the name of an environment variable.
 pub(super) fn is_variable(text: &str) -> bool {
     !text.is_empty()
@@ -89,6 +92,12 @@ pub(super) fn check(file: &AgentFile) -> Result<(), Wrong> {
     }
     if let Some(http) = &file.tools.http {
         http::spec(http).map_err(|why| wrong(&["tools", "http"], why))?;
+        if let Some((header, _)) = http.headers_env.iter().find(|(_, variable)| !is_variable(variable)) {
+            let why = format!(
+                "tools.http.headers_env.{header} is no name of an environment variable; a key in the file would be stored with each run"
+            );
+            return Err(wrong(&["tools", "http", "headers_env", header], why));
+        }
     }
     if file.limits.output == Some(0) {
         return Err(wrong(&["limits", "output"], "limits.output: got 0, expected at least 1"));
@@ -135,6 +144,13 @@ fn check_model(file: &AgentFile, model: &ModelFile) -> Result<(), Wrong> {
         let field = field.to_ascii_lowercase().replace(['-', '_'], "");
         ["apikey", "authorization", "password", "secret"].iter().any(|word| field.contains(word))
     };
+    if name.trim().is_empty() {
+        return Err(wrong(&["name"], "the model has no name"));
+    }
+    if let Some(field) = OWN.into_iter().find(|field| model.parameters.contains_key(*field)) {
+        let why = format!("the model {name:?}: parameters.{field} has no effect, because the agent sets it");
+        return Err(wrong(&["parameters", field], why));
+    }
     if let Some(field) = model.parameters.keys().find(is_secret) {
         let why = format!(
             "the model {name:?}: parameters.{field} would be stored with each run; write key_env or key_file"
