@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use super::program::Program;
 
+#[cfg(all(feature = "mcp", target_os = "linux"))]
+mod kills;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod models;
@@ -99,14 +101,48 @@ impl ModelServer {
         ModelServer { address, requests }
     }
 
+    /// A server whose answer follows from the answers in the request, so that a repeated request gets the same one. The
+    /// first request of each step of `stalls` is never answered.
+    #[cfg(all(feature = "mcp", target_os = "linux"))]
+    fn by_step(answers: &[Answer], stalls: &[usize]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
+        let (taken, answers, mut stalls) = (Arc::clone(&requests), answers.to_vec(), stalls.to_vec());
+        thread::spawn(move || {
+            let mut open = Vec::new();
+            for stream in listener.incoming().map_while(Result::ok) {
+                // A client that was killed has sent a part.
+                let Some((mut reader, head, body)) = Self::request(stream) else { continue };
+                let said = body["messages"].as_array().unwrap();
+                let step = said.iter().filter(|message| message["role"] == "assistant").count();
+                taken.lock().unwrap().push((head, body));
+                match stalls.iter().position(|of| *of == step) {
+                    Some(index) => {
+                        stalls.remove(index);
+                        open.push(reader);
+                    }
+                    None => drop(Self::reply(reader.get_mut(), &answers[step])),
+                }
+            }
+        });
+        ModelServer { address, requests }
+    }
+
     fn answer(stream: TcpStream, answer: &Answer) -> (String, Value) {
+        let (mut reader, head, body) = Self::request(stream).unwrap();
+        Self::reply(reader.get_mut(), answer).unwrap();
+        (head, body)
+    }
+
+    fn request(stream: TcpStream) -> Option<(BufReader<TcpStream>, String, Value)> {
         let mut reader = BufReader::new(stream);
         let (mut head, mut length) = (String::new(), 0);
         loop {
             let mut line = String::new();
-            reader.read_line(&mut line).unwrap();
+            reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
             if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
+                length = value.trim().parse().ok()?;
             }
             if line == "\r\n" {
                 break;
@@ -114,13 +150,18 @@ impl ModelServer {
             head.push_str(&line);
         }
         let mut body = vec![0; length];
-        reader.read_exact(&mut body).unwrap();
+        reader.read_exact(&mut body).ok()?;
+        Some((reader, head, serde_json::from_slice(&body).ok()?))
+    }
+
+    fn reply(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
         let (status, text, is_whole) = answer.body();
         let kind = if status == 200 { "text/event-stream" } else { "application/json" };
         let claimed = if is_whole { text.len() } else { text.len() + 1_000 };
-        let stream = reader.get_mut();
-        write!(stream, "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {claimed}\r\nconnection: close\r\n\r\n{text}").unwrap();
-        (head, serde_json::from_slice(&body).unwrap())
+        write!(
+            stream,
+            "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {claimed}\r\nconnection: close\r\n\r\n{text}"
+        )
     }
 
     /// Writes an agent file with the model and these further lines.
@@ -370,6 +411,23 @@ fn command_is_a_tool_and_asks_by_default() {
     assert!(result.contains("2 notes/old.txt"), "{result}");
 }
 
+#[cfg(unix)]
+#[test]
+fn equal_calls_of_two_stores_have_different_idempotency_keys() {
+    let keys = [(); 2].map(|()| {
+        let folder = notes();
+        let key = Answer::Calls(vec![("k1", "key", json!({}))]);
+        let server = ModelServer::new(&[key, Answer::Text("Done.")]);
+        let command = "tools:\n  commands:\n    - {name: key, description: Prints the key., command: [printenv, RUNSTATE_IDEMPOTENCY_KEY]}\n";
+        server.agent(folder.path(), "a.yaml", command);
+        let (code, _, err) = said(folder.path(), &["run", "a.yaml", "Go.", "--ask"], "y\n");
+        assert_eq!(code, Some(0), "{err}");
+        server.requests()[1].1["messages"][2]["content"].to_string()
+    });
+    assert!(keys.iter().all(|key| key.contains("/helper-1/k1/1")), "{keys:?}");
+    assert_ne!(keys[0], keys[1]);
+}
+
 #[test]
 fn question_to_a_person_has_the_answer_as_its_result() {
     let folder = notes();
@@ -388,7 +446,7 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
     let model = "model: {base_url: \"http://127.0.0.1:9/v1\", name: m}\n";
     std::fs::write(folder.path().join("notes/key"), SECRET).unwrap();
     let with = |url: &str, more: &str| format!("name: a\nmodel: {{base_url: \"{url}\", name: m{more}}}\n");
-    let rows: [(&str, &str); 18] = [
+    let rows: [(&str, &str); 23] = [
         (&with("http://me:sk-1@127.0.0.1/v1", ""), "has a user or a password"),
         (&with("http://127.0.0.1/v1?api-key=sk-1", ""), "has the query \"api-key\""),
         (&with("http://models.example/v1", ", key_env: TEST_KEY"), "over which the key would be readable"),
@@ -431,6 +489,30 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
             "has a single brace",
         ),
         ("name: a\nmodel: {base_url: \"ftp://x\", name: m}\n", "neither http nor https"),
+        (
+            "name: a\nmodel: {base_url: \"http://127.0.0.1:9/v1\", name: \"\"}\n",
+            "a.yaml:2:50: the model has no name",
+        ),
+        (
+            &with("http://127.0.0.1/v1", ", parameters: {stream: false}"),
+            "parameters.stream has no effect, because the agent sets it",
+        ),
+        (
+            &format!("name: a\n{model}tools: {{http: {{hosts: [\"localhost:99999\"]}}}}\n"),
+            "got \"localhost:99999\", expected a host",
+        ),
+        (
+            &format!(
+                "name: a\n{model}tools: {{http: {{hosts: [a.example], headers_env: {{x-key: sk-1}}}}}}\n"
+            ),
+            "tools.http.headers_env.x-key is no name of an environment variable",
+        ),
+        (
+            &format!(
+                "name: a\n{model}tools: {{commands: [{{name: c, description: d, command: [ls, \"{{x}}\"], arguments: {{x: {{type: strin}}}}}}]}}\n"
+            ),
+            "strin",
+        ),
         (
             "name: a\nmodel: {base_url: \"http://127.0.0.1/v1\", name: m, key_env: NO_SUCH_KEY}\n",
             "NO_SUCH_KEY",
