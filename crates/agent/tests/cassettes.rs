@@ -10,8 +10,8 @@ use runstate::tool_result::ToolResult;
 use runstate_agent::answer::{FinishReason, Usage};
 use runstate_agent::testing::{Cassette, CassetteError, ScriptedModel, ScriptedReply};
 use runstate_agent::{
-    Agent, CancellationToken, Incoming, Input, MemoryCommitter, Message, ResultContent, RunHandles, RunState,
-    Tool, ToolContext, ToolSpec, async_trait, inbox, run_loop,
+    Agent, Approval, CancellationToken, GateCall, Incoming, Input, MemoryCommitter, Message, Preview,
+    ResultContent, RunHandles, RunState, Tool, ToolContext, ToolSpec, async_trait, inbox, run_loop,
 };
 use serde_json::{Value, json};
 
@@ -151,6 +151,83 @@ async fn recorded_run_replays_without_its_model_and_its_tools() {
     assert_eq!(executions.load(Ordering::SeqCst), 2, "a replay executes no tool");
     assert_eq!((answer(&replayed), results(&replayed)), (answer(&recorded), results(&recorded)));
     assert_eq!(replayed.thread().history(), recorded.thread().history());
+}
+
+/// A tool whose preview counts.
+struct Shows(Counted);
+
+#[async_trait]
+impl Tool for Shows {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        self.0.call(cx).await
+    }
+
+    async fn preview(&self, _: &GateCall<'_>) -> Option<Preview> {
+        let number = self.0.executions.fetch_add(1, Ordering::SeqCst) + 1;
+        Some(Preview::note(format!("change {}", number.min(1))))
+    }
+}
+
+#[tokio::test]
+async fn replayed_question_has_the_recorded_preview() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shows.json");
+    let executions = Arc::new(AtomicUsize::new(0));
+    let agent = |cassette: &Cassette| {
+        let script =
+            || ScriptedModel::new([ScriptedReply::call("shows", json!({})), ScriptedReply::text("done")]);
+        let mut counted = Counted::new("shows", &executions);
+        counted.spec = counted.spec.needs_approval(Approval::always());
+        Agent::builder(cassette.model(script)).tool(cassette.tool(Shows(counted))).build().unwrap()
+    };
+    let mut seen = Vec::new();
+    for records in [true, false] {
+        let cassette = if records { Cassette::record(&file) } else { Cassette::replay(&file).unwrap() };
+        let (mut committer, mut state) = (MemoryCommitter::default(), RunState::new("r1"));
+        let io = RunHandles::new().committer(&mut committer);
+        run_loop(&agent(&cassette), &mut state, Input::message("go"), io).await.unwrap();
+        let question = state.pending()[0].suspension.clone();
+        let (_handle, mut decisions) = inbox();
+        decisions.put(Incoming::new("d1", "call_1", DecisionAction::Resume).on(&question.id));
+        let mut state = committer.restore().unwrap();
+        let io = RunHandles::new().committer(&mut committer).inbox(&mut decisions);
+        run_loop(&agent(&cassette), &mut state, Input::Resume, io).await.unwrap();
+        seen.push((question, results(&state)));
+    }
+    assert_eq!(seen[0].0.parameters["preview"], json!({ "note": "change 1" }));
+    assert_eq!(seen[0], seen[1], "the replay has the preview, the question and the result");
+    assert_eq!(executions.load(Ordering::SeqCst), 3, "two previews and one execution");
+}
+
+#[tokio::test]
+async fn result_belongs_to_the_answer_of_its_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("answers.json");
+    let mut seen = Vec::new();
+    for (records, given) in [(true, 1), (false, 1), (false, 2)] {
+        let cassette = if records { Cassette::record(&file) } else { Cassette::replay(&file).unwrap() };
+        let tool = Counted { asks: true, ..Counted::new("asks", &Arc::default()) };
+        let call = ScriptedReply::call("asks", json!({}));
+        let script = ScriptedModel::new([call, ScriptedReply::text("ok")]);
+        let agent = Agent::builder(script).tool(cassette.tool(tool)).build().unwrap();
+        let (mut committer, mut state) = (MemoryCommitter::default(), RunState::new("r1"));
+        let io = RunHandles::new().committer(&mut committer);
+        run_loop(&agent, &mut state, Input::message("go"), io).await.unwrap();
+        let question = state.pending()[0].suspension.id.clone();
+        let (_handle, mut decisions) = inbox();
+        let decision = Incoming::new("d1", "call_1", DecisionAction::Resume).on(question);
+        decisions.put(decision.with_result(json!({ "n": given })));
+        let mut state = committer.restore().unwrap();
+        let io = RunHandles::new().committer(&mut committer).inbox(&mut decisions);
+        run_loop(&agent, &mut state, Input::Resume, io).await.unwrap();
+        seen.push(results(&state).remove(0));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert!(seen[2].as_str().unwrap().contains("has no result of asks"), "{seen:?}");
 }
 
 #[tokio::test]

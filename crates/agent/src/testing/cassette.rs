@@ -12,9 +12,11 @@ use futures_core::Stream;
 use futures_util::stream;
 use runstate::tool_result::ToolResult;
 
-use super::recorded::{Answer, Asked, Called, Event, Outcome, Recorded, Tape, VERSION};
+use super::recorded::{Answer, Asked, Called, Event, Outcome, Previewed, Recorded, Tape, VERSION};
 use crate::answer::ModelEvent;
-use crate::{InferenceRequest, Model, ModelError, ModelStream, Tool, ToolContext, ToolSpec};
+use crate::{
+    GateCall, InferenceRequest, Model, ModelError, ModelStream, Preview, Tool, ToolContext, ToolSpec,
+};
 
 /// The environment variable with which [`Cassette::open`] records: any value but an empty one and `0`.
 pub const RECORD: &str = "RUNSTATE_RECORD";
@@ -22,13 +24,13 @@ pub const RECORD: &str = "RUNSTATE_RECORD";
 /// A recording of the answers of a model and the results of tools, in a file of JSON.
 ///
 /// A recorded cassette replays: no model and no tool is executed. An answer belongs to a request with the same system
-/// prompt, messages, tools and parameters; a result to a call with the same tool, arguments and attempt. Another request
-/// is an error of the model, and another call a failed call, whose text names the difference.
+/// prompt, messages, tools and parameters; a result to a call with the same tool, arguments, attempt and result of its
+/// decision; a preview to a call with the same tool, arguments and number of decisions. Another request is an error of the
+/// model, and another call a failed call, whose text names the difference. A preview that was not recorded is none.
 ///
 /// The file is written after each answer and each result. It has the answers and the arguments and outputs of tools, and
-/// no key of a model. **Limits**: values that a tool sets, its progress and its
-/// previews are not recorded; the last of equal recordings repeats; an answer that is dropped
-/// before its end is not recorded.
+/// no key of a model. **Limits**: values that a tool sets and its progress are not recorded; the last of equal recordings
+/// repeats; an answer that is dropped before its end is not recorded.
 ///
 /// ```
 /// use runstate::tool_result::ToolResult;
@@ -70,7 +72,7 @@ struct Inner {
     records: bool,
     tape: Mutex<Tape>,
     /// The recordings that were replayed already, by their index. Equal ones are replayed in their order.
-    replayed: Mutex<(Vec<usize>, Vec<usize>)>,
+    replayed: Mutex<[Vec<usize>; 3]>,
 }
 
 /// The error of a cassette.
@@ -170,7 +172,7 @@ impl Cassette {
     /// The recorded answer to a request.
     fn answer(&self, asked: &Asked) -> Result<Vec<Event>, String> {
         let tape = lock(&self.0.tape);
-        let replayed = &mut lock(&self.0.replayed).0;
+        let replayed = &mut lock(&self.0.replayed)[0];
         let equal = (0..tape.answers.len()).filter(|index| tape.answers[*index].request == *asked);
         if let Some(index) = next(equal, replayed) {
             return Ok(tape.answers[index].events.clone());
@@ -192,7 +194,7 @@ impl Cassette {
     /// The recorded result of a call.
     fn result(&self, called: &Called) -> Result<Outcome, String> {
         let tape = lock(&self.0.tape);
-        let replayed = &mut lock(&self.0.replayed).1;
+        let replayed = &mut lock(&self.0.replayed)[1];
         let equal = (0..tape.results.len()).filter(|index| tape.results[*index].call == *called);
         if let Some(index) = next(equal, replayed) {
             return Ok(tape.results[index].result.clone());
@@ -202,6 +204,14 @@ impl Cassette {
             "{} has no result of {tool} with the arguments {arguments}; record it again with {RECORD}=1",
             self.0.path.display()
         ))
+    }
+
+    /// The recorded preview of a call.
+    fn preview(&self, asked: &Previewed) -> Option<Preview> {
+        let tape = lock(&self.0.tape);
+        let replayed = &mut lock(&self.0.replayed)[2];
+        let equal = (0..tape.previews.len()).filter(|index| tape.previews[*index].is_of(asked));
+        next(equal, replayed).and_then(|index| tape.previews[index].preview.clone())
     }
 }
 
@@ -325,7 +335,8 @@ impl<T: Tool> Tool for CassetteTool<T> {
 
     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
         let (tool, arguments) = (self.spec().name().to_owned(), cx.arguments().clone());
-        let call = Called { tool, arguments, attempt: cx.attempt() };
+        let decided = cx.decision().map(|decision| decision.result.clone()).unwrap_or_default();
+        let call = Called { tool, arguments, attempt: cx.attempt(), decided };
         if !self.cassette.0.records {
             return self.cassette.result(&call).map_or_else(ToolResult::Error, ToolResult::from);
         }
@@ -335,5 +346,18 @@ impl<T: Tool> Tool for CassetteTool<T> {
             Ok(()) => result,
             Err(error) => ToolResult::Error(error),
         }
+    }
+
+    async fn preview(&self, call: &GateCall<'_>) -> Option<Preview> {
+        let (tool, arguments) = (self.spec().name().to_owned(), call.arguments().clone());
+        let mut shown = Previewed { tool, arguments, decisions: call.decisions().len(), preview: None };
+        if !self.cassette.0.records {
+            return self.cassette.preview(&shown);
+        }
+        shown.preview = self.tool.preview(call).await;
+        let preview = shown.preview.clone();
+        // The result of the call reports a file that cannot be written.
+        self.cassette.add(|tape| tape.previews.push(shown)).ok();
+        preview
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{ModelEvent, Usage};
-use crate::{InferenceRequest, Message, ModelError};
+use crate::{InferenceRequest, Message, ModelError, Preview};
 
 /// The version of the form.
 pub(super) const VERSION: u32 = 1;
@@ -21,11 +21,13 @@ pub(super) struct Tape {
     pub(super) answers: Vec<Answer>,
     #[serde(default)]
     pub(super) results: Vec<Recorded>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) previews: Vec<Previewed>,
 }
 
 impl Default for Tape {
     fn default() -> Self {
-        Tape { version: VERSION, answers: Vec::new(), results: Vec::new() }
+        Tape { version: VERSION, answers: Vec::new(), results: Vec::new(), previews: Vec::new() }
     }
 }
 
@@ -162,6 +164,27 @@ pub(super) struct Called {
     pub(super) tool: String,
     pub(super) arguments: Value,
     pub(super) attempt: u32,
+    /// The result of the decision behind which the call executes.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(super) decided: Value,
+}
+
+/// A preview of a call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Previewed {
+    pub(super) tool: String,
+    pub(super) arguments: Value,
+    /// The number of decisions about the call before the preview.
+    pub(super) decisions: usize,
+    pub(super) preview: Option<Preview>,
+}
+
+impl Previewed {
+    /// Whether both are about one call, at one of its questions.
+    pub(super) fn is_of(&self, other: &Previewed) -> bool {
+        self.tool == other.tool && self.arguments == other.arguments && self.decisions == other.decisions
+    }
 }
 
 /// The result of a tool.
