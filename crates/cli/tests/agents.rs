@@ -511,7 +511,7 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
             &format!(
                 "name: a\n{model}tools: {{commands: [{{name: c, description: d, command: [ls, \"{{x}}\"], arguments: {{x: {{type: strin}}}}}}]}}\n"
             ),
-            "strin",
+            "the command \"c\": arguments.x: no JSON Schema",
         ),
         (
             "name: a\nmodel: {base_url: \"http://127.0.0.1/v1\", name: m, key_env: NO_SUCH_KEY}\n",

@@ -114,13 +114,13 @@ fn killed_run_ends_and_writes_each_line_once() {
             Answer::Calls(vec![write("w4")]),
             Answer::Text("Done."),
         ];
-        let model = ModelServer::by_step(&steps, &[2, 4]);
+        let model = ModelServer::by_step(&steps, &[2]);
         let (command, variables) = mcp_server::command();
         let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
         let command = serde_json::to_string(&command).unwrap();
         std::fs::create_dir_all(folder.path().join("server")).unwrap();
         let text = format!(
-            "name: helper\nmodel: {{base_url: \"http://{}/v1\", name: m, silence: 300ms}}\napprove: []\n\
+            "name: helper\nmodel: {{base_url: \"http://{}/v1\", name: m, silence: 3s}}\napprove: []\n\
              tools: {{mcp: [{{name: t, folder: server, trust: true, env: {names:?}, command: {command}}}]}}\n",
             model.address
         );
@@ -146,7 +146,7 @@ fn killed_run_ends_and_writes_each_line_once() {
             match ended {
                 (Some(0), _) => id,
                 (Some(3) | None, _) => None,
-                (code, err) => panic!("seed {seed}: {code:?}: {err}"),
+                (code, err) => panic!("seed {seed}: {code:?}: {err}{}", world.output(&["runs", "--json"]).1),
             }
         });
         let run = run.unwrap_or_else(|| panic!("seed {seed}: the run does not end"));

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use runstate::tool_result::ToolResult;
 use runstate_agent::{GateCall, Preview, Tool, ToolContext, ToolSpec, async_trait};
+use runstate_schema::JsonSchemas;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
@@ -90,6 +91,10 @@ impl CommandTool {
         let named: BTreeSet<&String> = command.iter().flatten().filter_map(Part::name).collect();
         if let Some(unused) = file.arguments.keys().find(|name| !named.contains(name)) {
             return Err(wrong(format!("arguments.{unused}: no part of the command names {{{unused}}}")));
+        }
+        for (name, schema) in &file.arguments {
+            let accepted = JsonSchemas::new().accepts(schema);
+            accepted.map_err(|why| wrong(format!("arguments.{name}: no JSON Schema: {why}")))?;
         }
         let text = || json!({ "type": "string" });
         let properties: Map<String, Value> = named
