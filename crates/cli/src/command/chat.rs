@@ -101,6 +101,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(thread) = &thread {
         let place = args.place.to_repeat();
         let agent = quoted(&args.agent);
+        if exit == Exit::Waiting {
+            complain(&format!("a call waits; decide with: runstate approvals{place}{}", place.note()));
+        }
         complain(&format!(
             "continue with: runstate chat {agent} --thread {}{place}{}",
             quoted(thread),
