@@ -50,6 +50,8 @@ fn found(line: &str, error: &serde_json::Error) -> Found {
     let mut message = text.rfind(" at line ").map_or(text.as_str(), |end| &text[..end]).to_owned();
     if message == "missing field `from`" {
         message.push_str("; a creation has \"from\": null");
+    } else if message.starts_with("missing field ") {
+        message.push_str("; an event has seq, at_ms, run, lifecycle, instance, event, from and to");
     }
     // A trace line has no line breaks, but `from_json` may receive some. The last column is precise enough then.
     let byte = if error.line() > 1 { line.len() } else { error.column().saturating_sub(1) };

@@ -157,7 +157,7 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
 }
 
 /// A file of this kind in the folder, with a similar name.
-fn nearest(path: &Path) -> Option<String> {
+pub(crate) fn nearest(path: &Path) -> Option<String> {
     const MOST: usize = 1_000;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let files = fs::read_dir(folder).ok()?.take(MOST).flatten().map(|entry| PathBuf::from(entry.file_name()));

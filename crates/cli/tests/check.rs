@@ -176,6 +176,8 @@ fn missing_file_error_suggests_the_closest_file_name() {
         (&["check", "trcae.jsonl"] as &[&str], "did you mean trace.jsonl?"),
         (&["diff", "flwo.mmd", "flow.mmd"], "did you mean flow.mmd?"),
         (&["diagram", "flwo.mmd"], "did you mean flow.mmd?"),
+        (&["show", "trcae.jsonl"], "did you mean trace.jsonl?"),
+        (&["show", "."], "there is no file \".\", which is a folder; "),
     ] {
         let said = session.run(args);
         assert_eq!(said.code, Some(2), "{}", said.shown());

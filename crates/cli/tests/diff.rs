@@ -165,6 +165,16 @@ fn incomparable_inputs_of_diff_are_bad_input() {
     session.write("empty.jsonl", "\n");
     let said = session.run(&["diff", "good.jsonl", "empty.jsonl"]);
     assert!(said.code == Some(2) && said.stderr.contains("got no events at all"), "{}", said.shown());
+    // A trace of another version is no graph in JSON, and a log is no diagram.
+    session.write("other.jsonl", "{\"version\":2}\n").write("log.jsonl", "panicked at src/main.rs\n");
+    for (name, expected) in [
+        ("other.jsonl", "other.jsonl:1:13: missing field `seq`; an event has seq, "),
+        ("log.jsonl", "log.jsonl:1:1: not JSON: "),
+        ("-", "<stdin>: expected a trace, a diagram or a graph, got nothing"),
+    ] {
+        let said = session.run(&["diff", "good.jsonl", name]);
+        assert!(said.code == Some(2) && said.stderr.contains(expected), "{}", said.shown());
+    }
     for (case, content) in bad().into_iter().filter(|(_, content)| content.starts_with(b"{")) {
         session.write("trace.jsonl", content);
         let said = session.run(&["diff", "good.jsonl", "trace.jsonl"]);

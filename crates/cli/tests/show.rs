@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::session::{Session, assert_shown};
-use crate::traces::{bad, good, violating};
+use crate::traces::{bad, good, parked, violating};
 
 #[test]
 fn a_trace_is_shown_as_text_as_a_table_and_as_a_diagram() {
@@ -162,6 +162,37 @@ fn illegal_lines_are_marked_in_text_and_timeline() {
 }
 
 #[test]
+fn lifecycle_without_a_diagram_is_named_as_not_checked() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS).write("shop.mmd", SHOP).write("good.jsonl", good());
+    for format in ["text", "timeline"] {
+        let show = |more: &[&str]| session.run(&[&["show", "--format", format], more].concat()).stderr;
+        let note = "note: not checked, since there is no diagram: ";
+        assert_eq!(show(&["orders.jsonl"]), format!("{note}order, payment\n"));
+        assert_eq!(show(&["orders.jsonl", "--diagram", "order=shop.mmd"]), format!("{note}payment\n"));
+        assert_eq!(show(&["good.jsonl"]), "");
+    }
+}
+
+#[test]
+fn open_waits_are_shown_in_each_format() {
+    let session = Session::new();
+    session.write("parked.jsonl", parked());
+    let show = |format: &str| session.run(&["show", "parked.jsonl", "--format", format]).stdout;
+    for (format, expected) in [
+        ("timeline", "  tool_call "),
+        ("timeline", "~ still waits in Suspended\n"),
+        ("html", "still waits in <code>Suspended</code>"),
+        ("gantt", " Suspended, still waits :active, "),
+        ("perfetto", "\"still waits\":true"),
+    ] {
+        let shown = show(format);
+        assert!(shown.contains(expected), "{format}: {shown}");
+        assert_eq!(shown, show(format), "the clock of the machine has no effect");
+    }
+}
+
+#[test]
 fn reviews_are_written_in_each_format() {
     let session = Session::new();
     session.write("orders.jsonl", ORDERS).write("shop.mmd", SHOP);
@@ -193,6 +224,8 @@ fn options_of_reviews_are_refused_for_other_formats() {
     for (args, why) in [
         (&["orders.jsonl", "--stable"] as &[&str], "got --format text"),
         (&["orders.jsonl", "--redact", "x", "--format", "json"], "got --format json"),
+        // A variable without a value would redact nothing.
+        (&["orders.jsonl", "--redact", "", "--format", "html"], "a value is required for '--redact <TEXT>'"),
         (
             &["orders.jsonl", "orders.jsonl", "--format", "html"],
             "expected one run or trace with --format html, got 2",

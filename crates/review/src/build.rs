@@ -49,7 +49,7 @@ pub struct ReviewBuilder<'b> {
     instances: HashMap<(usize, String), usize>,
     steps: Vec<Step>,
     unchecked: Vec<String>,
-    ends: HashMap<String, HashSet<String>>,
+    ends: HashMap<String, HashSet<&'b str>>,
     interruption: Option<Interruption>,
 }
 
@@ -341,7 +341,7 @@ pub(crate) fn violations(report: &Report) -> impl Iterator<Item = &Violation> {
 }
 
 /// The states that no transition leaves.
-fn ends(rules: &Rules) -> HashSet<String> {
+pub(crate) fn ends(rules: &Rules) -> HashSet<&str> {
     let left: HashSet<&str> = rules.edges().map(|edge| edge.from).collect();
-    rules.states().filter(|state| !left.contains(state)).map(str::to_owned).collect()
+    rules.states().filter(|state| !left.contains(state)).collect()
 }

@@ -14,7 +14,7 @@ const ROWS: usize = 30;
 /// Renders a review as a Mermaid Gantt chart, which GitHub and GitLab draw in Markdown.
 ///
 /// A chart has a section for each run and a row for each stay: waits are `active`, ends are milestones, and illegal steps
-/// are `crit`. Above 30 rows it has a row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond
+/// are `crit`. A wait that has not ended lasts to the end of the trace, and says that it still waits. Above 30 rows it has a row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond
 /// 30 are counted in a last row. Times of Unix clocks are shown in UTC, others count from midnight. In a stable review, and in
 /// a trace without any duration, a step lasts a second.
 ///
@@ -94,6 +94,8 @@ impl Row {
         }
         tags.push_str(match self.kind {
             StayKind::Active => "",
+            // A bar without a width cannot be seen.
+            StayKind::Waiting if self.begun == self.ended => "active, milestone, ",
             StayKind::Waiting => "active, ",
             StayKind::Over => "milestone, ",
         });
@@ -107,7 +109,7 @@ impl Row {
 fn by_stay(review: &Review) -> Vec<Row> {
     let of = |lane: &Lane, stay: &Stay| {
         let (begun, ended) = times(review, stay);
-        let label = format!("{} {}", name(&lane.instance), name(&stay.state));
+        let label = format!("{} {}{}", name(&lane.instance), name(&stay.state), still(stay));
         let is_illegal = review.steps()[stay.begun].is_illegal;
         Row { run: lane.run, label, begun, ended, is_illegal, kind: stay.kind }
     };
@@ -117,27 +119,38 @@ fn by_stay(review: &Review) -> Vec<Row> {
 fn of_lane(review: &Review, lane: &Lane) -> Row {
     let begun = lane.stays.first().map(|stay| times(review, stay).0).unwrap_or_default();
     let ended = lane.stays.iter().map(|stay| times(review, stay).1).max().unwrap_or(begun);
-    let last = lane.stays.last().map(|stay| name(&stay.state)).unwrap_or_default();
+    let last = lane.stays.last().map(|stay| name(&stay.state) + still(stay)).unwrap_or_default();
     let label =
         format!("{} {}, {} steps, {last}", name(&lane.lifecycle), name(&lane.instance), lane.stays.len());
     let is_illegal = lane.stays.iter().any(|stay| review.steps()[stay.begun].is_illegal);
     Row { run: lane.run, label, begun, ended, is_illegal, kind: StayKind::Active }
 }
 
+/// The end of the label of a wait that has not ended.
+fn still(stay: &Stay) -> &'static str {
+    if stay.is_open_wait() { ", still waits" } else { "" }
+}
+
 /// A row for each lifecycle of a run.
 fn by_lifecycle(review: &Review) -> Vec<Row> {
-    let mut groups: Vec<(usize, &str, Vec<Row>)> = Vec::new();
+    let mut groups: Vec<(usize, &str, Vec<Row>, usize)> = Vec::new();
     let mut places: HashMap<(usize, &str), usize> = HashMap::new();
     for lane in review.lanes() {
         let place = *places.entry((lane.run, &lane.lifecycle)).or_insert_with(|| {
-            groups.push((lane.run, &lane.lifecycle, Vec::new()));
+            groups.push((lane.run, &lane.lifecycle, Vec::new(), 0));
             groups.len() - 1
         });
         groups[place].2.push(of_lane(review, lane));
+        groups[place].3 += usize::from(lane.stays.last().is_some_and(Stay::is_open_wait));
     }
-    let sum = |(run, lifecycle, rows): (usize, &str, Vec<Row>)| Row {
+    let still = |open| match open {
+        0 => String::new(),
+        1 => ", 1 still waits".to_owned(),
+        open => format!(", {open} still wait"),
+    };
+    let sum = |(run, lifecycle, rows, open): (usize, &str, Vec<Row>, usize)| Row {
         run,
-        label: format!("{}, {} instances", name(lifecycle), rows.len()),
+        label: format!("{}, {} instances{}", name(lifecycle), rows.len(), still(open)),
         begun: rows.iter().map(|row| row.begun).min().unwrap_or_default(),
         ended: rows.iter().map(|row| row.ended).max().unwrap_or_default(),
         is_illegal: rows.iter().any(|row| row.is_illegal),

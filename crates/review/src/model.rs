@@ -137,6 +137,13 @@ pub struct Legal {
     pub text: Option<String>,
 }
 
+impl Stay {
+    /// Whether it is a wait that has not ended.
+    pub(crate) fn is_open_wait(&self) -> bool {
+        self.kind == StayKind::Waiting && self.ended.is_none()
+    }
+}
+
 impl Fact {
     /// Makes a fact.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -210,6 +217,33 @@ impl Review {
             (None, StayKind::Active | StayKind::Waiting) => self.end_ms(),
         };
         (begun, ended.max(begun))
+    }
+
+    /// The instances that still wait at the end of the trace, with their waits: the earliest first.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::trace::Event;
+    /// use runstate_review::ReviewBuilder;
+    ///
+    /// let lines = [
+    ///     r#"{"seq":1,"at_ms":2,"run":"r","lifecycle":"tool_call","instance":"a","event":"suspend","from":"New","to":"Suspended"}"#,
+    ///     r#"{"seq":2,"at_ms":9,"run":"r","lifecycle":"tool_call","instance":"b","event":"create","from":null,"to":"New"}"#,
+    /// ];
+    /// let book = runstate::rulebook();
+    /// let mut builder = ReviewBuilder::new("calls", &book);
+    /// for (number, line) in (1..).zip(lines) {
+    ///     builder.event(number, &Event::from_json(line).unwrap());
+    /// }
+    /// let review = builder.finish();
+    /// let [(lane, stay)] = review.open_waits()[..] else { panic!("b works") };
+    /// assert_eq!((lane.instance.as_str(), stay.state.as_str(), review.times(stay)), ("a", "Suspended", (0, 7)));
+    /// ```
+    pub fn open_waits(&self) -> Vec<(&Lane, &Stay)> {
+        let lanes = self.lanes.iter().filter_map(|lane| Some((lane, lane.stays.last()?)));
+        let mut waits: Vec<(&Lane, &Stay)> = lanes.filter(|(_, stay)| stay.is_open_wait()).collect();
+        waits.sort_by_key(|(_, stay)| stay.begun);
+        waits
     }
 
     /// The verdict in one word. A trace without any checked event is `not checked`, and a legal one with an unreadable line

@@ -16,7 +16,8 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 ///
 /// Times are microseconds since the first event of the trace. A flow leads from each finished wait to the next state with a
 /// duration, which shows the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
-/// `illegal`, and their slices have the reason. Times end after 2^53 microseconds. In a trace without any duration each step takes
+/// `illegal`, and their slices have the reason. A wait that has not ended lasts to the end of the trace, and has the category
+/// `open_wait`. Times end after 2^53 microseconds. In a trace without any duration each step takes
 /// a millisecond.
 ///
 /// # Example
@@ -143,6 +144,7 @@ fn slice(
     }
     match stay.ended {
         Some(next) => add("ended by", name(&review.steps()[next].event).into()),
+        None if stay.is_open_wait() => add("still waits", true.into()),
         None if stay.kind != StayKind::Over => add("not ended", true.into()),
         None => {}
     }
@@ -151,7 +153,11 @@ fn slice(
     for Fact { name: of, value } in of_lane.iter().chain(&step.facts) {
         add(&format!("fact {}", name(of)), seen(value, VALUE).into());
     }
-    let category = if step.is_illegal { "illegal".to_owned() } else { name(&lane.lifecycle) };
+    let category = match (step.is_illegal, stay.is_open_wait()) {
+        (true, _) => "illegal".to_owned(),
+        (false, true) => "open_wait".to_owned(),
+        (false, false) => name(&lane.lifecycle),
+    };
     let mut slice = json!({
         "name": name(&stay.state), "cat": category, "pid": at.process, "tid": at.thread, "ts": micros(begun), "args": args,
     });

@@ -73,3 +73,30 @@ fn illegal_row_is_never_left_out() {
     assert!(chart.contains(":crit, "), "{chart}");
     assert!(chart.contains("and 10 more rows"), "{chart}");
 }
+
+#[test]
+fn open_waits_are_named_in_each_summary() {
+    let waits = |orders: u64| {
+        let of = |order: u64| {
+            let (at, name) = (order * 1_000, format!("o{order}"));
+            let pay = event(2 * order + 1, at + 9, &name, "pay", Some("Cart"), "WaitingForStock");
+            [event(2 * order, at, &name, "create", None, "Cart"), pay]
+        };
+        gantt(&review(&(0..orders).flat_map(of).collect::<Vec<_>>()))
+    };
+    let small = waits(2);
+    let at = |of: &str| format!("1970-01-01T00:00:{of}");
+    let [first, last] = [at("00.009"), at("01.009")];
+    assert!(
+        small.contains(&format!("    o0 WaitingForStock, still waits :active, {first}, {last}\n")),
+        "{small}"
+    );
+    // The wait of the last event has no duration, and is drawn all the same.
+    assert!(
+        small.contains(&format!("o1 WaitingForStock, still waits :active, milestone, {last}, {last}\n")),
+        "{small}"
+    );
+    assert!(waits(16).contains("    order o15, 2 steps, WaitingForStock, still waits :"), "{}", waits(16));
+    assert!(waits(31).contains("    order, 31 instances, 31 still wait :"), "{}", waits(31));
+    assert!(!gantt(&review(&orders())).contains("still"));
+}

@@ -88,3 +88,23 @@ fn instances_beyond_the_limit_are_counted_and_violations_are_kept() {
     let page = html(&review_of(&(1..=5_000).map(turn).collect::<Vec<_>>(), |builder| builder));
     assert!(page.contains("3000 more states left out."), "{}", page.len());
 }
+
+#[test]
+fn open_waits_are_listed_with_their_times() {
+    let page = html(&review(&orders()[..3]));
+    assert!(page.contains("<h2 id=\"waits\">Open waits</h2>"), "{page}");
+    assert!(
+        page.contains(
+            "<li>order a still waits in <code>WaitingForStock</code>, since line 2 for 250 ms</li>\n"
+        ),
+        "{page}"
+    );
+    assert!(page.contains("<i class=\"w s\"") && page.contains("<td class=n>250 ms, still waits"), "{page}");
+    // The time of a wait that begins with the last event is not known.
+    let page = html(&review(&orders()[..2]));
+    assert!(page.contains("since line 2</li>") && page.contains("<td class=n>still waits"), "{page}");
+    assert!(!html(&review(&orders())).contains("Open waits"));
+    let waits = |seq: u64| event(seq, seq, &format!("o{seq}"), "pay", Some("Cart"), "WaitingForStock");
+    let page = html(&review(&(1..=23).map(waits).collect::<Vec<_>>()));
+    assert!(page.contains("<p>and 3 more open waits</p>"), "{page}");
+}

@@ -105,3 +105,15 @@ fn trace_without_durations_has_a_slice_for_each_step() {
     let slices: Vec<_> = of(&events, "X").iter().map(|it| (it["ts"].clone(), it["dur"].clone())).collect();
     assert_eq!(slices, [0, 1_000, 2_000].map(|at| (at.into(), 1_000.into())));
 }
+
+#[test]
+fn open_wait_lasts_to_the_end_of_the_trace() {
+    let events = events(&[review(&orders()[..3])]);
+    let slices = of(&events, "X");
+    let [open] = slices.iter().filter(|it| it["cat"] == "open_wait").collect::<Vec<_>>()[..] else {
+        panic!("{slices:?}")
+    };
+    assert_eq!((&open["name"], &open["dur"]), (&"WaitingForStock".into(), &250_000.into()));
+    assert_eq!(open["args"]["still waits"], true);
+    assert!(of(&events, "s").is_empty(), "no decision was made");
+}

@@ -1,4 +1,5 @@
-use runstate::trace::Event;
+use runstate::diagram::{StateGraph, parse};
+use runstate::trace::{Event, Rulebook, Rules};
 use runstate_review::{Interruption, Marks, Timeline};
 
 use crate::fixture::{assert_shown, attacks, book, event, orders};
@@ -28,7 +29,7 @@ fn parallel_tool_calls() -> Vec<Event<'static>> {
     (1..).zip(steps).map(line).collect()
 }
 
-fn timeline(width: usize, events: &[Event<'_>]) -> Timeline {
+fn timeline<'b>(width: usize, events: &[Event<'_>]) -> Timeline<'b> {
     let mut timeline = Timeline::new(width);
     events.iter().for_each(|event| timeline.event(event, false));
     timeline
@@ -100,8 +101,10 @@ fn the_timeline_is_no_wider_than_it_may_be() {
         ordered(0, "r", &long, None, "Warenkorb"),
         ordered(1, "r", "注文の番号は二十一番", Some("Warenkorb"), "お客様のお支払いをお待ちしております"),
         ordered(2, "r", "👩‍👩‍👧‍👦☎️é", Some("Warenkorb\u{1b}[2J\n"), &"x".repeat(3_000)),
+        ordered(3, "r", &long, Some("Warenkorb"), "pending お客様のお支払い\0"),
     ];
-    let shown = |width| timeline(width, &events).to_string();
+    let book = book();
+    let shown = |width| timeline(width, &events).open_waits(&book).to_string();
     assert_shown("timeline_narrow", &format!("{}\n{}", shown(40), shown(72)));
     for width in 0..200 {
         for line in shown(width).lines() {
@@ -193,4 +196,52 @@ fn an_interrupted_timeline_names_the_line_within_its_width() {
     let shown = timeline.to_string();
     assert!(shown.contains("The trace is not whole: line 1 is no\n"), "{shown}");
     assert!(shown.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 40), "{shown}");
+}
+
+#[test]
+fn open_waits_have_rows_behind_all_transitions() {
+    let book = book();
+    let shown = |events: &[Event<'_>], last: usize| {
+        let mut timeline = Timeline::new(80).last(last).open_waits(&book);
+        events.iter().for_each(|event| timeline.event(event, false));
+        timeline.to_string()
+    };
+    // Two orders wait, one of them since the last event. The clock of the last event goes back.
+    let mut events = orders()[..3].to_vec();
+    events.push(event(4, events[1].at_ms + 90_000, "b", "pay", Some("Cart"), "WaitingForStock"));
+    events.push(event(5, events[1].at_ms, "c", "create", None, "Cart"));
+    let whole = shown(&events, usize::MAX);
+    insta::assert_snapshot!(whole, @"");
+    assert!(
+        shown(&events, 1).ends_with(whole.split_once(": create\n  ").unwrap().1),
+        "of the last rows, too"
+    );
+    // A wait that ended has no such row, and neither has an end whose name is that of a wait.
+    assert!(!shown(&orders(), usize::MAX).contains("still waits"));
+    let mut parked = ordered(0, "r", "1", None, "Parked");
+    assert!(shown(&[parked.clone()], 9).contains("~ still waits in Parked"), "an order without that state");
+    parked.lifecycle = "valet".into();
+    let graph =
+        StateGraph::from_diagram(&parse("stateDiagram-v2\n[*] --> Parked\n").unwrap(), "valet").unwrap();
+    let valet = Rulebook::new().with(Rules::of_diagram("valet", &graph, "valet.mmd"));
+    let mut timeline = Timeline::new(80).open_waits(&valet);
+    timeline.event(&parked, false);
+    assert!(!timeline.to_string().contains("still waits"), "{timeline}");
+}
+
+#[test]
+fn open_waits_beyond_the_limit_are_counted() {
+    let book = book();
+    let mut timeline = Timeline::new(80).open_waits(&book);
+    for order in 0..22 {
+        let name = format!("o{order}");
+        timeline.event(&event(order, order * 1_000, &name, "pay", Some("Cart"), "WaitingForStock"), false);
+    }
+    let shown = timeline.to_string();
+    assert_eq!(shown.matches("~ still waits in WaitingForStock").count(), 20, "{shown}");
+    assert!(shown.ends_with("… and 2 more instances still wait\n"), "{shown}");
+    assert!(
+        shown.contains("           21.00 s  order o0   ~ still waits in "),
+        "the earliest first: {shown}"
+    );
 }

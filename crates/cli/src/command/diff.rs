@@ -91,7 +91,7 @@ fn of_two_kinds(old: &str, new: &str) -> Failure {
     Failure::new(format!("expected two graphs or two traces, got {old} and {new}"))
 }
 
-/// Reads an input: a diagram by its name, others by their beginning.
+/// Reads an input: a built-in diagram and a `.jsonl` file by its name, others by their beginning.
 fn side(spec: &str) -> Result<Side, Failure> {
     if let Some(builtin) = diagrams::builtin_named(spec)? {
         return Ok(Side::Graph(builtin.graph()?));
@@ -101,9 +101,12 @@ fn side(spec: &str) -> Result<Side, Failure> {
     let refuse = |error| input::unreadable(file, &error);
     let mut reader = input::open(file).map_err(refuse)?;
     let begin = reader.fill_buf().map_err(refuse)?;
-    // An empty trace is no diagram without a heading.
-    if is_trace(begin) || begin.trim_ascii().is_empty() && file.ends_with(".jsonl") {
+    if file.ends_with(".jsonl") || is_trace(begin) {
         return Ok(Side::Trace(name, reader));
+    }
+    if file == "-" && begin.is_empty() {
+        return Err(Failure::new(format!("{name}: expected a trace, a diagram or a graph, got nothing"))
+            .with_help("did the program before the pipe fail?"));
     }
     let source = input::whole(reader, &name, TEXT_LIMIT)?;
     let loaded = Loaded::read(source, heading)?;

@@ -1,7 +1,8 @@
 //! `runstate show RUN` and `runstate show TRACE`
 
 use clap::ValueEnum;
-use runstate::trace::{Checker, Ordinals, Report, Rules};
+use clap::builder::NonEmptyStringValueParser;
+use runstate::trace::{Checker, Event, Ordinals, Report, Rulebook, Rules};
 use runstate_governed::StateReport;
 use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markdown, mermaid, perfetto};
 use serde_json::json;
@@ -11,7 +12,7 @@ use super::source::{Rest, Source, source};
 use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, columns, complain};
+use crate::output::{Output, columns, complain, printable};
 use crate::rules::{Laws, RulesArgs};
 use crate::store::StoreArgs;
 
@@ -54,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long)]
     stable: bool,
     /// With the formats html, perfetto, gantt and markdown: replace this text by `[redacted]`. The flag can be repeated
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     redact: Vec<String>,
     #[command(flatten)]
     place: StoreArgs,
@@ -64,8 +65,8 @@ pub(crate) struct Args {
 enum Format {
     /// A line for each transition, with ordinals in place of ids and times: equal for equal behaviour
     Text,
-    /// A table with a row for each transition: its time, the duration of the previous state, its instance. The width is that
-    /// of COLUMNS or of the terminal
+    /// A table with a row for each transition: its time, the duration of the previous state, its instance. A wait that has not
+    /// ended has a last row. The width is that of COLUMNS or of the terminal
     Timeline,
     /// One HTML file without scripts: violations, a lane for each instance, arguments and decisions, coverage
     Html,
@@ -129,22 +130,28 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     match args.format {
         Format::Text => {
             let (mut ordinals, mut marks) = (Ordinals::new(), Marks::new(book));
+            let mut unchecked = Unchecked::default();
             let rest = source.each(only, |line, event| {
+                unchecked.event(book, event);
                 let mark = marks.event(line, event).map(|mark| format!("  <- {mark}"));
                 out.line(&format!("{}{}", ordinals.line(event), mark.unwrap_or_default()));
             })?;
             if let Some(rest) = &rest {
                 out.line(&format!("The trace is not whole: {}.", rest.interruption));
             }
+            unchecked.tell();
             return Ok(told(rest));
         }
         Format::Timeline => {
-            let (mut timeline, mut marks) = (Timeline::new(columns()), Marks::new(book));
+            let (mut timeline, mut marks) = (Timeline::new(columns()).open_waits(book), Marks::new(book));
             if let Some(last) = args.last {
                 timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
             }
-            let rest =
-                source.each(only, |line, event| timeline.event(event, marks.event(line, event).is_some()))?;
+            let mut unchecked = Unchecked::default();
+            let rest = source.each(only, |line, event| {
+                unchecked.event(book, event);
+                timeline.event(event, marks.event(line, event).is_some());
+            })?;
             if let Some(rest) = &rest {
                 timeline.interrupted(rest.interruption.clone());
             }
@@ -152,6 +159,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 out.line(&format!("begins {begins}"));
             }
             out.lines(&timeline.to_string());
+            unchecked.tell();
             return Ok(told(rest));
         }
         Format::Mermaid => {
@@ -180,6 +188,30 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Format::Html | Format::Perfetto | Format::Gantt | Format::Markdown => {}
     }
     Ok(Exit::Good)
+}
+
+/// The lifecycles without a diagram, whose events have no mark. The pages name them too.
+#[derive(Default)]
+struct Unchecked(Vec<String>);
+
+impl Unchecked {
+    /// The maximum number of names.
+    const MOST: usize = 10;
+
+    fn event(&mut self, book: &Rulebook, event: &Event<'_>) {
+        let is_known = || self.0.iter().any(|it| **it == *event.lifecycle);
+        if self.0.len() < Self::MOST && book.rules(&event.lifecycle).is_none() && !is_known() {
+            self.0.push(event.lifecycle.to_string());
+        }
+    }
+
+    fn tell(&self) {
+        if !self.0.is_empty() {
+            let short = |name: &String| printable(name).chars().take(80).collect::<String>();
+            let names: Vec<String> = self.0.iter().map(short).collect();
+            complain(&format!("note: not checked, since there is no diagram: {}", names.join(", ")));
+        }
+    }
 }
 
 /// Shows all sources in a format of a review.

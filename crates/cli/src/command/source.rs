@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use runstate::trace::{Event, JsonlReader, Problem, ReadError, Report};
 use runstate_governed::StateReport;
@@ -44,14 +45,25 @@ pub(super) fn source(what: &str, rules: &RulesArgs, place: &StoreArgs) -> Result
     if what == "-" || is_file {
         return Ok(Source::File(what.to_owned()));
     }
+    let path = Path::new(what);
+    let folder = if path.is_dir() { ", which is a folder" } else { "" };
+    let no_file = format!("there is no file {what:?}{folder}");
+    // The id of a run has no ending, as a rule.
+    let near = path.extension().and_then(|_| input::nearest(path));
+    let meant = near.map(|near| format!("did you mean {near}?"));
     if let Some(missing) = place.missing()? {
-        return Err(Failure::new(format!("there is no file {what:?}; {}", missing.message()))
-            .with_help("name a file, or the store of the run with --store or --state-dir"));
+        let help = "name a file, or the store of the run with --store or --state-dir".to_owned();
+        let message = format!("{no_file}; {}", missing.message());
+        return Err(Failure::new(message).with_help(meant.unwrap_or(help)));
     }
     let opened = place.open(Missing::Refuse)?;
     let Some(summary) = Summary::of(&opened, what)? else {
-        return Err(opened
-            .absent(&format!("there is no file {what:?}, and no run of that id in {}", opened.url()), what));
+        let failure =
+            opened.absent(&format!("{no_file}, and no run of that id in {}", opened.url()), what);
+        return Err(match meant {
+            Some(meant) => failure.with_help(meant),
+            None => failure,
+        });
     };
     Ok(Source::Run(Box::new(opened), Box::new(summary)))
 }

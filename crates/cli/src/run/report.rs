@@ -117,7 +117,7 @@ fn trace(driven: &Driven) -> JsonlReader<BufReader<StoredTrace<'_>>> {
 }
 
 /// The end of the table of the run and its calls; `runstate show` has all of the trace.
-fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
+fn timeline(driven: &Driven) -> Result<Timeline<'static>, Failure> {
     let laws = Laws::builtin()?;
     let mut marks = Marks::new(&laws.book);
     let mut timeline = Timeline::new(columns()).last(MOST_ROWS);

@@ -21,11 +21,13 @@ const LABELS: usize = 6;
 const LABEL: f64 = 9.0;
 /// The maximum number of violations.
 const BREACHES: usize = 50;
+/// The maximum number of listed open waits.
+const WAITS: usize = 20;
 /// The maximum number of instances, and of states of an instance. A browser needs long for more.
 const LANES: usize = 1_000;
 const STAYS: usize = 2_000;
 
-/// Renders a review as one HTML file: its violations, a lane for each instance, and the coverage.
+/// Renders a review as one HTML file: its violations, the waits that have not ended, a lane for each instance, and the coverage.
 ///
 /// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
 /// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
@@ -59,6 +61,7 @@ pub fn html(review: &Review) -> String {
         }
         put!(out, "</section>\n");
     }
+    open_waits(&mut out, review);
     lanes(&mut out, review, &axis);
     coverage(&mut out, review);
     put!(out, "</main>\n</body></html>\n");
@@ -140,13 +143,44 @@ fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
     put!(out, "</div>\n");
 }
 
+/// The waits that have not ended.
+fn open_waits(out: &mut Markup, review: &Review) {
+    let open = review.open_waits();
+    if open.is_empty() {
+        return;
+    }
+    put!(out, "<section aria-labelledby=\"waits\"><h2 id=\"waits\">Open waits</h2>\n<ul class=\"waits\">\n");
+    for (lane, stay) in open.iter().take(WAITS) {
+        put!(out, "<li>");
+        if review.runs().len() > 1 {
+            put!(out, (name(&review.runs()[lane.run])) ": ");
+        }
+        let (begun, ended) = review.times(stay);
+        put!(out, (name(&lane.lifecycle)) " " (name(&lane.instance)) " still waits in <code>" (name(&stay.state))
+            "</code>, since line " (review.steps()[stay.begun].line));
+        // The trace ends with the entry, so its time says nothing of the wait.
+        if begun < ended {
+            put!(out, " for "(review.duration(ended - begun)));
+        }
+        put!(out, "</li>\n");
+    }
+    put!(out, "</ul>\n");
+    if let Some(more) = open.len().checked_sub(WAITS).filter(|more| *more > 0) {
+        put!(out, "<p>and " (count(more, "more open wait")) "</p>\n");
+    }
+    put!(out, "</section>\n");
+}
+
 fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
     put!(
         out,
         "<section aria-labelledby=\"lanes\"><h2 id=\"lanes\">Instances</h2>\n\
-        <p class=\"key\"><span class=\"a\">active</span><span class=\"w\">waiting</span><span class=\"o\">ended</span>\
-        <span class=\"x\">illegal</span></p>\n"
+        <p class=\"key\"><span class=\"a\">active</span><span class=\"w\">waiting</span>"
     );
+    if !review.open_waits().is_empty() {
+        put!(out, "<span class=\"w s\">still waiting</span>");
+    }
+    put!(out, "<span class=\"o\">ended</span><span class=\"x\">illegal</span></p>\n");
     put!(out, "<p class=\"soft\">Open a row for its states, times and facts. ");
     if !axis.breaks.is_empty() {
         put!(out, "Times are to scale, except long waits between two vertical lines. ");
@@ -209,6 +243,7 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
         let to = axis.place(stay.ended).max(from);
         out.markup(match (stay.kind, step.is_illegal) {
             (StayKind::Active, false) => "<i",
+            (StayKind::Waiting, false) if stay.ended.is_none() => "<i class=\"w s\"",
             (StayKind::Waiting, false) => "<i class=w",
             (StayKind::Over, false) => "<i class=o",
             (StayKind::Active, true) => "<i class=x",
@@ -259,9 +294,9 @@ fn row(out: &mut Markup, review: &Review, stay: &Stay, has_facts: bool) {
     put!(out, "<td>" (name(&stay.state)) "<td class=n>");
     match (stay.kind, stay.ended) {
         (StayKind::Over, None) => put!(out, "ended"),
-        (StayKind::Active | StayKind::Waiting, None) => {
-            put!(out, (review.duration(ended - begun)) ", not ended")
-        }
+        (StayKind::Waiting, None) if begun == ended => put!(out, "still waits"),
+        (StayKind::Waiting, None) => put!(out, (review.duration(ended - begun)) ", still waits"),
+        (StayKind::Active, None) => put!(out, (review.duration(ended - begun)) ", not ended"),
         (_, Some(_)) => put!(out, (review.duration(ended - begun))),
     }
     if has_facts {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The outputs for reviewers before the programs that read them: Mermaid, a browser without a network, a checker of accessibility, and
-# speedscope. The traces are those of the scenarios, of stream sessions, of stored runs and of governed runs, and hostile ones.
-# Needs node, npm and chromium. 2: one of them is missing.
+# The outputs for reviewers before the programs that read them: Mermaid, a browser without a network, a checker of accessibility,
+# speedscope, and insta in a project of a user. The traces are those of the scenarios, of stream sessions, of stored runs, of governed
+# runs and of that project, and hostile ones. Needs node, npm and chromium. 2: one of them is missing.
 #
 #   sh crates/review/tests/oracle/run.sh [FOLDER]
 #
@@ -100,6 +100,31 @@ for format in html markdown timeline; do
     >"$outputs/own-cut.$format" 2>"$scratch/said" || [ $? = 2 ]
 done
 mv "$outputs/own-cut.html" "$outputs/own-cut.page.html"
+# A project of a user: insta compares its trace.
+cp -r crates/review/tests/oracle/project "$scratch/project"
+cp Cargo.lock "$scratch/project"
+sed -i "s|ROOT|$root|" "$scratch/project/Cargo.toml"
+in_project() {
+  (cd "$scratch/project" && INSTA_UPDATE=no CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/review-project" cargo "$@")
+}
+fail() { printf '%s\n' "$@" >&2; exit 1; }
+in_project test --quiet >"$scratch/said" 2>&1 || fail 'the snapshot of the project differs' "$(cat "$scratch/said")"
+in_project run --quiet -- 7f3c >"$outputs/own-parcels.jsonl"
+sed -n '/^```mermaid$/,/^```$/{/^```/!p}' "$scratch/project/parcel.md" >"$outputs/own-parcels.mmd"
+shown "$outputs/own-parcels" "$outputs/own-parcels.jsonl" --diagram "$outputs/own-parcels.mmd"
+# A change of its behaviour: no parcel is held any more. The snapshot and the difference of the traces name the missing events.
+sed -i 's/\*country != "home"/*country == "elsewhere"/' "$scratch/project/src/lib.rs"
+if in_project test --quiet >"$scratch/said" 2>&1; then fail 'the snapshot of the changed project does not differ'; fi
+grep -qE '^ +[0-9]+ +│-parcel#2  Sent --> PendingCustoms : hold' "$scratch/said" || fail 'insta does not name the missing event' "$(cat "$scratch/said")"
+in_project run --quiet -- 91ab >"$scratch/changed.jsonl"
+code=0
+"$runstate" diff "$outputs/own-parcels.jsonl" "$scratch/changed.jsonl" >"$outputs/own-parcels.diff" || code=$?
+[ "$code" = 1 ] || fail "expected exit code 1 of the difference, got $code"
+for expected in 'the traces differ from line 6 of the old' '^-    6        parcel#2  Sent --> PendingCustoms : hold' \
+  '^4 events only in the old trace, 0 events only in the new one'; do
+  grep -qE "$expected" "$outputs/own-parcels.diff" || fail "the difference lacks: $expected" "$(cat "$outputs/own-parcels.diff")"
+done
+printf 'insta: the snapshot of a project holds, and a change of its behaviour is found\n'
 node "$scratch/mermaid.mjs" "$outputs"
 node "$scratch/pages.mjs" "$outputs"
 node "$scratch/spans.mjs" "$outputs"

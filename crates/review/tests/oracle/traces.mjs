@@ -45,8 +45,21 @@ write('own-orders', [
   order(5, 7_202_000, 'b', 'ship', 'Cart', 'Shipped'),
   order(6, 7_203_000, '7f3c9a52-90be', 'ship', 'Packed', 'Shipped'),
   order(7, 7_203_500, 'c', 'create', null, 'Cart'),
+  order(8, 7_203_900, 'c', 'pay', 'Cart', 'WaitingForStock'),
+  order(9, 7_209_000, 'd', 'create', null, 'Cart'),
 ]);
 fs.writeFileSync(path.join(outputs, 'own-orders.mmd'), shop);
+
+// A long day: 250 orders, of which each twentieth still waits, and one that ships from its cart.
+write('own-long', Array.from({ length: 250 }, (_, place) => {
+  const [at, id] = [place * 240_000, `7f3c9a52-90be-4d1e-8a3f-${String(place).padStart(12, '0')}`];
+  const steps = [[0, 'create', null, 'Cart'], [1_250, 'pay', 'Cart', 'WaitingForStock'], [95_000, 'pack', 'WaitingForStock', 'Packed']];
+  if (place % 20 !== 7) steps.push([98_000, 'ship', 'Packed', 'Shipped']);
+  if (place % 20 === 7) steps.pop();
+  if (place === 180) steps.splice(1, 2, [2_000, 'ship', 'Cart', 'Shipped']);
+  return steps.map(([after, ...step]) => [at + after, id, ...step]);
+}).flat().sort((a, b) => a[0] - b[0]).map(([at, id, ...step], place) => order(place + 1, at, id, ...step)));
+fs.writeFileSync(path.join(outputs, 'own-long.mmd'), shop);
 
 const hostile = [
   '<script>alert(1)</script>', '"><img src=http://example.org/x onerror=alert(1)>', '\u202egnp.exe', 'nul\0nul', '\x1b[2J\x9b31m',

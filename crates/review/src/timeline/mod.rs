@@ -1,17 +1,21 @@
 //! A trace as a table of transitions and their times.
 
+mod fit;
+mod open;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
-use runstate::trace::Event;
+use runstate::trace::{Event, Rulebook};
 
 use crate::interruption::Interruption;
 use crate::model::StayKind;
 use crate::pause::longest_to_scale;
 use crate::span::utc;
 use crate::text::name;
+use fit::{cut, folded, short};
 
 /// A table of a trace with one row per transition: the time since the first event, the time spent in the source
 /// state, the instance and the transition. No line exceeds the width of the table. In a narrow table the transitions are on
@@ -22,7 +26,7 @@ use crate::text::name;
 ///
 /// A wait has a row of its own before the transition that ends it, with `~` and its duration: a state whose name contains
 /// `wait`, `suspend`, `pending` or `park` in any letter case. So has a pause without any event, if it dwarfs all other times
-/// between events.
+/// between events. [`open_waits`](Timeline::open_waits) adds the waits that have not ended.
 ///
 /// # Example
 /// ```
@@ -47,12 +51,16 @@ use crate::text::name;
 /// ]);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Timeline {
+pub struct Timeline<'b> {
+    book: Option<&'b Rulebook>,
     width: usize,
     last: usize,
     /// The number of omitted rows before the kept ones.
     left_out: u64,
     first_ms: Option<u64>,
+    last_ms: u64,
+    /// The number of all events.
+    events: u64,
     runs: Vec<Run>,
     places: HashMap<String, usize>,
     rows: VecDeque<Row>,
@@ -64,8 +72,18 @@ pub struct Timeline {
 struct Run {
     name: String,
     at_ms: u64,
-    /// The time of each instance's entry into its state, by lifecycle and name.
-    since: HashMap<(String, String), u64>,
+    /// The entry of each instance into its state, by lifecycle and name.
+    since: HashMap<(String, String), Entry>,
+}
+
+/// The entry of an instance into its state.
+#[derive(Debug, Clone)]
+struct Entry {
+    at_ms: u64,
+    /// The number of the event.
+    number: u64,
+    /// The state, if it is a wait.
+    waits: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -93,19 +111,20 @@ struct Span {
 const HEAD: [&str; 4] = ["Time", "In state", "Instance", "Transition"];
 const PAUSE: &str = "~ no event";
 const GAP: usize = 2;
-/// The minimum width of an instance.
-const LEAST: usize = 5;
 /// The minimum width of the instance column in a narrow table, with the lifecycle.
 const MUCH: usize = 12;
 
-impl Timeline {
+impl<'b> Timeline<'b> {
     /// Makes a table with that maximum width in columns, of all rows.
     pub fn new(width: usize) -> Self {
         Timeline {
+            book: None,
             width,
             last: usize::MAX,
             left_out: 0,
             first_ms: None,
+            last_ms: 0,
+            events: 0,
             runs: Vec::new(),
             places: HashMap::new(),
             rows: VecDeque::new(),
@@ -118,6 +137,33 @@ impl Timeline {
     #[must_use]
     pub fn last(mut self, rows: usize) -> Self {
         self.last = rows;
+        self
+    }
+
+    /// Adds a row for each wait that has not ended, behind all transitions, with the time to the latest event of the trace. A
+    /// wait that begins at that time has none. By these rules, a state without a transition out of it is an end and no wait. At
+    /// most 20 of these rows are shown, the earliest first, and the rest is counted.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::trace::Event;
+    /// use runstate_review::Timeline;
+    ///
+    /// let lines = [
+    ///     r#"{"seq":1,"at_ms":0,"run":"r","lifecycle":"tool_call","instance":"a","event":"create","from":null,"to":"New"}"#,
+    ///     r#"{"seq":2,"at_ms":2,"run":"r","lifecycle":"tool_call","instance":"a","event":"suspend","from":"New","to":"Suspended"}"#,
+    ///     r#"{"seq":3,"at_ms":9,"run":"r","lifecycle":"tool_call","instance":"b","event":"create","from":null,"to":"New"}"#,
+    /// ];
+    /// let book = runstate::rulebook();
+    /// let mut timeline = Timeline::new(80).open_waits(&book);
+    /// for line in lines {
+    ///     timeline.event(&Event::from_json(line).unwrap(), false);
+    /// }
+    /// assert!(timeline.to_string().ends_with("\n           7 ms  tool_call a  ~ still waits in Suspended\n"));
+    /// ```
+    #[must_use]
+    pub fn open_waits(mut self, book: &'b Rulebook) -> Self {
+        self.book = Some(book);
         self
     }
 
@@ -134,9 +180,13 @@ impl Timeline {
         let is_back = event.at_ms < known.at_ms;
         known.at_ms = event.at_ms;
         let key = (event.lifecycle.to_string(), event.instance.to_string());
-        let since = known.since.insert(key, event.at_ms);
-        let spent = since.filter(|_| !event.is_creation()).map(|since| Span::between(since, event.at_ms));
-        let waits = |from: &&str| StayKind::of_name(from) == StayKind::Waiting;
+        let waits = |state: &&str| StayKind::of_name(state) == StayKind::Waiting;
+        let into = Some(&*event.to).filter(waits).map(str::to_owned);
+        let entry = Entry { at_ms: event.at_ms, number: self.events, waits: into };
+        let since = known.since.insert(key, entry).filter(|_| !event.is_creation());
+        let spent = since.map(|since| Span::between(since.at_ms, event.at_ms));
+        self.events += 1;
+        self.last_ms = self.last_ms.max(event.at_ms);
         let is_long = spent.is_some_and(|spent| !spent.is_back && spent.ms > 0);
         self.rows.push_back(Row {
             at_ms: event.at_ms,
@@ -176,13 +226,10 @@ impl Timeline {
         self.rows.is_empty()
     }
 
-    /// The name of the instance, with its run's name where there are several runs.
-    fn instance(&self, row: &Row) -> String {
-        let run = &self.runs[row.run].name;
-        if self.runs.len() < 2 || *run == row.instance {
-            return row.instance.clone();
-        }
-        format!("{}/{}", name(run), row.instance)
+    /// The name of an instance, with its run's name where there are several runs.
+    fn instance(&self, run: &Run, instance: &str) -> String {
+        let run = name(&run.name);
+        if self.runs.len() < 2 || run == instance { instance.to_owned() } else { format!("{run}/{instance}") }
     }
 
     /// The pause before each row, if it is a long one and no part of the row's own wait.
@@ -207,16 +254,21 @@ impl Timeline {
     }
 }
 
-impl fmt::Display for Timeline {
+impl fmt::Display for Timeline<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [mut time, mut spent, mut subject, mut what] = HEAD.map(UnicodeWidthStr::width);
-        let pauses = self.pauses();
+        let (pauses, (open, more_open)) = (self.pauses(), self.still_waiting());
+        for wait in &open {
+            spent = spent.max(wait.spent.width());
+            subject = subject.max(wait.lifecycle.width() + 1 + wait.instance.width());
+            what = what.max(wait.what.width());
+        }
         for (row, pause) in self.rows.iter().zip(&pauses) {
             what = what.max(row.waits().width());
             spent = spent.max(pause.map_or(0, |pause| pause.to_string().width()));
             time = time.max(row.time().width());
             spent = spent.max(row.spent().width());
-            subject = subject.max(row.lifecycle.width() + 1 + self.instance(row).width());
+            subject = subject.max(row.lifecycle.width() + 1 + row.instance(self).width());
             what = what.max(row.what.width());
         }
         // One column stays free before the time, to separate the table from its surroundings.
@@ -250,7 +302,7 @@ impl fmt::Display for Timeline {
             self.write(f, &format!("… {} transition{s} before these", self.left_out))?;
         }
         for (row, pause) in self.rows.iter().zip(pauses) {
-            let subject = short(&row.lifecycle, &self.instance(row), subject);
+            let subject = short(&row.lifecycle, &row.instance(self), subject);
             if let Some(pause) = pause {
                 line(f, "", &pause.to_string(), "", PAUSE)?;
             }
@@ -258,6 +310,13 @@ impl fmt::Display for Timeline {
                 line(f, "", &row.spent(), &subject, &row.waits())?;
             }
             line(f, &row.time(), &row.spent(), &subject, &row.what)?;
+        }
+        for wait in open {
+            line(f, "", &wait.spent, &short(&wait.lifecycle, &wait.instance, subject), &wait.what)?;
+        }
+        if more_open > 0 {
+            let waits = if more_open == 1 { "instance still waits" } else { "instances still wait" };
+            self.write(f, &format!("… and {more_open} more {waits}"))?;
         }
         if self.rows.iter().any(|row| row.is_illegal) {
             self.write(f, "! is illegal")?;
@@ -275,6 +334,10 @@ impl fmt::Display for Timeline {
 }
 
 impl Row {
+    fn instance(&self, of: &Timeline<'_>) -> String {
+        of.instance(&of.runs[self.run], &self.instance)
+    }
+
     fn time(&self) -> String {
         let (illegal, back) = (if self.is_illegal { "!" } else { "" }, if self.is_back { "<" } else { "" });
         format!("{illegal}{back}{}", self.at)
@@ -302,68 +365,4 @@ impl fmt::Display for Span {
         }
         crate::span::Span(self.ms).fmt(f)
     }
-}
-
-/// The lifecycle and the instance. Long ones lose their middle, because ids differ at their beginnings and ends.
-fn short(lifecycle: &str, instance: &str, room: usize) -> String {
-    let whole = lifecycle.width() + 1 + instance.width();
-    if whole <= room {
-        return format!("{lifecycle} {instance}");
-    }
-    let lifecycle = cut(lifecycle, room.saturating_sub(1 + instance.width().min(LEAST)));
-    let room = room.saturating_sub(lifecycle.width() + 1);
-    if instance.width() <= room {
-        return format!("{lifecycle} {instance}");
-    }
-    let head = begin(instance, room.saturating_sub(1).div_ceil(2));
-    let mut tail = instance.len();
-    let left = room.saturating_sub(1 + head.width());
-    for (at, _) in instance.char_indices().rev() {
-        if instance[at..].width() > left {
-            break;
-        }
-        tail = at;
-    }
-    cut(&format!("{lifecycle} {head}…{}", &instance[tail..]), lifecycle.width() + 1 + room)
-}
-
-/// A text of at most that width; longer text is cut with `…`.
-fn cut(text: &str, room: usize) -> String {
-    if text.width() <= room {
-        return text.to_owned();
-    }
-    match room.checked_sub(1) {
-        None => String::new(),
-        Some(room) => format!("{}…", begin(text, room)),
-    }
-}
-
-/// A text in lines of at most that width, broken at blanks. A longer word is left as it is.
-fn folded(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(last) if last.width() + 1 + word.width() <= width => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-/// The longest prefix of a text with at most that width.
-fn begin(text: &str, room: usize) -> &str {
-    let (mut end, mut width) = (0, 0);
-    for (at, c) in text.char_indices() {
-        let behind = at + c.len_utf8();
-        // A combining mark after a character can make it wider than both separately.
-        width = (width + c.width().unwrap_or(0)).max(if c.is_ascii() { 0 } else { text[..behind].width() });
-        if width > room {
-            break;
-        }
-        end = behind;
-    }
-    &text[..end]
 }
