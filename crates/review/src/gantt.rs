@@ -120,8 +120,7 @@ fn of_lane(review: &Review, lane: &Lane) -> Row {
     let begun = lane.stays.first().map(|stay| times(review, stay).0).unwrap_or_default();
     let ended = lane.stays.iter().map(|stay| times(review, stay).1).max().unwrap_or(begun);
     let last = lane.stays.last().map(|stay| name(&stay.state) + still(stay)).unwrap_or_default();
-    let label =
-        format!("{} {}, {} steps, {last}", name(&lane.lifecycle), name(&lane.instance), lane.stays.len());
+    let label = format!("{}, {} steps, {last}", lane.label(), lane.stays.len());
     let is_illegal = lane.stays.iter().any(|stay| review.steps()[stay.begun].is_illegal);
     Row { run: lane.run, label, begun, ended, is_illegal, kind: StayKind::Active }
 }

@@ -137,6 +137,18 @@ pub struct Legal {
     pub text: Option<String>,
 }
 
+impl Lane {
+    /// The lifecycle and the name of the instance, for a reader. The number of a stable review has the lifecycle in it.
+    pub(crate) fn label(&self) -> String {
+        let (lifecycle, instance) = (crate::text::name(&self.lifecycle), crate::text::name(&self.instance));
+        let number = instance.strip_prefix(&lifecycle);
+        if number.is_some_and(|rest| rest.starts_with('#')) {
+            return instance;
+        }
+        format!("{lifecycle} {instance}")
+    }
+}
+
 impl Stay {
     /// Whether it is a wait that has not ended.
     pub(crate) fn is_open_wait(&self) -> bool {

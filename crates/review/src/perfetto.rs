@@ -58,8 +58,7 @@ pub fn perfetto(reviews: &[Review]) -> String {
             review.breaches().iter().filter_map(|breach| Some((breach.step?, breach))).collect();
         for (thread, lane) in (1..).zip(review.lanes()) {
             let at = Place { process: process(lane.run), thread };
-            let shown = format!("{} {}", name(&lane.lifecycle), name(&lane.instance));
-            events.push(named("thread_name", at.process, thread, &shown));
+            events.push(named("thread_name", at.process, thread, &lane.label()));
             // A clock that goes back makes no slices that overlap.
             let mut floor = 0;
             for (place, stay) in lane.stays.iter().enumerate() {

@@ -21,6 +21,7 @@ fn equal_behaviour_has_an_equal_stable_page() {
     }
     let page = |events: &[_]| html(&review_of(events, |builder| builder.stable()));
     assert_eq!(page(&orders()), page(&other));
+    assert!(page(&orders()).contains("<span class=\"name\">order#1</span>"), "{}", page(&orders()));
     assert_ne!(html(&review(&orders())), html(&review(&other)));
 }
 
@@ -107,4 +108,35 @@ fn open_waits_are_listed_with_their_times() {
     let waits = |seq: u64| event(seq, seq, &format!("o{seq}"), "pay", Some("Cart"), "WaitingForStock");
     let page = html(&review(&(1..=23).map(waits).collect::<Vec<_>>()));
     assert!(page.contains("<p>and 3 more open waits</p>"), "{page}");
+}
+
+#[test]
+fn lanes_have_a_scale_with_begin_and_end() {
+    let axis = |events: &[_]| {
+        let page = html(&review(events));
+        let axis = page.lines().find(|line| line.starts_with("<div class=\"axis\">")).unwrap().to_owned();
+        axis
+    };
+    assert_eq!(
+        axis(&orders()[..3]),
+        "<div class=\"axis\"><span>time</span><span class=\"marks\"><b class=\"begin\">0 ms</b><b class=\"end\">1.50 s</b></span></div>"
+    );
+    assert!(axis(&orders()).contains("<span>time, long waits</span>"), "{}", axis(&orders()));
+    // The label of a long wait has the place of the begin.
+    let waits = [
+        event(1, 0, "a", "create", None, "Cart"),
+        event(2, 9_000_000, "a", "pay", Some("Cart"), "WaitingForStock"),
+        event(3, 9_000_001, "a", "pack", Some("WaitingForStock"), "Packed"),
+        event(4, 9_000_003, "a", "ship", Some("Packed"), "Shipped"),
+    ];
+    let shown = axis(&waits);
+    assert!(!shown.contains("class=\"begin\"") && shown.contains("left:8.75%\">2 h 30 m</b>"), "{shown}");
+}
+
+#[test]
+fn line_of_a_diagram_is_not_repeated() {
+    let page = html(&review(&orders()));
+    let legal: Vec<&str> = page.lines().filter(|line| line.starts_with("<li><code>Cart --&gt; ")).collect();
+    assert_eq!(legal[1].matches("Cart --&gt; Cancelled : cancel").count(), 1, "{legal:?}");
+    assert!(legal[1].contains("shop.mmd:10"), "{legal:?}");
 }

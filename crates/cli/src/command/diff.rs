@@ -51,7 +51,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// A line for each change, the most severe first
+    /// For graphs a line for each change, the most severe first; for traces the events around each difference, then
+    /// differences of times and of fields
     Text,
     /// One object: exit; and for graphs changes and needs_migration, or for traces difference (the
     /// first one of behaviour) and differences (each one)

@@ -116,7 +116,7 @@ fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
     put!(out, "<div class=\"breach\"><h3>line "(breach.line));
     if let Some(step) = breach.step.map(|step| &review.steps()[step]) {
         let lane = &review.lanes()[step.lane];
-        put!(out, ": " (name(&lane.lifecycle)) " " (name(&lane.instance)));
+        put!(out, ": "(lane.label()));
     }
     put!(out, "</h3>\n<p>" (seen(&breach.reason, VALUE)) "</p>\n<p>got <code>" (seen(&breach.got, VALUE)) "</code></p>\n");
     if breach.legal.is_empty() {
@@ -129,7 +129,8 @@ fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
         if let Some(place) = &legal.place {
             put!(out, " <span class=\"soft\">" (seen(place, VALUE)) "</span>");
         }
-        if let Some(text) = &legal.text {
+        // A transition is often written as its line is.
+        if let Some(text) = legal.text.as_ref().filter(|text| !legal.what.contains(text.trim())) {
             put!(out, " <code>" (seen(text, VALUE)) "</code>");
         }
         put!(out, "</li>\n");
@@ -156,7 +157,7 @@ fn open_waits(out: &mut Markup, review: &Review) {
             put!(out, (name(&review.runs()[lane.run])) ": ");
         }
         let (begun, ended) = review.times(stay);
-        put!(out, (name(&lane.lifecycle)) " " (name(&lane.instance)) " still waits in <code>" (name(&stay.state))
+        put!(out, (lane.label()) " still waits in <code>" (name(&stay.state))
             "</code>, since line " (review.steps()[stay.begun].line));
         // The trace ends with the entry, so its time says nothing of the wait.
         if begun < ended {
@@ -211,7 +212,7 @@ fn shown(review: &Review) -> Vec<&Lane> {
     places.into_iter().map(|lane| &review.lanes()[lane]).collect()
 }
 
-/// The labels of the longest breaks.
+/// The begin and the end of the trace, and the labels of the longest breaks between them.
 fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
     let mut longest: Vec<_> = axis.breaks.iter().collect();
     longest.sort_by_key(|one| Reverse(one.ms));
@@ -222,20 +223,28 @@ fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
             labelled.push(one);
         }
     }
-    let longest = labelled;
-    if longest.is_empty() {
-        return;
+    let middle = |one: &Break| (one.from + one.to) / 2.0;
+    let is_free = |place: f64| labelled.iter().all(|one| (middle(one) - place).abs() > LABEL);
+    put!(out, "<div class=\"axis\"><span>time");
+    if !labelled.is_empty() {
+        put!(out, ", long waits");
     }
-    put!(out, "<div class=\"axis\"><span>long waits</span><span class=\"marks\">");
-    for one in longest {
-        put!(out, "<b style=\"left:" (Percent((one.from + one.to) / 2.0)) "\">" (review.duration(one.ms)) "</b>");
+    put!(out, "</span><span class=\"marks\">");
+    if is_free(0.0) {
+        put!(out, "<b class=\"begin\">" (review.duration(0)) "</b>");
+    }
+    for one in &labelled {
+        put!(out, "<b style=\"left:" (Percent(middle(one))) "\">" (review.duration(one.ms)) "</b>");
+    }
+    if is_free(100.0) && review.end_ms() > 0 {
+        put!(out, "<b class=\"end\">" (review.duration(review.end_ms())) "</b>");
     }
     put!(out, "</span></div>\n");
 }
 
 fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
     let last = lane.stays.last().map(|stay| name(&stay.state)).unwrap_or_default();
-    put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (name(&lane.lifecycle)) " " (name(&lane.instance))
+    put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (lane.label())
         "</span><span class=\"bar\" role=\"img\" aria-label=\"" (count(lane.stays.len(), "state")) ", last " (last) "\">");
     for stay in lane.stays.iter().take(STAYS) {
         let step = &review.steps()[stay.begun];

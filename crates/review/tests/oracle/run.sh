@@ -14,6 +14,7 @@ for program in node npm chromium; do
 done
 CHROMIUM=$(command -v chromium)
 export CHROMIUM
+fail() { printf '%s\n' "$@" >&2; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 outputs=${1:-$scratch/outputs}
@@ -56,8 +57,10 @@ for scenario in scenarios/*.yaml "$outputs/own-hostile-run.yaml"; do
   place=8
   name=$outputs/stored-$(basename "$scenario" .yaml)
   case $scenario in *own-*) name=$outputs/own-hostile-run ;; esac
-  # A run may wait or fail: it is shown all the same.
-  "$runstate" run "$scenario" --state-dir "$scratch/$(basename "$name")" >"$scratch/said" 2>&1 || true
+  # A run may wait or fail: it is shown all the same. A scenario that cannot be read has no run.
+  code=0
+  "$runstate" run "$scenario" --state-dir "$scratch/$(basename "$name")" >"$scratch/said" 2>&1 || code=$?
+  [ "$code" != 2 ] || fail "$scenario" "$(cat "$scratch/said")"
   run=$("$runstate" runs --state-dir "$scratch/$(basename "$name")" --json | node -e '
     const said = JSON.parse(require("fs").readFileSync(0)); console.log((said.runs ?? said)[0]?.run ?? "")')
   if [ -z "$run" ]; then continue; fi
@@ -107,7 +110,6 @@ sed -i "s|ROOT|$root|" "$scratch/project/Cargo.toml"
 in_project() {
   (cd "$scratch/project" && INSTA_UPDATE=no CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/review-project" cargo "$@")
 }
-fail() { printf '%s\n' "$@" >&2; exit 1; }
 in_project test --quiet >"$scratch/said" 2>&1 || fail 'the snapshot of the project differs' "$(cat "$scratch/said")"
 in_project run --quiet -- 7f3c >"$outputs/own-parcels.jsonl"
 sed -n '/^```mermaid$/,/^```$/{/^```/!p}' "$scratch/project/parcel.md" >"$outputs/own-parcels.mmd"

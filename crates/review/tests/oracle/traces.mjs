@@ -72,9 +72,10 @@ write('own-hostile', hostile.flatMap((text, place) => [
 ]));
 fs.writeFileSync(path.join(outputs, 'own-hostile.mmd'), shop);
 
-// A run whose answers have these texts.
+// A run whose answers have these texts. A file of YAML has no control characters but in escapes.
+const escaped = (json) => json.replace(/[\x7f-\x9f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const arguments_ = Object.fromEntries(hostile.map((text, place) => [`a${place}`, text]));
-fs.writeFileSync(path.join(outputs, 'own-hostile-run.yaml'), JSON.stringify({
+fs.writeFileSync(path.join(outputs, 'own-hostile-run.yaml'), escaped(JSON.stringify({
   name: 'hostile',
   message: hostile.slice(0, -1).join(' '),
   approve: ['pay'],
@@ -84,4 +85,4 @@ fs.writeFileSync(path.join(outputs, 'own-hostile-run.yaml'), JSON.stringify({
     { text: hostile.slice(0, -1).join(' ') },
   ],
   decisions: [{ call: 'p', action: 'approve', reason: hostile[1] }],
-}));
+})));
