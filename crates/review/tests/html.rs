@@ -114,8 +114,7 @@ fn open_waits_are_listed_with_their_times() {
 fn lanes_have_a_scale_with_begin_and_end() {
     let axis = |events: &[_]| {
         let page = html(&review(events));
-        let axis = page.lines().find(|line| line.starts_with("<div class=\"axis\">")).unwrap().to_owned();
-        axis
+        page.lines().find(|line| line.starts_with("<div class=\"axis\">")).unwrap().to_owned()
     };
     assert_eq!(
         axis(&orders()[..3]),

@@ -45,6 +45,12 @@ for (const file of pages) {
     await view(file, 'light', 1280, false);
     continue;
   }
+  // Of its thousand rows axe needs minutes.
+  if (file.startsWith('own-long')) {
+    await view(file, 'light', 1280, false, `${file}-light`);
+    await view(file, 'dark', 380, false, `${file}-dark`);
+    continue;
+  }
   for (const scheme of ['light', 'dark']) {
     for (const width of [1280, 380]) {
       for (const open of [false, true]) {
