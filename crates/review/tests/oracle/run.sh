@@ -105,7 +105,7 @@ done
 mv "$outputs/own-cut.html" "$outputs/own-cut.page.html"
 # A project of a user: insta compares its trace.
 cp -r crates/review/tests/oracle/project "$scratch/project"
-cp Cargo.lock "$scratch/project"
+cp Cargo.lock rust-toolchain.toml "$scratch/project"
 sed -i "s|ROOT|$root|" "$scratch/project/Cargo.toml"
 in_project() {
   (cd "$scratch/project" && INSTA_UPDATE=no CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/review-project" cargo "$@")
