@@ -156,17 +156,23 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     })
 }
 
-/// A file of this kind in the folder, with a similar name.
+/// A file of this kind in the folder with a similar name, or one of this name with a similar ending.
 pub(crate) fn nearest(path: &Path) -> Option<String> {
     const MOST: usize = 1_000;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let files = fs::read_dir(folder).ok()?.take(MOST).flatten().map(|entry| PathBuf::from(entry.file_name()));
-    let stems = files.filter(|file| file.extension() == path.extension());
-    let stems: Vec<String> = stems.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
-    let near = closest(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;
-    let name = match path.extension() {
-        Some(kind) => format!("{near}.{}", kind.to_str()?),
-        None => near.to_owned(),
+    let entries = fs::read_dir(folder).ok()?.take(MOST).flatten();
+    let files: Vec<PathBuf> = entries.map(|entry| PathBuf::from(entry.file_name())).collect();
+    let (stem, kind) = (path.file_stem()?, path.extension());
+    let stems = files.iter().filter(|file| file.extension() == kind);
+    let kinds = files.iter().filter(|file| file.file_stem() == Some(stem));
+    let near_stem = closest(stem.to_str()?, stems.filter_map(|file| file.file_stem()?.to_str()));
+    let name = match (near_stem, kind.and_then(|kind| kind.to_str())) {
+        (Some(near), Some(kind)) => format!("{near}.{kind}"),
+        (Some(near), None) => near.to_owned(),
+        (None, kind) => {
+            let near = closest(kind?, kinds.filter_map(|file| file.extension()?.to_str()))?;
+            format!("{}.{near}", stem.to_str()?)
+        }
     };
     Some(path.with_file_name(name).display().to_string())
 }

@@ -177,6 +177,8 @@ fn missing_file_error_suggests_the_closest_file_name() {
         (&["diff", "flwo.mmd", "flow.mmd"], "did you mean flow.mmd?"),
         (&["diagram", "flwo.mmd"], "did you mean flow.mmd?"),
         (&["show", "trcae.jsonl"], "did you mean trace.jsonl?"),
+        (&["show", "trace.jsnol"], "did you mean trace.jsonl?"),
+        (&["check", "trace.jsnol"], "did you mean trace.jsonl?"),
         (&["show", "."], "there is no file \".\", which is a folder; "),
     ] {
         let said = session.run(args);

@@ -58,8 +58,7 @@ pub(super) fn source(what: &str, rules: &RulesArgs, place: &StoreArgs) -> Result
     }
     let opened = place.open(Missing::Refuse)?;
     let Some(summary) = Summary::of(&opened, what)? else {
-        let failure =
-            opened.absent(&format!("{no_file}, and no run of that id in {}", opened.url()), what);
+        let failure = opened.absent(&format!("{no_file}, and no run of that id in {}", opened.url()), what);
         return Err(match meant {
             Some(meant) => failure.with_help(meant),
             None => failure,
