@@ -8,8 +8,8 @@ mod compiles;
 mod definition;
 mod drift;
 mod edit;
+mod guide;
 mod matrix;
-
 mod pinned;
 mod rustc;
 mod uses;

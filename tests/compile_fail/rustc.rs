@@ -68,7 +68,7 @@ fn check_library(package: &str, features: &[&str]) -> Metadata {
 pub(super) fn compile(source: &Path, against: Against, illegal: bool) -> Result<(), String> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--color=never"]);
-    rustc.args(["--diagnostic-width=140", "--check-cfg=cfg(illegal)"]);
+    rustc.args(["--diagnostic-width=140", "--check-cfg=cfg(illegal,test)"]);
     // The cases are those of a foreign package.
     rustc.env("CARGO_PKG_NAME", "shop");
     rustc.args(if illegal {
