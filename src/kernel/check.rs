@@ -69,6 +69,7 @@ const fn names(graph: &Graph) {
                     .text(graph.name)
                     .text(": two states are named ")
                     .text(graph.states[i].name)
+                    .text(": give one of them another name")
                     .fail();
             }
             j += 1;
@@ -89,7 +90,7 @@ const fn marks(graph: &Graph) {
         }
         let at = Message::new().text(graph.name).text(": state ").text(state.name);
         if state.terminal && ways_out > 0 {
-            at.text(" is terminal and has a way out").fail();
+            at.text(" is terminal and has a way out: leave out one of them").fail();
         } else if !state.terminal && ways_out == 0 {
             at.text(" is a dead end: give it a way out or '").text(state.name).text(" --> [*];'").fail();
         }
@@ -126,7 +127,7 @@ const fn reachable(graph: &Graph) {
     while i < graph.states.len() {
         if !seen[i] {
             let at = Message::new().text(graph.name).text(": state ").text(graph.states[i].name);
-            at.text(" is unreachable: no way leads to it from the initial state").fail();
+            at.text(" is unreachable: write a transition that leads to it, or leave it out").fail();
         }
         i += 1;
     }
@@ -141,15 +142,6 @@ const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
             let at = Message::new().text(graph.name).text(": the method '").text(edge.event);
             at.text("' must be the snake case of its event ").text(edge_types[i]).fail();
         }
-        let mut j = 0;
-        while j < i {
-            let other = &graph.edges[j];
-            if other.from_index == edge.from_index && equal(other.event, edge.event) {
-                let at = Message::new().text(graph.name).text(": state ").text(edge.from);
-                at.text(" has two ways out by event ").text(edge.event).fail();
-            }
-            j += 1;
-        }
         i += 1;
     }
     i = 0;
@@ -160,7 +152,12 @@ const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
             j += 1;
         }
         if !used {
-            Message::new().text(graph.name).text(": event ").text(types[i]).text(" is on no edge").fail();
+            Message::new()
+                .text(graph.name)
+                .text(": event ")
+                .text(types[i])
+                .text(" is on no edge: write a transition by it, or leave it out")
+                .fail();
         }
         i += 1;
     }
@@ -197,6 +194,34 @@ pub const fn unguarded(guard_is_written: bool, name: &str, [from, to, event]: [&
         let at = Message::new().text(name).text(": the guard of ").text(from).text(" --> ").text(to);
         at.text(" : ").text(event).text(" is never asked: write 'else' and its error after the edge").fail();
     }
+}
+
+/// Counts the transitions, each given as its source state and its method.
+///
+/// The count is the length of an array of the definition: the compiler needs it before it compares implementations, so
+/// that this message comes before its own words.
+///
+/// # Panics
+/// While compiling, when two transitions leave a state by one event.
+#[doc(hidden)]
+#[track_caller]
+pub const fn count(name: &str, edges: &[[&str; 2]]) -> usize {
+    let mut i = 0;
+    while i < edges.len() {
+        let mut j = 0;
+        while j < i {
+            if equal(edges[i][0], edges[j][0]) && equal(edges[i][1], edges[j][1]) {
+                let at = Message::new().text(name).text(": state ").text(edges[i][0]);
+                at.text(" has two ways out by event ")
+                    .text(edges[i][1])
+                    .text(": leave one of them out")
+                    .fail();
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    edges.len()
 }
 
 /// Collects the names of the methods, one per event type, from the transitions.

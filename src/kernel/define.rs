@@ -71,6 +71,9 @@ macro_rules! lifecycle {
     ($(#[doc = $about:literal])* mod $($rest:tt)+) => {
         $crate::__lifecycle! { [$($about)*] [,] [pub(super),] $($rest)+ }
     };
+    ($($rest:tt)*) => {
+        $crate::__lifecycle_mistake! { @begin $($rest)* }
+    };
 }
 
 /// The whole definition. `$vis` is its visibility, `$inner` the same visibility seen from the submodule. The machines
@@ -107,14 +110,15 @@ macro_rules! __lifecycle {
         $(#[$eattr])*
         $vis enum $Ev { $( $(#[doc = $edoc])* $E($E) ),+ }
 
-        $( impl ::core::convert::From<$E> for $Ev {
-            #[inline]
-            fn from(event: $E) -> Self { $Ev::$E(event) }
-        } )+
+        #[allow(unused_imports, reason = "found by the submodule")]
+        use $crate::kernel::place::*;
 
         #[allow(clippy::module_inception, reason = "the submodule is named after the lifecycle")]
         mod $module {
             use super::*;
+            // By name too: what is not there is one error, and not one for each use.
+            #[allow(unused_imports, reason = "the glob has them all in a right definition")]
+            use super::{a_lifecycle_in_a_function_stands_in_a_mod_of_its_own, $St, $Ev, $($S,)+ $($E,)+};
 
             // The proof of origin. No function and no constant of the definition returns a reference to it. Only code
             // that the author writes into the definition, as a block in the type of the record, can reach it.
@@ -127,7 +131,10 @@ macro_rules! __lifecycle {
             const EDGE_TYPES: &[&str] = &[ $( $( ::core::stringify!($Via), )? )+ ];
             const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
             // A static, because the lookup of a transition compares addresses, and a constant has several.
-            static THE_EDGES: [$crate::kernel::Edge; EDGE_TYPES.len()] = [ $( $( $crate::kernel::build::edge(
+            static THE_EDGES: [$crate::kernel::Edge; $crate::kernel::check::count(
+                ::core::stringify!($module),
+                &[ $( $( [::core::stringify!($From), ::core::stringify!($m)], )? )+ ],
+            )] = [ $( $( $crate::kernel::build::edge(
                 &__WITNESS,
                 ::core::stringify!($module),
                 (NAMES[$St::$From as usize], $St::$From as usize),
@@ -197,7 +204,7 @@ macro_rules! __lifecycle {
 
                 /// Reports all later transitions to `observer`, if the record has a field for an observer.
                 pub fn observe(&mut self, observer: $crate::kernel::Observer) {
-                    if let ::core::option::Option::Some(place) = $crate::kernel::Record::observer(&mut self.record) {
+                    if let ::core::option::Option::Some(place) = $crate::kernel::build::observer::<$Init>(&mut self.record) {
                         *place = observer;
                     }
                 }
@@ -219,7 +226,7 @@ macro_rules! __lifecycle {
                 #[inline]
                 pub fn new(mut record: $R) -> Self {
                     let state = <$Init as $crate::kernel::Begin>::begin(&mut record);
-                    $crate::kernel::build::created(&mut record, &__WITNESS, &THE_GRAPH);
+                    $crate::kernel::build::begun::<$Init>(&mut record, &__WITNESS, &THE_GRAPH);
                     $M { record, state }
                 }
             }
@@ -232,6 +239,11 @@ macro_rules! __lifecycle {
                 fn status(&self) -> $St { <InState as $crate::kernel::State>::STATUS }
                 fn record(&self) -> &$R { &self.record }
             }
+
+            $( impl ::core::convert::From<$E> for $Ev {
+                #[inline]
+                fn from(event: $E) -> Self { $Ev::$E(event) }
+            } )+
 
             $crate::__lifecycle_stored! { [$($version)?] $M $Any $R, $St [$($S)+] }
 
@@ -345,35 +357,7 @@ macro_rules! __lifecycle {
                 pub const fn is_terminal(self) -> bool { STATES[self as usize].terminal }
             }
 
-            impl ::core::fmt::Display for $St {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.pad($St::name(*self))
-                }
-            }
-
-            impl ::core::str::FromStr for $St {
-                type Err = $crate::kernel::UnknownStatus;
-                fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
-                    $crate::kernel::status_from_name(name)
-                }
-            }
-
-            impl $crate::kernel::serde::Serialize for $St {
-                fn serialize<__Z: $crate::kernel::serde::Serializer>(
-                    &self,
-                    serializer: __Z,
-                ) -> ::core::result::Result<__Z::Ok, __Z::Error> {
-                    serializer.serialize_str($St::name(*self))
-                }
-            }
-
-            impl<'de> $crate::kernel::serde::Deserialize<'de> for $St {
-                fn deserialize<__D: $crate::kernel::serde::Deserializer<'de>>(
-                    deserializer: __D,
-                ) -> ::core::result::Result<Self, __D::Error> {
-                    $crate::kernel::deserialize_status(deserializer)
-                }
-            }
+            $crate::__lifecycle_status! { $St }
 
             impl $crate::kernel::Event for $Ev {
                 const NAMES: &'static [&'static str] = EVENTS;
@@ -389,5 +373,8 @@ macro_rules! __lifecycle {
                 }
             }
         }
+    };
+    ([$($about:literal)*] [$vis:vis,] [$inner:vis,] $($rest:tt)*) => {
+        $crate::__lifecycle_mistake! { @head $($rest)* }
     };
 }

@@ -33,6 +33,10 @@ macro_rules! __lifecycle_state {
             const STATUS: $St = $St::$S;
         }
     };
+    ([$($doc:literal)*] $vis:vis $S:ident [$data:tt] ($R:ty, $St:ident)) => {
+        $crate::__lifecycle_mistake! { @item "state" $S { $data } }
+        $crate::__lifecycle_state! { [] $vis $S [..] ($R, $St) }
+    };
 }
 
 /// The serde impls of a unit struct: `null`.
@@ -60,6 +64,43 @@ macro_rules! __lifecycle_unit {
     };
 }
 
+/// The text forms of the status enum.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_status {
+    ($St:ident) => {
+        impl ::core::fmt::Display for $St {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad($St::name(*self))
+            }
+        }
+
+        impl ::core::str::FromStr for $St {
+            type Err = $crate::kernel::UnknownStatus;
+            fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
+                $crate::kernel::status_from_name(name)
+            }
+        }
+
+        impl $crate::kernel::serde::Serialize for $St {
+            fn serialize<__Z: $crate::kernel::serde::Serializer>(
+                &self,
+                serializer: __Z,
+            ) -> ::core::result::Result<__Z::Ok, __Z::Error> {
+                serializer.serialize_str($St::name(*self))
+            }
+        }
+
+        impl<'de> $crate::kernel::serde::Deserialize<'de> for $St {
+            fn deserialize<__D: $crate::kernel::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
+                $crate::kernel::deserialize_status(deserializer)
+            }
+        }
+    };
+}
+
 /// An event: a unit struct, or nothing where the author wrote a struct.
 #[doc(hidden)]
 #[macro_export]
@@ -72,6 +113,9 @@ macro_rules! __lifecycle_event {
         $crate::__lifecycle_unit! { $E }
     };
     ([$($doc:literal)*] $vis:vis $E:ident [..]) => {};
+    ([$($doc:literal)*] $vis:vis $E:ident [$data:tt]) => {
+        $crate::__lifecycle_mistake! { @item "event" $E { $data } }
+    };
 }
 
 /// The stored form of the machines of a lifecycle with a version.
@@ -132,7 +176,7 @@ macro_rules! __lifecycle_move {
                     [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
-                $crate::kernel::build::moved(&mut record, &__WITNESS, &THE_GRAPH, EDGE);
+                $crate::kernel::build::entered::<$To>(&mut record, &__WITNESS, &THE_GRAPH, EDGE);
                 $M { record, state }
             }
         }
@@ -170,13 +214,13 @@ macro_rules! __lifecycle_move {
                 const EDGE: &$crate::kernel::Edge = &THE_EDGES
                     [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 if let ::core::result::Result::Err(error) =
-                    <$To as $crate::kernel::Guard<$From, $Via>>::check(&self.state, &event, &self.record)
+                    $crate::kernel::build::guard::<$To, $From, $Via, $Fault>(&self.state, &event, &self.record)
                 {
                     return ::core::result::Result::Err($crate::kernel::Rejected { machine: self, event, error });
                 }
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
-                $crate::kernel::build::moved(&mut record, &__WITNESS, &THE_GRAPH, EDGE);
+                $crate::kernel::build::entered::<$To>(&mut record, &__WITNESS, &THE_GRAPH, EDGE);
                 ::core::result::Result::Ok($M { record, state })
             }
         }
@@ -219,12 +263,11 @@ macro_rules! __lifecycle_check {
         ::core::result::Result::Ok(())
     };
     ($this:tt $event:ident $machine:ident $taken:ident $From:ident $To:ident $Via:ident [$Fault:path]) => {
-        match <$To as $crate::kernel::Guard<$From, $Via>>::check(&$machine.state, $taken, &$machine.record) {
-            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(()),
-            ::core::result::Result::Err(error) => {
-                ::core::result::Result::Err($crate::kernel::Refusal::by_guard($this, $event, error))
-            }
-        }
+        $crate::kernel::Refusal::of_guard::<$To, $From, $Via>(
+            $this,
+            $event,
+            (&$machine.state, $taken, &$machine.record),
+        )
     };
 }
 

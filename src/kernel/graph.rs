@@ -152,7 +152,8 @@ impl Graph {
 #[doc(hidden)]
 pub mod build {
     use super::super::check::equal;
-    use super::super::machine::Record;
+    use super::super::machine::{Guard, Record, State};
+    use super::super::observer::Observer;
     use super::super::proof::Witness;
     use super::{Edge, Graph, Identity, StateInfo};
 
@@ -226,6 +227,42 @@ pub mod build {
         if let Some(observer) = record.observer() {
             observer.moved(witness, graph, edge);
         }
+    }
+
+    /// As [`created`], for the state that begins. A record that is none is then one error of the definition, and not one
+    /// for each call.
+    #[inline]
+    pub fn begun<S: State>(record: &mut S::Record, witness: &Witness, graph: &'static Graph) {
+        created(record, witness, graph);
+    }
+
+    /// As [`moved`], for the state that is entered.
+    #[inline]
+    pub fn entered<S: State>(
+        record: &mut S::Record,
+        witness: &Witness,
+        graph: &'static Graph,
+        edge: &'static Edge,
+    ) {
+        moved(record, witness, graph, edge);
+    }
+
+    /// The field of a record for its observer.
+    #[inline]
+    pub fn observer<S: State>(record: &mut S::Record) -> Option<&mut Observer> {
+        record.observer()
+    }
+
+    /// Asks the guard of a transition.
+    ///
+    /// # Errors
+    /// Those of the guard.
+    #[inline]
+    pub fn guard<To, From, Event, Fault>(from: &From, event: &Event, record: &To::Record) -> Result<(), Fault>
+    where
+        To: Guard<From, Event, Error = Fault>,
+    {
+        To::check(from, event, record)
     }
 
     /// Makes a state; `ends` are the indices of the terminal states.

@@ -30,6 +30,11 @@ use super::refused::{Refusal, Refused};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the record of a lifecycle",
+    label = "this type is no record",
+    note = "write `impl Record for {Self} {{}}`, with `use runstate::kernel::Record;`"
+)]
 pub trait Record {
     /// The field of this record for its [`Observer`], if it has one.
     #[inline]

@@ -6,12 +6,15 @@
 #[doc(hidden)]
 pub mod check;
 mod define;
+mod define_mistakes;
 mod define_parts;
 mod fingerprint;
 mod graph;
 mod machine;
 mod message;
 mod observer;
+#[doc(hidden)]
+pub mod place;
 mod proof;
 mod refused;
 mod retired;

@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt;
 
-use super::machine::{Event, Machine, Status};
+use super::machine::{Event, Guard, Machine, Status};
 
 /// A dynamic machine that refused an event, with the event, both unchanged.
 ///
@@ -116,10 +116,19 @@ impl<'a, M: Machine> Refusal<'a, M> {
         Refusal { machine, event, guard: None }
     }
 
-    /// Makes the refusal of a transition by its guard.
+    /// Asks the guard of a transition into `To`.
     #[doc(hidden)]
-    pub fn by_guard(machine: &'a M, event: &'a M::Event, error: impl Error + Send + Sync + 'static) -> Self {
-        Refusal { machine, event, guard: Some(Box::new(error)) }
+    #[inline]
+    pub fn of_guard<To: Guard<From, E>, From, E>(
+        machine: &'a M,
+        event: &'a M::Event,
+        (from, taken, record): (&From, &E, &To::Record),
+    ) -> Result<(), Self> {
+        To::check(from, taken, record).map_err(|error| Refusal {
+            machine,
+            event,
+            guard: Some(Box::new(error)),
+        })
     }
 
     /// The error of the guard; none when the state has no transition for the event.

@@ -10,6 +10,7 @@ mod drift;
 mod edit;
 mod guide;
 mod matrix;
+mod mistakes;
 mod pinned;
 mod rustc;
 mod uses;
