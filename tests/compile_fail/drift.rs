@@ -1,7 +1,7 @@
 //! Diagrams that are not their lifecycle's: one edit of the diagram each.
 
 use super::edit::In::{Code, Diagram};
-use super::edit::{assert_compiles, edits};
+use super::edit::{Edit, assert_compiles, compile_edited, edits};
 
 edits! { "drift":
     an_edge_the_code_lacks: [
@@ -106,4 +106,30 @@ fn a_state_is_drawn_under_the_name_that_the_code_gives_it() {
             (Diagram, "Bricked --> [*]", "BRICKED_UP --> [*]"),
         ],
     );
+}
+
+#[test]
+fn a_heading_may_be_underlined() {
+    let named: Edit<'_> = (Code, "diagram \"door.md\"", "diagram \"door.md\" heading \"A door\"");
+    let second = "\n## Another\n\n```mermaid\nstateDiagram-v2\n    [*] --> Gone\n```\n";
+    let end = "    Bricked --> [*]\n```\n";
+    let both = format!("{end}{second}");
+    for underlined in ["A door\n======\n", "Doors open.\n\nA door\n---\n"] {
+        let edits = [named, (Diagram, "# A door\n", underlined), (Diagram, end, &both)];
+        assert_compiles("drift/underlined", &edits);
+    }
+    // A line below a list or a block of code is no underline.
+    for other in ["- A door\n---\n", "A door\n```text\n```\n---\n", "A door\n\n---\n"] {
+        let said = compile_edited("drift/not_underlined", &[named, (Diagram, "# A door\n", other)], true);
+        let said = said.expect_err("a line that is no heading is found");
+        assert!(said.contains("door.md: no heading \"A door\""), "{said}");
+    }
+}
+
+#[test]
+fn a_document_of_200_kb_compiles_without_a_warning() {
+    let text = "A line of text about a door, its frame and its lock.\n".repeat(2_000);
+    let end = "    Bricked --> [*]\n```\n";
+    let (before, after) = (format!("{text}\n# A door\n"), format!("{end}{text}"));
+    assert_compiles("drift/long", &[(Diagram, "# A door\n", &before), (Diagram, end, &after)]);
 }

@@ -11,12 +11,12 @@ pub(super) enum In {
 }
 
 /// Replaces a text, which is there once, by another.
-pub(super) type Edit = (In, &'static str, &'static str);
+pub(super) type Edit<'a> = (In, &'a str, &'a str);
 
 const CODE: &str = include_str!("../ui/door.rs");
 const DIAGRAM: &str = include_str!("../ui/door.md");
 
-fn edited(file: In, text: &str, edits: &[Edit]) -> String {
+fn edited(file: In, text: &str, edits: &[Edit<'_>]) -> String {
     edits.iter().filter(|edit| edit.0 == file).fold(text.to_owned(), |text, (_, was, becomes)| {
         assert_eq!(text.matches(was).count(), 1, "{was:?} is not there once in:\n{text}");
         text.replacen(was, becomes, 1)
@@ -24,7 +24,7 @@ fn edited(file: In, text: &str, edits: &[Edit]) -> String {
 }
 
 /// Compiles the lifecycle with these edits.
-pub(super) fn compile_edited(case: &str, edits: &[Edit], illegal: bool) -> Result<(), String> {
+pub(super) fn compile_edited(case: &str, edits: &[Edit<'_>], illegal: bool) -> Result<(), String> {
     let dir = scratch(case);
     std::fs::write(dir.join("door.md"), edited(In::Diagram, DIAGRAM, edits)).unwrap();
     let code = dir.join("door.rs");
@@ -33,13 +33,13 @@ pub(super) fn compile_edited(case: &str, edits: &[Edit], illegal: bool) -> Resul
 }
 
 /// The lifecycle with these edits must fail in the words of `tests/ui/{case}.stderr`.
-pub(super) fn assert_fails(case: &str, edits: &[Edit]) {
+pub(super) fn assert_fails(case: &str, edits: &[Edit<'_>]) {
     let said = compile_edited(case, edits, true).expect_err("the edited lifecycle compiles");
     assert_pinned(case, &said);
 }
 
 /// The lifecycle with these edits must compile, without a warning.
-pub(super) fn assert_compiles(case: &str, edits: &[Edit]) {
+pub(super) fn assert_compiles(case: &str, edits: &[Edit<'_>]) {
     if let Err(said) = compile_edited(case, edits, false) {
         panic!("{case} does not compile:\n{said}");
     }

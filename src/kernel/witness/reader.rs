@@ -34,6 +34,11 @@ pub(super) struct Reader<'a> {
     is_bare: bool,
     /// The heading above the block; none for the one block of a file.
     heading: Option<&'a str>,
+    /// The line has a `<`, so that it may open a comment. Most lines of a long document have none, and each step of the
+    /// compiler on a byte counts.
+    has_angle: bool,
+    /// The line above, if it is text, which a line of `=` or `-` makes a heading.
+    above: Range,
 }
 
 impl<'a> Reader<'a> {
@@ -54,6 +59,8 @@ impl<'a> Reader<'a> {
             begin: 0,
             is_bare,
             heading,
+            has_angle: false,
+            above: Range::EMPTY,
         }
     }
 
@@ -80,10 +87,17 @@ impl<'a> Reader<'a> {
             return false;
         }
         let start = self.next;
-        let mut end = start;
-        while end < self.text.len() && self.text[end] != b'\n' {
+        // Local variables: this loop is most of the steps of a long document.
+        let (text, mut end, mut has_angle) = (self.text, start, false);
+        while end < text.len() {
+            match text[end] {
+                b'\n' => break,
+                b'<' => has_angle = true,
+                _ => {}
+            }
             end += 1;
         }
+        self.has_angle = has_angle;
         self.next = end + 1;
         self.number += 1;
         if end > start && self.text[end - 1] == b'\r' {
@@ -105,7 +119,10 @@ impl<'a> Reader<'a> {
 
     const fn starts_with(&self, range: Range, prefix: &str) -> bool {
         let n = prefix.len();
-        range.1 - range.0 >= n && equal_bytes(self.bytes(Range(range.0, range.0 + n)), prefix.as_bytes())
+        range.1 - range.0 >= n
+            // Few lines come further, and a slice takes the compiler many steps.
+            && self.text[range.0] == prefix.as_bytes()[0]
+            && equal_bytes(self.bytes(Range(range.0, range.0 + n)), prefix.as_bytes())
     }
 
     const fn is(&self, text: &str) -> bool {
@@ -139,8 +156,8 @@ impl<'a> Reader<'a> {
                 self.begin = self.next;
                 return;
             }
-            if let (Some(wanted), true) = (self.heading, self.is_heading()) {
-                is_below = equal_bytes(self.bytes(self.heading_text()), wanted.as_bytes());
+            if let (Some(wanted), Some(heading)) = (self.heading, self.heading_text()) {
+                is_below = equal_bytes(self.bytes(heading), wanted.as_bytes());
                 is_known |= is_below;
             }
         }
@@ -185,8 +202,8 @@ impl<'a> Reader<'a> {
                         .fail(),
                 }
             }
-            if let (Some(wanted), true) = (self.heading, self.is_heading()) {
-                if equal_bytes(self.bytes(self.heading_text()), wanted.as_bytes()) {
+            if let (Some(wanted), Some(heading)) = (self.heading, self.heading_text()) {
+                if equal_bytes(self.bytes(heading), wanted.as_bytes()) {
                     self.at_line().text("a second heading \"").text(wanted).text("\"").fail();
                 }
                 is_below = false;
@@ -197,6 +214,7 @@ impl<'a> Reader<'a> {
     /// Moves to the end of a block that is skipped: a fence of its own kind, at least as long, and nothing else.
     const fn skip_block(&mut self) {
         let (mark, length) = (self.text[self.line.0], self.fence_length());
+        self.above = Range::EMPTY;
         while self.next_line() {
             let is_fence = !self.line.is_empty() && self.text[self.line.0] == mark;
             if is_fence && self.fence_length() >= length && self.line.0 + self.fence_length() == self.line.1 {
@@ -218,12 +236,25 @@ impl<'a> Reader<'a> {
         end - self.line.0
     }
 
-    const fn is_heading(&self) -> bool {
-        self.starts_with(self.line, "#")
-    }
-
-    /// The text of a heading, without its marks.
-    const fn heading_text(&self) -> Range {
+    /// The text of the heading that the line is: after `#`, or above a line of `=` or `-`.
+    const fn heading_text(&mut self) -> Option<Range> {
+        let above = self.above;
+        self.above = Range::EMPTY;
+        if self.line.is_empty() {
+            return None;
+        }
+        match self.text[self.line.0] {
+            b'#' => {}
+            b'=' | b'-' if self.line.0 + self.fence_length() == self.line.1 => {
+                return if above.is_empty() { None } else { Some(above) };
+            }
+            // An item of a list is no heading.
+            b'-' | b'*' | b'+' | b'0'..=b'9' => return None,
+            _ => {
+                self.above = self.line;
+                return None;
+            }
+        }
         let mut range = self.line;
         while !range.is_empty() && self.text[range.0] == b'#' {
             range.0 += 1;
@@ -231,7 +262,7 @@ impl<'a> Reader<'a> {
         while !range.is_empty() && self.text[range.1 - 1] == b'#' {
             range.1 -= 1;
         }
-        self.trim(range)
+        Some(self.trim(range))
     }
 
     /// Returns whether the line opens a Mermaid block, with any kind of Markdown fence.
@@ -277,9 +308,14 @@ impl<'a> Reader<'a> {
 
     /// Returns whether a range has a text, in any case of its letters.
     const fn has(&self, range: Range, text: &str) -> bool {
+        let first = text.as_bytes()[0];
+        let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
         let mut i = range.0;
         while i + text.len() <= range.1 {
-            if is_in_any_case(self.bytes(Range(i, i + text.len())), text.as_bytes()) {
+            let byte = self.text[i];
+            if (byte == lower || byte == upper)
+                && is_in_any_case(self.bytes(Range(i, i + text.len())), text.as_bytes())
+            {
                 return true;
             }
             i += 1;
@@ -289,9 +325,10 @@ impl<'a> Reader<'a> {
 
     /// Skips an HTML comment that the line opens and does not close. Returns whether there is one.
     const fn skip_comment(&mut self) -> bool {
-        if !self.has(self.line, "<!--") || self.has(self.line, "-->") {
+        if !self.has_angle || !self.has(self.line, "<!--") || self.has(self.line, "-->") {
             return false;
         }
+        self.above = Range::EMPTY;
         while self.next_line() {
             if self.has(self.line, "-->") {
                 break;
