@@ -6,6 +6,7 @@
 //!
 //! The command `runstate fuzz` does the same for a program.
 
+mod bytes;
 mod config;
 pub mod conformance;
 mod engine;
@@ -24,6 +25,7 @@ mod shrink;
 mod subject;
 mod sut;
 
+pub use bytes::drive_bytes;
 pub use config::{Config, ConfigError};
 pub use finding::{Exchange, Finding, Kind, Report};
 pub use fuzz::{Fuzz, Unusable};

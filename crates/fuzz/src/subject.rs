@@ -50,6 +50,32 @@ impl<S: Subject> Lifecycle<S> {
     fn current(&self) -> Result<&S::Machine, Broken> {
         self.machine.as_ref().ok_or_else(|| Broken::Crash("the machine was lost in a panic".to_owned()))
     }
+
+    /// Sends an event with a payload that is drawn from this runner.
+    pub(crate) fn send(&mut self, event: &str, runner: &mut TestRunner) -> Result<Reply, Broken> {
+        let names = <S::Machine as Machine>::Event::NAMES;
+        let name = names.iter().find(|name| **name == event);
+        let name = name.ok_or_else(|| Broken::Unusable(format!("the lifecycle has no event {event:?}")))?;
+        let tree = self.subject.event(self.current()?, name).new_tree(runner);
+        let event =
+            tree.map_err(|why| Broken::Unusable(format!("no payload for {event:?}: {why}")))?.current();
+        let machine =
+            self.machine.take().ok_or_else(|| Broken::Unusable("there is no machine".to_owned()))?;
+        match machine.apply(event) {
+            Ok(machine) => {
+                let state = machine.status().name();
+                self.machine = Some(machine);
+                Ok(Reply::taken(state))
+            }
+            Err(refused) => {
+                let reason = refused.to_string();
+                let (machine, _) = refused.into_parts();
+                let state = machine.status().name();
+                self.machine = Some(machine);
+                Ok(Reply::refused(reason, state))
+            }
+        }
+    }
 }
 
 /// The random numbers of a seed.
@@ -72,29 +98,7 @@ impl<S: Subject> Sut for Lifecycle<S> {
     }
 
     fn apply(&mut self, event: &str, payload: &Value) -> Result<Reply, Broken> {
-        let names = <S::Machine as Machine>::Event::NAMES;
-        let name = names.iter().find(|name| **name == event);
-        let name = name.ok_or_else(|| Broken::Unusable(format!("the lifecycle has no event {event:?}")))?;
         let rng = rng(payload["seed"].as_u64().unwrap_or_default());
-        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-        let tree = self.subject.event(self.current()?, name).new_tree(&mut runner);
-        let event =
-            tree.map_err(|why| Broken::Unusable(format!("no payload for {event:?}: {why}")))?.current();
-        let machine =
-            self.machine.take().ok_or_else(|| Broken::Unusable("there is no machine".to_owned()))?;
-        match machine.apply(event) {
-            Ok(machine) => {
-                let state = machine.status().name();
-                self.machine = Some(machine);
-                Ok(Reply::taken(state))
-            }
-            Err(refused) => {
-                let reason = refused.to_string();
-                let (machine, _) = refused.into_parts();
-                let state = machine.status().name();
-                self.machine = Some(machine);
-                Ok(Reply::refused(reason, state))
-            }
-        }
+        self.send(event, &mut TestRunner::new_with_rng(Config::default(), rng))
     }
 }

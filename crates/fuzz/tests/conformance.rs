@@ -10,7 +10,7 @@ use runstate::kernel::{Guard, Record};
 use runstate::lifecycle;
 use runstate::testing::example::Doors;
 use runstate::testing::{RecordOf, Subject};
-use runstate_fuzz::{Fuzz, Lifecycle, Regression, Survivors, Sut, conformance, detects_mutants};
+use runstate_fuzz::{Fuzz, Lifecycle, Regression, Survivors, Sut, conformance, detects_mutants, drive_bytes};
 use serde::{Deserialize, Serialize};
 
 runstate_fuzz::lifecycle_conformance!(doors: Doors, stored);
@@ -141,6 +141,32 @@ fn value_that_is_not_stored_is_found() {
     let forgets = || Lamps { breaks_after: Some(100), ..Lamps::whole() };
     let told = panic_of(|| conformance::stored(forgets));
     assert!(told.contains("a machine that was stored behaves otherwise after press"), "{told}");
+}
+
+runstate_fuzz::lifecycle_fuzz_target!(Lamps { panics: true, ..Lamps::whole() });
+
+/// Bytes of a fuzzer without guidance.
+fn inputs() -> impl Iterator<Item = Vec<u8>> {
+    (0..400_u64).map(|seed| {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let byte = |_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[0]
+        };
+        (0..seed % 200).map(byte).collect()
+    })
+}
+
+#[test]
+fn bytes_of_a_fuzzer_drive_a_lifecycle() {
+    inputs().for_each(|bytes| drive_bytes(Doors, &bytes));
+    let crashes = |bytes: &Vec<u8>| std::panic::catch_unwind(|| target(bytes)).is_err();
+    let found: Vec<Vec<u8>> = inputs().filter(crashes).collect();
+    assert!(!found.is_empty(), "the bytes reach no force that breaks the lamp");
+    assert!(found.iter().all(crashes), "the same bytes send other events");
+    inputs().for_each(|bytes| drive_bytes(Lamps::whole(), &bytes));
 }
 
 /// Executes a test of this file in another process, with these variables.

@@ -10,3 +10,15 @@ mod payloads;
 #[cfg(unix)]
 mod programs;
 mod regressions;
+
+/// Stands in for the crate `libfuzzer-sys`, with the form of its macro.
+extern crate self as libfuzzer_sys;
+
+#[macro_export]
+macro_rules! fuzz_target {
+    (|$bytes:ident: &[u8]| $body:expr) => {
+        fn target($bytes: &[u8]) {
+            $body
+        }
+    };
+}
