@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the ordinary texts of the fourth corpus from published packages, by a seed.
+"""Draws the ordinary texts of the fourth or the seventh corpus from published packages, by a seed.
 
-    python3 draw.py            draws ordinary/ and manifest.csv anew
-    python3 draw.py --cache D  keeps the archives in D (default: .cache)
+    python3 draw.py                 draws ordinary/ and manifest.csv of the fourth corpus anew
+    python3 draw.py --part seventh  draws those of the seventh
+    python3 draw.py --cache D       keeps the archives in D (default: .cache)
 
 pool.csv lists the packages with their exact versions. The archives come from the clients (cargo, pip, npm), as they are set up on
 the machine. A package that is there already is read where it is. own.txt holds the texts written for this corpus.
@@ -12,15 +13,17 @@ words with a text of them or with one that was drawn before.
 """
 import argparse, csv, hashlib, importlib.metadata, io, json, os, pathlib, random, re, shutil, subprocess, sys, tarfile, tempfile, zipfile
 
-SEED = 20261204
+# Of each part: the seed, the parts before it that have ordinary texts, the first number, and whether all texts measure.
+DRAWS = {
+    "fourth": (20261204, ["", "second", "third"], 1200, False),
+    "seventh": (20261128, ["", "second", "third", "fourth"], 1500, True),
+}
 LONGEST = 6000
 SHORTEST = 200
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = pathlib.Path(os.environ.get("CORPUS", HERE.parent))
-OLDS = [ROOT, ROOT / "second", ROOT / "third"]
-FIRST_NUMBER = 1200
 # Paths of the machine on which this runs: no text may hold one.
-HERE_PATHS = [str(HERE), str(ROOT), str(pathlib.Path.home()) + "/"]
+HERE_PATHS = [str(ROOT), str(pathlib.Path.home()) + "/"]
 
 # One alternative of a licence expression is allowed if each of its parts is.
 ALLOWED = {
@@ -121,6 +124,11 @@ def sdist(name, version, cache):
 
 
 def npm(name, version, cache):
+    # A package that `npm install` laid into the cache is read where it is.
+    laid = cache / "node_modules" / name
+    if (laid / "package.json").exists() and json.loads((laid / "package.json").read_bytes()).get("version") == version:
+        licence = json.loads((laid / "package.json").read_bytes()).get("license")
+        return (licence if isinstance(licence, str) else "none told"), folder(laid)
     path = cache / f"{name.lstrip('@').replace('/', '-')}-{version}.tgz"
     if not path.exists():
         run(["npm", "pack", "--silent", "--ignore-scripts", f"{name}@{version}"], cache)
@@ -181,9 +189,14 @@ def is_letter(row, path, text):
     return MAIL.match(text.replace("\r\n", "\n")) is not None
 
 
+FICTION = {
+    ("punkt", "test/raw/pride-and-prejudice.txt"), ("punkt", "test/raw/the-sayings-of-confucius.txt"), ("htmlescape", "moonstone-short.txt"),
+}
+
+
 def is_fiction(row, path, text):
-    # Of the other texts in this package it is not sure that they are free.
-    return row["package"] == "punkt" and path in ("test/raw/pride-and-prejudice.txt", "test/raw/the-sayings-of-confucius.txt")
+    # Of the other texts in these packages it is not sure that they are free.
+    return (row["package"], path) in FICTION
 
 
 def is_prose(row, path, text):
@@ -219,7 +232,7 @@ def data(name):
 # Of these packages less is taken, as their files are much alike.
 LIMITS = {("mml-lib", "letter"): 4, ("boring-sys", "letter"): 1, ("boring-sys", "source/perl"): 3}
 # As many pieces may be taken of one book.
-PIECES = {"pride-and-prejudice.txt": 8, "the-sayings-of-confucius.txt": 4}
+PIECES = {"pride-and-prejudice.txt": 8, "the-sayings-of-confucius.txt": 4, "moonstone-short.txt": 12}
 KINDS = [
     ("letter", is_letter, 16, 6, False, False),
     ("fiction", is_fiction, 12, 12, True, True),
@@ -318,7 +331,7 @@ def masked_addresses(text):
     return ADDRESS.sub(lambda found: found.group(1) + "example.org", text)
 
 
-def notices(drawn, legal, hosts):
+def notices(part, drawn, legal, hosts):
     """NOTICES.txt: the copyright lines of the packages that are drawn from, and the texts of the licences once each."""
     lines, full = [], {}
     licence_of = {(e["client"], e["package"], e["version"]): e["licence"] for e in drawn if e["package"] != "own"}
@@ -333,20 +346,26 @@ def notices(drawn, legal, hosts):
     out = "Copyright notices of the packages from which texts are taken.\n\n" + "".join(lines)
     for name in sorted(full):
         out += f"\n{'-' * 72}\n{name}, as in one of the packages:\n\n{full[name].strip()}\n"
-    (HERE / "NOTICES.txt").write_text(hosts.sub("registry.example", out.replace("\r", "")), encoding="utf-8")
+    (part / "NOTICES.txt").write_text(hosts.sub("registry.example", out.replace("\r", "")), encoding="utf-8")
 
 
-def own_texts():
-    parts = re.split(r"^===== ([a-z ]+) =====\n", (HERE / "own.txt").read_text(encoding="utf-8"), flags=re.M)
+def own_texts(part):
+    if not (part / "own.txt").exists():
+        return []
+    parts = re.split(r"^===== ([a-z ]+) =====\n", (part / "own.txt").read_text(encoding="utf-8"), flags=re.M)
     return [(parts[i], parts[i + 1].strip("\n") + "\n") for i in range(1, len(parts), 2)]
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--part", choices=DRAWS, default="fourth")
     parser.add_argument("--cache", default=str(HERE / ".cache"))
-    cache = pathlib.Path(parser.parse_args().cache)
-    random_ = random.Random(SEED)
-    rows = list(csv.DictReader(open(HERE / "pool.csv", encoding="utf-8")))
+    arguments = parser.parse_args()
+    cache, part = pathlib.Path(arguments.cache).resolve(), HERE.parent / arguments.part
+    seed, olds, first_number, all_measure = DRAWS[arguments.part]
+    olds = [ROOT / old for old in olds]
+    random_ = random.Random(seed)
+    rows = list(csv.DictReader(open(part / "pool.csv", encoding="utf-8")))
     candidates = {kind[0]: [] for kind in KINDS}
     contents, left_out, legal = {}, [], {}
     for row in rows:
@@ -379,9 +398,9 @@ def main():
     drawn, seen, files_taken = [], set(), set()
     taken_runs = set()
     for folder_ in ("ordinary", "true"):
-        for old in sorted(path for corpus in OLDS for path in (corpus / folder_).iterdir()):
+        for old in sorted(path for corpus in olds for path in (corpus / folder_).iterdir()):
             taken_runs |= runs_of(old.read_text(encoding="utf-8"))
-    used = {plain(row["package"]) for corpus in OLDS for row in csv.DictReader(open(corpus / "manifest.csv", encoding="utf-8"))}
+    used = {plain(row["package"]) for corpus in olds for row in csv.DictReader(open(corpus / "manifest.csv", encoding="utf-8"))}
     assert not [row for row in rows if plain(row["package"]) in used], "a package of a corpus before is in the pool"
     for kind, _, wanted, of_one, middle, several in KINDS:
         # Package by package, so that one with many files is not drawn more often than one with few.
@@ -427,25 +446,25 @@ def main():
             if taken == before:
                 print(f"{kind}: only {taken} of {wanted}", file=sys.stderr)
                 break
-    for title, text in own_texts():
+    for title, text in own_texts(part):
         drawn.append({"kind": "own/" + title, "package": "own", "version": "", "path": "own.txt", "licence": "MIT OR Apache-2.0",
                       "sha256": hashlib.sha256(text.encode()).hexdigest(), "client": "own", "first_byte": 0, "text": text})
     balance = {}
     for entry in drawn:
         family = entry["kind"].split("/")[0]
         balance[family] = balance.get(family, 0) + 1
-    out = HERE / "ordinary"
+    out = part / "ordinary"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
-    with open(HERE / "manifest.csv", "w", encoding="utf-8", newline="") as file:
+    with open(part / "manifest.csv", "w", encoding="utf-8", newline="") as file:
         fields = ["number", "kind", "client", "package", "version", "path", "first_byte", "licence", "sha256", "half"]
         writer = csv.DictWriter(file, fields, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        for number, entry in enumerate(drawn, FIRST_NUMBER):
-            entry["number"], entry["half"] = f"{number:03}", "tune" if number % 2 else "measure"
+        for number, entry in enumerate(drawn, first_number):
+            entry["number"], entry["half"] = f"{number:03}", "tune" if number % 2 and not all_measure else "measure"
             (out / f"{number:03}.txt").write_bytes(entry["text"].encode())
             writer.writerow(entry)
-    notices(drawn, legal, hosts)
+    notices(part, drawn, legal, hosts)
     print(f"{len(drawn)} texts, {sum(len(e['text'].encode()) for e in drawn)} bytes, {balance}")
     print("left out for their licence:", ", ".join(f"{n} {v} ({l})" for n, v, l in left_out))
 
