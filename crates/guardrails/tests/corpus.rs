@@ -7,13 +7,13 @@ use std::path::Path;
 use runstate_guardrails::drift::{DriftDetector, DriftKind};
 use runstate_guardrails::{Guardrail, OutputFacts, Patterns, Severity};
 
-/// The parts of the corpus, in the order in which they were made. Of half of the fourth, and of the sixth, counts alone were read.
-const PARTS: [&str; 6] = ["", "second", "third", "fourth", "fifth", "sixth"];
+/// The parts of the corpus, in the order in which they were made. The fifth and the sixth have no ordinary texts, and
+/// the eighth has no true ones.
+const PARTS: [&str; 8] = ["", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
 /// The columns of the figures.
 const TUNE: usize = 0;
 const MEASURE: usize = 1;
-const SIXTH: usize = 2;
 
 /// Of each text that a list names: its kind, its column, and the text.
 fn texts(list: &str, folder: &str) -> Vec<(String, usize, String)> {
@@ -21,16 +21,16 @@ fn texts(list: &str, folder: &str) -> Vec<(String, usize, String)> {
     let mut all = vec![];
     for part in PARTS {
         let part_of = corpus.join(part);
-        if matches!(part, "fifth" | "sixth") && folder == "ordinary" {
+        if matches!((part, folder), ("fifth" | "sixth", "ordinary") | ("eighth", "true")) {
             continue;
         }
         for line in fs::read_to_string(part_of.join(list)).unwrap().lines().skip(1) {
             let (number, rest) = line.split_once(',').unwrap();
             let kind = rest.split_once(',').unwrap().0;
             let text = fs::read_to_string(part_of.join(folder).join(format!("{number}.txt"))).unwrap();
-            let column = match part {
-                "sixth" => SIXTH,
-                "fourth" if line.ends_with(",measure") => MEASURE,
+            // No text of these was read to change a pattern.
+            let column = match (part, folder) {
+                ("seventh", "true") | ("eighth", "ordinary") => MEASURE,
                 _ => TUNE,
             };
             all.push((kind.to_owned(), column, text));
@@ -77,14 +77,12 @@ fn few_ordinary_texts_are_flagged_and_none_at_error() {
         (*flagged, *of) = (*flagged + usize::from(!kinds.is_empty()), *of + 1);
     }
     assert_eq!(failed, 0, "without a word of the user no ordinary text fails an attempt");
-    // Of the texts that others wrote fewer than one in a hundred are warned of. Two of the 125 to measure are more than that, and stay so few.
-    let drawn = |columns: &[usize]| {
-        let counts = counts.iter().filter(|((column, kind), _)| columns.contains(column) && kind != "own");
-        counts.fold([0, 0], |[flagged, of], (_, [more, all])| [flagged + more, of + all])
-    };
-    let ([flagged, of], [of_measure, _]) = (drawn(&[TUNE, MEASURE]), drawn(&[MEASURE]));
-    assert!(flagged * 100 < of && of >= 1_000, "{flagged} of {of}");
-    assert!(of_measure <= 2, "{of_measure}");
+    // Of the texts that others wrote fewer than one in a hundred are warned of.
+    for (column, least) in [(TUNE, 1_000), (MEASURE, 200)] {
+        let drawn = counts.iter().filter(|((of, kind), _)| *of == column && kind != "own");
+        let [flagged, of] = drawn.fold([0, 0], |[flagged, of], (_, [more, all])| [flagged + more, of + all]);
+        assert!(flagged * 100 < of && of >= least, "column {column}: {flagged} of {of}");
+    }
     assert_figures(&counts, "flagged ordinary texts");
 }
 
@@ -97,11 +95,11 @@ fn true_texts_are_found_as_often_as_the_figures_say() {
         let [found, of] = counts.entry((column, kind)).or_default();
         (*found, *of) = (*found + usize::from(is_found), *of + 1);
     }
-    // The figures of the page may rise, and do not sink below these.
-    for (column, least) in [(TUNE, 460), (MEASURE, 49), (SIXTH, 75)] {
-        let found: usize =
-            counts.iter().filter(|((of, _), _)| *of == column).map(|(_, [found, _])| found).sum();
-        assert!(found >= least, "column {column}: {found}, and {least} were found before");
+    // More than four in five.
+    for (column, least) in [(TUNE, 600), (MEASURE, 100)] {
+        let of_column = counts.iter().filter(|((of, _), _)| *of == column);
+        let [found, of] = of_column.fold([0, 0], |[found, of], (_, [more, all])| [found + more, of + all]);
+        assert!(found * 5 > of * 4 && of >= least, "column {column}: {found} of {of}");
     }
     assert_figures(&counts, "true texts found");
 }
@@ -121,8 +119,7 @@ fn assert_figures(counts: &BTreeMap<(usize, String), [usize; 2]>, what: &str) {
     let mut rows = vec![];
     rows.extend(kinds.into_iter().map(|kind| row(kind, &|of| of == kind)));
     rows.push(row("all", &|_| true));
-    let heads: String =
-        columns.iter().map(|of| format!(" {} |", ["tune", "measure", "sixth"][*of])).collect();
+    let heads: String = columns.iter().map(|of| format!(" {} |", ["tune", "measure"][*of])).collect();
     let rule = " --- |".repeat(columns.len());
     let table = format!("| {what} |{heads}\n| --- |{rule}\n{}\n", rows.join("\n"));
     let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules.md")).unwrap();

@@ -325,6 +325,38 @@ fn shapes_of_sentences_are_found_whatever_stands_between() {
     }
 }
 
+/// A model that wrote a letter goes on in its own voice after the closing, or after a rule.
+#[test]
+fn words_after_a_letter_are_words_of_an_answer() {
+    let letter = "Dear Ms. Okafor,\n\nThe crate cleared customs this morning.\n\nKind regards,\nHenrik\n";
+    assert_eq!(kinds_of(&mut Patterns::builtin(), letter), Vec::<String>::new());
+    let offer = "Would you like me to make it more formal?";
+    for text in [format!("{letter}\n{offer}\n"), format!("Dear Ms. Okafor,\n\nIt came.\n\n---\n{offer}\n")] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), &text), ["meta-commentary"], "{text}");
+    }
+    let asked = letter.replace("The crate", "Would you like me to send it? The crate");
+    assert_eq!(kinds_of(&mut Patterns::builtin(), &asked), Vec::<String>::new());
+}
+
+#[test]
+fn refusal_after_half_an_answer_is_found() {
+    let half = "The river rose again, and the lower road was closed. ".repeat(20);
+    for refusal in [
+        "Unfortunately, the last of your questions isn't something I can answer.",
+        "Dabei kann ich Ihnen aus rechtlichen Gründen leider nicht weiterhelfen.",
+        "No puedo, por motivos de privacidad, compartir esa lista.",
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), &format!("{half}{refusal}")), ["refusal"], "{refusal}");
+    }
+    for sound in ["I can't see the bridge from here.", "Ich kann das Haus von hier nicht sehen."] {
+        assert_eq!(
+            kinds_of(&mut Patterns::builtin(), &format!("{half}{sound}")),
+            Vec::<String>::new(),
+            "{sound}"
+        );
+    }
+}
+
 /// What asks for more is told at the end of the text, where it stands there.
 #[test]
 fn an_offer_counts_at_the_end_alone() {

@@ -1,6 +1,7 @@
 //! Phrases that an answer must not contain.
 
 mod builtin;
+mod phrases;
 mod sentences;
 mod shapes;
 

@@ -1,6 +1,7 @@
 //! Text in the form that the rules read, character by character.
 
 mod fold;
+mod letter;
 mod phrases;
 mod scope;
 mod words;

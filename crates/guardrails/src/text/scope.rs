@@ -1,13 +1,10 @@
 //! Code, quotations, and beginnings of lines.
 
 use super::is_word;
+use super::letter::{End, Letter};
 
 /// The longest quotation or code within a line, in characters. A longer one counts as text.
 const LONGEST: u32 = 1_000;
-/// The longest line of a greeting, in characters, and the most lines of a letter up to it. Addresses and a date
-/// precede the greeting.
-const GREETING: u32 = 60;
-const HEAD: u32 = 6;
 
 /// The context of a character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub(crate) struct Context {
     pub(crate) glued: bool,
     /// After a mark of emphasis.
     pub(crate) starred: bool,
-    /// The text is a letter: one of its first lines, all of them short, ends with a comma.
+    /// Within a letter.
     pub(crate) letter: bool,
 }
 
@@ -76,9 +73,9 @@ pub(crate) struct Scope {
     /// The last character, and the last one other than white space.
     before: char,
     ink: char,
-    /// Whether the text is a letter; known after its first lines.
-    letter: Option<bool>,
-    lines: u32,
+    /// The letter, and the number of characters of the line, all of them equal, that may form a rule.
+    letter: Letter,
+    marks: u32,
     /// Colons at the end of the line so far.
     colons: u32,
     /// The directive of reStructuredText in the line, as far as it was read.
@@ -141,8 +138,8 @@ impl Scope {
             ticks: 0,
             before: '\n',
             ink: '\n',
-            letter: None,
-            lines: 0,
+            letter: Letter::default(),
+            marks: 0,
             colons: 0,
             directive: Directive::None,
             literal: None,
@@ -198,7 +195,7 @@ impl Scope {
             spoken: behind == ' ' && (is_word(ink) || matches!(ink, ':' | ',')),
             glued: is_word(behind) || matches!(behind, ']' | ')' | '$' | '{' | '=' | '\\' | '/' | '!'),
             starred: matches!(behind, '*' | '_'),
-            letter: self.letter == Some(true),
+            letter: self.letter.is_open(),
         }
     }
 
@@ -215,9 +212,11 @@ impl Scope {
         }
         if c == '\n' {
             self.end_line(over);
-            (self.line, self.indent, self.chars, self.before) = (Line::Begun, 0, 0, c);
+            (self.line, self.indent, self.chars, self.marks, self.before) = (Line::Begun, 0, 0, 0, c);
             return;
         }
+        let is_mark = matches!(c, '-' | '*' | '_' | '=') && (self.chars == 0 || self.before == c);
+        self.marks += u32::from(is_mark && self.marks == self.chars);
         self.chars = self.chars.saturating_add(1);
         self.direct(c);
         self.read(c, over);
@@ -334,7 +333,7 @@ impl Scope {
             }
             return;
         }
-        if open_is_long(self.open) {
+        if self.open.is_some_and(|open| open.chars > LONGEST) {
             self.close(true, over);
         }
     }
@@ -377,6 +376,7 @@ impl Scope {
             }
             _ => {}
         }
+        let after_blank = self.blank;
         self.blank = self.line == Line::Begun;
         if !self.blank && self.literal.is_none_or(|indent| self.indent <= indent) {
             let is_code = match self.directive {
@@ -388,17 +388,15 @@ impl Scope {
         (self.colons, self.directive) = (0, Directive::None);
         if self.blank {
             self.close(true, over);
+            self.letter.end_paragraph();
         } else if matches!(self.line, Line::Text | Line::Item(_)) {
             self.code = false;
-            self.lines = self.lines.saturating_add(1);
-            if self.letter.is_none() {
-                let (greets, short) = (self.ink == ',', self.chars <= GREETING);
-                self.letter = (greets || !short || self.lines == HEAD).then_some(greets && short);
-            }
+            let end = match self.ink {
+                ',' => End::Comma,
+                _ if self.marks == self.chars && self.marks >= 3 => End::Rule,
+                _ => End::Other,
+            };
+            self.letter.line(self.chars, end, after_blank);
         }
     }
-}
-
-fn open_is_long(open: Option<Open>) -> bool {
-    open.is_some_and(|open| open.chars > LONGEST)
 }

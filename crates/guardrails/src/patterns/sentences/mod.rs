@@ -39,9 +39,10 @@ impl PatternKind {
     }
 }
 
-/// Returns whether the text has marks of a chat's format: `<|name|>`, `[/NAME]` and `###NAME###`.
+/// Returns whether the text has marks of a chat's format: `<|name|>`, `[/NAME]`, `###NAME###` and `【4:2†`.
 pub(super) fn has_marks(text: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁');
+    let is_place = |c: char| c.is_ascii_digit() || c == ':';
     let is_loud = |c: char| c.is_ascii_uppercase() || c == '_';
     let encloses = |open: &str, is_part: &dyn Fn(char) -> bool, close: &[&str], least: usize| {
         text.match_indices(open).any(|(at, _)| {
@@ -58,6 +59,7 @@ pub(super) fn has_marks(text: &str) -> bool {
         || encloses("<｜", &is_name, &["｜>", "|>"], 2)
         || encloses("[/", &is_loud, &["]"], 3)
         || encloses("###", &is_loud, &["###"], 3)
+        || encloses("【", &is_place, &["†"], 1)
 }
 
 /// The longest name of a mark, in bytes.
@@ -86,6 +88,11 @@ const PARTS: &[(&str, &str)] = &[
     (
         "{CANNOT}",
         "((i|i also|i simply|i really|i still|^ we|^ .. sorry .. we|but we|and we|therefore|so i) (can't|cannot|can not|couldn't|won't|will not|wouldn't|shouldn't|mustn't|must not|should not|would not|could not)|(i'm|i am|we're|we are) .. (unable to|not .. (able|allowed|authorised|authorized|comfortable|configured|designed|equipped|going|here|in a position|inclined|intended|meant|permitted|prepared|programmed|qualified|ready|set up|supposed|trained|willing) (to|with|in|for|))|nor (can|will) i)",
+    ),
+    // The same without `we`, which is the voice of documentation, too.
+    (
+        "{ICANNOT}",
+        "((i|i also|i simply|i really|i still|therefore|so i) (can't|cannot|can not|couldn't|won't|will not|wouldn't|shouldn't|mustn't|must not|should not|would not|could not)|(i'm|i am) .. (unable to|not .. (able|allowed|authorised|authorized|comfortable|configured|designed|equipped|going|here|in a position|inclined|intended|meant|permitted|prepared|programmed|qualified|ready|set up|supposed|trained|willing) (to|with|in|for|))|nor (can|will) i)",
     ),
     // Objects of a request.
     (

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the ordinary texts of the fourth or the seventh corpus from published packages, by a seed.
+"""Draws the ordinary texts of the fourth, the seventh or the eighth corpus from published packages, by a seed.
 
     python3 draw.py                 draws ordinary/ and manifest.csv of the fourth corpus anew
-    python3 draw.py --part seventh  draws those of the seventh
+    python3 draw.py --part seventh  draws those of the seventh, or of the eighth
     python3 draw.py --cache D       keeps the archives in D (default: .cache)
 
 pool.csv lists the packages with their exact versions. The archives come from the clients (cargo, pip, npm), as they are set up on
@@ -13,10 +13,11 @@ words with a text of them or with one that was drawn before.
 """
 import argparse, csv, hashlib, importlib.metadata, io, json, os, pathlib, random, re, shutil, subprocess, sys, tarfile, tempfile, zipfile
 
-# Of each part: the seed, the parts before it that have ordinary texts, the first number, and whether all texts measure.
+# Of each part: the seed, the parts before it that have ordinary texts, the first number, whether all texts measure, and how many READMEs.
 DRAWS = {
-    "fourth": (20261204, ["", "second", "third"], 1200, False),
-    "seventh": (20261128, ["", "second", "third", "fourth"], 1500, True),
+    "fourth": (20261204, ["", "second", "third"], 1200, False, 82),
+    "seventh": (20261128, ["", "second", "third", "fourth"], 1500, True, 82),
+    "eighth": (20261129, ["", "second", "third", "fourth", "seventh"], 1800, True, 140),
 }
 LONGEST = 6000
 SHORTEST = 200
@@ -362,7 +363,7 @@ def main():
     parser.add_argument("--cache", default=str(HERE / ".cache"))
     arguments = parser.parse_args()
     cache, part = pathlib.Path(arguments.cache).resolve(), HERE.parent / arguments.part
-    seed, olds, first_number, all_measure = DRAWS[arguments.part]
+    seed, olds, first_number, all_measure, readmes = DRAWS[arguments.part]
     olds = [ROOT / old for old in olds]
     random_ = random.Random(seed)
     rows = list(csv.DictReader(open(part / "pool.csv", encoding="utf-8")))
@@ -398,11 +399,12 @@ def main():
     drawn, seen, files_taken = [], set(), set()
     taken_runs = set()
     for folder_ in ("ordinary", "true"):
-        for old in sorted(path for corpus in olds for path in (corpus / folder_).iterdir()):
+        for old in sorted(path for corpus in olds for path in (corpus / folder_).glob("*")):
             taken_runs |= runs_of(old.read_text(encoding="utf-8"))
     used = {plain(row["package"]) for corpus in olds for row in csv.DictReader(open(corpus / "manifest.csv", encoding="utf-8"))}
     assert not [row for row in rows if plain(row["package"]) in used], "a package of a corpus before is in the pool"
     for kind, _, wanted, of_one, middle, several in KINDS:
+        wanted = readmes if kind == "readme" else wanted
         # Package by package, so that one with many files is not drawn more often than one with few.
         packages = {}
         for row, path in candidates[kind]:

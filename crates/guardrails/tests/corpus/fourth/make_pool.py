@@ -14,7 +14,7 @@ parser.add_argument("--part", choices=DRAWS, default="fourth")
 parser.add_argument("--cache", default=str(HERE / ".cache"))
 arguments = parser.parse_args()
 cache = pathlib.Path(arguments.cache).resolve()
-seed, olds, _, _ = DRAWS[arguments.part]
+seed, olds, *_ = DRAWS[arguments.part]
 used = {plain(row["package"]) for old in olds for row in csv.DictReader(open(ROOT / old / "manifest.csv", encoding="utf-8"))}
 rows = {}
 
