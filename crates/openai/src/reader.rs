@@ -31,7 +31,8 @@ pub(crate) struct Reader {
     refusal: String,
     /// Bytes of text and thinking so far.
     told: usize,
-    /// The finish reason that the server sent last. Some servers send it with each piece.
+    /// The finish reason that the server sent last. Some servers send it with each piece. A reason that tells of
+    /// a cut stays, because some proxies send a `stop` of their own after it.
     reason: Option<String>,
     /// Whether text or a call came with the reason, or after it. More may then follow.
     is_early: bool,
@@ -232,7 +233,9 @@ impl Reader {
         if let Some(function) = delta.function_call {
             self.calls.add(crate::chunk::CallDelta { function, ..Default::default() }, Extra::default())?;
         }
-        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty())
+            && (is_cut(&reason) || !self.reason.as_deref().is_some_and(is_cut))
+        {
             self.reason = Some(reason);
         }
         self.is_early |= self.reason.is_some() && self.pieces > pieces;
@@ -241,7 +244,7 @@ impl Reader {
 
     /// Ends the answer, for the reason that the server gave, if any.
     fn finish(&mut self) -> Result<(), SourceError> {
-        if let Some(reason @ ("error" | "abort" | "insufficient_system_resource")) = self.reason.as_deref() {
+        if let Some(reason) = self.reason.as_deref().filter(|reason| BROKEN.contains(reason)) {
             let message = format!("the server broke the answer off: {reason:?}");
             return Err(SourceError::new(ErrorKind::ServerError, message));
         }
@@ -306,12 +309,37 @@ impl Reader {
     }
 }
 
+/// Reasons with which servers break an answer off.
+const BROKEN: [&str; 5] =
+    ["error", "abort", "insufficient_system_resource", "network_error", "MALFORMED_FUNCTION_CALL"];
+
+/// Reasons of filters.
+const FILTERED: [&str; 9] = [
+    "content_filter",
+    "content_filtered",
+    "guardrail_intervened",
+    "sensitive",
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+];
+
+fn is_cut(reason: &str) -> bool {
+    BROKEN.contains(&reason)
+        || matches!(finish_of(reason.to_owned()), FinishReason::Length | FinishReason::ContentFilter)
+}
+
+/// Reads the word of a server. Google's are in capitals.
 fn finish_of(reason: String) -> FinishReason {
     match &*reason {
-        "stop" => FinishReason::Stop,
+        "stop" | "STOP" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => FinishReason::Length,
-        "content_filter" => FinishReason::ContentFilter,
+        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" | "model_context_window_exceeded" => {
+            FinishReason::Length
+        }
+        word if FILTERED.contains(&word) => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
     }
 }

@@ -187,15 +187,30 @@ async fn a_filter_that_stops_an_answer_by_an_error_is_a_finish() {
 
 #[tokio::test]
 async fn words_of_other_servers_for_a_cut_or_broken_answer_are_known() {
-    for word in ["length", "max_tokens", "MAX_TOKENS", "model_length"] {
-        let (events, _) = of(vec![events_head(), send(text("a") + &finish(word) + DONE)]).await;
-        assert!(events.contains(&StreamEvent::Finish(FinishReason::Length)), "{word}: {events:?}");
-    }
-    for word in ["error", "abort", "insufficient_system_resource"] {
-        let (_, failure) = of(vec![events_head(), send(text("a") + &finish(word) + DONE)]).await;
-        let failure = failure.expect(word);
-        assert_eq!(failure.kind(), ErrorKind::ServerError);
-        assert!(failure.message().contains(word), "{failure}");
+    let length = ["length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"];
+    let filter = ["content_filter", "content_filtered", "guardrail_intervened", "sensitive", "SAFETY"];
+    let google = ["RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"];
+    let filter = [&filter[..], &google].concat();
+    let broken =
+        ["error", "abort", "insufficient_system_resource", "network_error", "MALFORMED_FUNCTION_CALL"];
+    // Some proxies send a reason of their own after the reason of their server.
+    for more in [String::new(), finish("stop")] {
+        let said = async |word: &str| of(events_head_of(text("a") + &finish(word) + &more + DONE)).await;
+        for (words, reason) in
+            [(&length[..], FinishReason::Length), (&filter[..], FinishReason::ContentFilter)]
+        {
+            for word in words {
+                let finishes = said(word).await.0;
+                let finishes = finishes.iter().filter(|event| matches!(event, StreamEvent::Finish(_)));
+                let meant = StreamEvent::Finish(reason.clone());
+                assert_eq!(finishes.collect::<Vec<_>>(), [&meant], "{word}, {more:?}");
+            }
+        }
+        for word in broken {
+            let failure = said(word).await.1.expect(word);
+            assert_eq!(failure.kind(), ErrorKind::ServerError);
+            assert!(failure.message().contains(word), "{failure}");
+        }
     }
 }
 

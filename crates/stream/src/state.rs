@@ -136,7 +136,13 @@ impl Ledger {
             EventKind::Extra { extra } if self.resumed_from.is_none() => self.extra.add(extra.clone()),
             EventKind::Finished { reason } => {
                 self.is_spoilt |= *reason == FinishReason::ContentFilter;
-                self.finish = Some(reason.clone());
+                // A later reason does not make an answer whole that was cut.
+                let is_cut = |reason: &FinishReason| {
+                    matches!(reason, FinishReason::Length | FinishReason::ContentFilter)
+                };
+                if is_cut(reason) || !self.finish.as_ref().is_some_and(is_cut) {
+                    self.finish = Some(reason.clone());
+                }
             }
             EventKind::ToolRequested(call) => self.tool_calls.push((**call).clone()),
             EventKind::Message(_) | EventKind::Data { .. } => self.data_parts += 1,

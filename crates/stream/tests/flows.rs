@@ -312,6 +312,15 @@ async fn each_finish_reason_follows_its_policy() {
         }
     }
 
+    // A reason that tells of a cut counts, whatever reason comes after it.
+    for (reason, said) in [(Length, "of the fallback"), (ContentFilter, "an answer")] {
+        let twice =
+            then(tokens("half "), &[Step::Finish(reason.clone()), Step::Finish(Stop), Step::Complete]);
+        let fallback = scripted(&Seen::default(), vec![tokens("of the fallback")]);
+        let whole = drive(session(vec![twice, answer()]).fallback(fallback)).await;
+        assert_eq!((whole.text.as_str(), whole.result.is_ok()), (said, true), "{reason:?}");
+    }
+
     // A stream that gives no reason.
     for no_reason in [vec![Step::Complete], vec![], vec![Step::Finish(Unknown), Step::Complete]] {
         let cut = || vec![then(tokens("half "), &no_reason), answer()];
