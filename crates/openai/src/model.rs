@@ -19,7 +19,8 @@ use crate::{Chat, ChatStream, OpenAi};
 ///
 /// The model stores the fields `extra_content`, `reasoning_details` and `thinking_blocks` of an answer and of
 /// its calls, and sends them back unchanged. They hold signatures of thinking, without which some models refuse
-/// the next step of a tool call. [`keep`](Self::keep) adds fields. A content that is a list with thinking
+/// the next step of a tool call. [`keep`](Self::keep) adds fields, and [`keep_only`](Self::keep_only) replaces
+/// them. A field that this model does not keep is not sent either. A content that is a list with thinking
 /// (Mistral) is stored and sent back as that list. Blocks and parts that come in pieces are joined.
 ///
 /// ```
@@ -51,6 +52,23 @@ impl OpenAiModel {
     /// Adds a field that is stored and sent back, such as `reasoning_content` for a server that requires it.
     pub fn keep(mut self, field: impl Into<String>) -> Self {
         self.kept.push(field.into());
+        self
+    }
+
+    /// Sets the fields that are stored and sent back, in place of the default ones. A server of another provider
+    /// may refuse fields that it did not write, so a fallback to it keeps none.
+    ///
+    /// ```
+    /// use runstate_openai::{OpenAi, OpenAiModel};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let router = OpenAiModel::new(OpenAi::new("http://127.0.0.1:4010/v1")?, "router/gemini");
+    /// let other = OpenAiModel::new(OpenAi::new("http://127.0.0.1:4011/v1")?, "gpt-5").keep_only([]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn keep_only<'f>(mut self, fields: impl IntoIterator<Item = &'f str>) -> Self {
+        self.kept = fields.into_iter().map(str::to_owned).collect();
         self
     }
 
@@ -109,7 +127,7 @@ impl OpenAiModel {
         if let Some(system) = &request.system {
             chat = chat.system(&**system);
         }
-        request.history.iter().fold(chat, |chat, message| chat.message(message_of(message)))
+        request.history.iter().fold(chat, |chat, message| chat.message(message_of(message, &self.kept)))
     }
 }
 
@@ -187,10 +205,10 @@ fn events_of(event: Result<StreamEvent, SourceError>, given: &mut Given) -> Vec<
     }
 }
 
-fn message_of(message: &Message) -> Value {
+fn message_of(message: &Message, kept: &[String]) -> Value {
     match message {
         Message::User(text) => json!({ "role": "user", "content": &**text }),
-        Message::Assistant(turn) => assistant(turn),
+        Message::Assistant(turn) => assistant(turn, kept),
         Message::Result(result) => {
             let content = match &result.content {
                 ResultContent::Output { value: Value::String(text), .. } => text.clone(),
@@ -203,7 +221,7 @@ fn message_of(message: &Message) -> Value {
     }
 }
 
-fn assistant(turn: &Turn) -> Value {
+fn assistant(turn: &Turn, kept: &[String]) -> Value {
     let mut message = json!({ "role": "assistant", "content": turn.text });
     if !turn.calls.is_empty() {
         let calls = turn.calls.iter().map(|call| {
@@ -212,14 +230,15 @@ fn assistant(turn: &Turn) -> Value {
                 (_, arguments) => arguments.to_string(),
             };
             let function = json!({ "name": call.tool, "arguments": arguments });
-            with(json!({ "id": call.id, "type": "function", "function": function }), &call.extra)
+            with(json!({ "id": call.id, "type": "function", "function": function }), &call.extra, kept)
         });
         message["tool_calls"] = calls.collect();
     }
-    if let Some(Value::Array(parts)) = turn.extra.fields().get(CONTENT) {
+    let is_kept = kept.iter().any(|field| field == CONTENT);
+    if let Some(Value::Array(parts)) = turn.extra.fields().get(CONTENT).filter(|_| is_kept) {
         message[CONTENT] = content(parts, &turn.text);
     }
-    with(message, &turn.extra)
+    with(message, &turn.extra, kept)
 }
 
 /// Builds the parts of a content. If the text of the turn differs from theirs, it follows the thinking.
@@ -233,9 +252,10 @@ fn content(parts: &[Value], text: &str) -> Value {
     thinking.chain(text).collect()
 }
 
-/// Adds the provider's own data. It replaces no field.
-fn with(mut object: Value, extra: &Extra) -> Value {
-    for (field, value) in extra.fields().iter().filter(|(field, _)| KEPT_OUT.iter().all(|out| out != field)) {
+/// Adds the provider's own data, of the kept fields. It replaces no field.
+fn with(mut object: Value, extra: &Extra, kept: &[String]) -> Value {
+    let is_sent = |field: &String| kept.contains(field) && KEPT_OUT.iter().all(|out| out != field);
+    for (field, value) in extra.fields().iter().filter(|(field, _)| is_sent(field)) {
         object[field] = value.clone();
     }
     object

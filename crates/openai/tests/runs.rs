@@ -272,6 +272,26 @@ async fn the_providers_own_data_comes_back_behind_a_restart() {
     assert_signed(&requests);
 }
 
+/// A server of another provider may refuse fields that it did not write.
+#[tokio::test]
+async fn provider_data_is_kept_from_a_server_of_another_provider() {
+    let server = Server::start(signed()).await;
+    let mut state = RunState::new("r1");
+    let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
+    run_loop(&agent, &mut state, Input::message("go"), RunHandles::new()).await.unwrap();
+    let other = Server::start(vec![vec![events_head(), send(text("more")), send(finish("stop"))]]).await;
+    let model = OpenAiModel::new(other.client(), "n").keep_only([]);
+    let mut state = RunState::on_thread("r2", state.into_thread().unwrap());
+    run_loop(&Agent::builder(model).build().unwrap(), &mut state, Input::message("go on"), RunHandles::new())
+        .await
+        .unwrap();
+    let sent = other.requests().await.remove(0);
+    assert!(sent.contains("tool_calls"), "{sent}");
+    for field in ["reasoning_details", "extra_content", "thought_signature"] {
+        assert!(!sent.contains(field), "{sent}");
+    }
+}
+
 #[tokio::test]
 async fn kept_fields_are_neither_empty_nor_doubled_nor_endless() {
     let piece = |arguments: &str| {
