@@ -30,19 +30,62 @@ enum Part {
 /// alternatives, `!(a|b)` for a word at which none of the alternatives begins, and `^` and `$` for the ends of
 /// the sentence. A colon is a word; other punctuation is ignored.
 #[derive(Debug, Clone)]
-pub(super) struct Shape(Vec<Part>);
+pub(super) struct Shape {
+    parts: Vec<Part>,
+    /// For each part of which each alternative has words: a set with one word of each. A sentence of this shape
+    /// has a word of each set, and most sentences have not.
+    needs: Vec<WordSet>,
+}
 
 impl Shape {
     pub(super) fn new(text: &str) -> Self {
         let (mut rows, _) = rows(text);
-        Shape(rows.pop().unwrap_or_default())
+        let parts = rows.pop().unwrap_or_default();
+        let needs = parts.iter().filter_map(|part| {
+            let mut words = WordSet::default();
+            add_words(part, &mut words).then_some(words)
+        });
+        Shape { needs: needs.collect(), parts }
     }
 
     /// Returns whether the sentence has this shape.
     pub(super) fn is_in(&self, sentence: &Sentence) -> bool {
+        if !self.needs.iter().all(|words| words.meets(&sentence.set)) {
+            return false;
+        }
         let words: Vec<&str> = sentence.words().collect();
         let all = (1 << words.len()) | ((1 << words.len()) - 1);
-        row(&self.0, &words, all) != 0
+        row(&self.parts, &words, all) != 0
+    }
+}
+
+/// A set of words by their hashes. It may contain words that were not added.
+#[derive(Debug, Clone, Default)]
+struct WordSet([u64; 16]);
+
+impl WordSet {
+    fn add(&mut self, word: &str) {
+        let hash = word.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+        });
+        let bit = (hash ^ hash >> 32) % 1024;
+        self.0[(bit / 64) as usize] |= 1 << (bit % 64);
+    }
+
+    fn meets(&self, other: &WordSet) -> bool {
+        self.0.iter().zip(&other.0).any(|(one, other)| one & other != 0)
+    }
+}
+
+/// Adds a word of each alternative. Returns false if an alternative has none.
+fn add_words(part: &Part, words: &mut WordSet) -> bool {
+    match part {
+        Part::Word(word) => {
+            words.add(word);
+            true
+        }
+        Part::OneOf(rows) => rows.iter().all(|row| row.iter().any(|part| add_words(part, words))),
+        Part::Number | Part::Gap(_) | Part::Not(_) | Part::Start | Part::End => false,
     }
 }
 
@@ -113,15 +156,22 @@ fn behind(words: &[&str], places: u128, is_meant: impl Fn(usize, &str) -> bool) 
 
 /// The words of a sentence, folded.
 #[derive(Debug)]
-pub(super) struct Sentence(String);
+pub(super) struct Sentence {
+    text: String,
+    set: WordSet,
+}
 
 impl Sentence {
     pub(super) fn new(text: &str) -> Self {
-        Sentence(Fold::text(text))
+        let mut sentence = Sentence { text: Fold::text(text), set: WordSet::default() };
+        let mut set = WordSet::default();
+        sentence.words().for_each(|word| set.add(word));
+        sentence.set = set;
+        sentence
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
-        let mut rest = self.0.as_str();
+        let mut rest = self.text.as_str();
         let words = std::iter::from_fn(move || {
             rest = rest.trim_start_matches(|c| !is_word(c) && c != ':');
             let end =
@@ -216,6 +266,17 @@ mod tests {
         assert!(has("i !(do|can't|was it) see", "I will see") && !has("i !(do|will) see", "I will see"));
         assert!(has("here's .. : $", "Here's one:") && !has("here's .. : $", "Here's one: two"));
         assert!(has("so-called", "so-called") && has("a b", "'a' \"b\""));
+    }
+
+    #[test]
+    fn sentence_without_a_needed_word_has_no_shape() {
+        let shape = Shape::new("(i|we) (can't|am (not able|) to|) .. (help|write (that|this|))");
+        assert_eq!(shape.needs.len(), 2, "an alternative without words needs none");
+        for (text, is_met) in [("we now write", true), ("we now sing", false), ("now write", false)] {
+            let sentence = Sentence::new(text);
+            assert_eq!(shape.needs.iter().all(|words| words.meets(&sentence.set)), is_met, "{text}");
+            assert_eq!(shape.is_in(&sentence), is_met, "{text}");
+        }
     }
 
     #[test]
