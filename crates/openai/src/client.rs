@@ -215,8 +215,10 @@ impl OpenAi {
             limit.of(self.http.request(request)).await?.map_err(|error| {
                 match connect::untrusted(&error) {
                     None => {
-                        let why = self.secrets.withheld(&connect::reason(&error)).into_owned();
-                        let why = format!("{} cannot be asked: {why}", self.shown());
+                        let mut why = format!("{} cannot be asked", self.shown());
+                        if error.is_connect() {
+                            why = format!("{why}: {}", self.secrets.withheld(&connect::reason(&error)));
+                        }
                         SourceError::new(ErrorKind::Network, why).caused_by(error)
                     }
                     Some(why) => {
