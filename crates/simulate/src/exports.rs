@@ -7,6 +7,9 @@ use runstate_scenario::{Options, Scenario, play};
 
 use crate::case::{Trouble, as_scenario, generate};
 
+/// The reason of a run that took an input in the same millisecond as other events.
+pub const ORDER: &str = "no time repeats the order of a millisecond";
+
 /// The outcome of one seed.
 #[derive(Debug)]
 pub enum Outcome {
@@ -48,6 +51,7 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
         Err(ExportError::NotCommitted { .. }) => Outcome::Refused("a commit failed"),
         Err(ExportError::Running) => Outcome::Refused("it is under way"),
         Err(ExportError::Empty) => Outcome::Refused("nothing is committed"),
+        Err(ExportError::Order { .. }) => Outcome::Refused(ORDER),
         Err(error) => Outcome::Differs(error.to_string()),
     }
 }

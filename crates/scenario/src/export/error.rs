@@ -77,6 +77,17 @@ pub enum ExportError {
     /// A step of the scenario never happened in its play.
     #[error("in the play of the scenario this never came about: {}", .0.join("; "))]
     Missed(Vec<String>),
+    /// The run took an input in the same millisecond as other events, and no tried time of the input repeats their order.
+    #[error(
+        "the run took an input in millisecond {ms} of its record, and no time of it repeats the order of that millisecond: \
+         {difference}"
+    )]
+    Order {
+        /// The time since the first event, in milliseconds.
+        ms: u64,
+        /// The first difference of the play that repeats most of the record.
+        difference: Box<Difference>,
+    },
     /// The play of the scenario differs from the record.
     #[error("the scenario comes to something else than the run: {0}")]
     Differs(Box<Difference>),

@@ -29,14 +29,14 @@ pub(super) fn reach(record: &Record<'_>, played: &Played, scenario: &mut Scenari
 }
 
 fn move_answer(turn: &mut Turn, recorded: u64, played: u64) -> bool {
-    let before = (turn.after_ms, turn.pause_ms);
+    let before = (turn.after_ms, turn.pauses_ms.clone());
     turn.after_ms = turn.after_ms.saturating_add(recorded.saturating_sub(played));
     let mut sooner = played.saturating_sub(recorded);
-    for silence in [&mut turn.after_ms, &mut turn.pause_ms] {
+    for silence in std::iter::once(&mut turn.after_ms).chain(&mut turn.pauses_ms) {
         let less = sooner.min(*silence);
         (*silence, sooner) = (*silence - less, sooner - less);
     }
-    before != (turn.after_ms, turn.pause_ms)
+    before != (turn.after_ms, turn.pauses_ms.clone())
 }
 
 /// The time after which the limit stopped the run, which its reason has: `3.004 of 3 seconds`.

@@ -3,6 +3,7 @@
 mod error;
 mod limit;
 mod outside;
+mod pieces;
 mod redact;
 mod same;
 mod search;

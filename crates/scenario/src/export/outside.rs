@@ -14,23 +14,37 @@ use super::same::prefix_of;
 use super::{ExportError, Record, turns};
 use crate::file::{Act, Action, Decision, OnEvent, RUN, Step, When};
 
-/// An external input, as its candidate steps, the likeliest first. The record has the time at which the run took the input.
-pub(super) type Came = Vec<Step>;
+/// An external input. The record has the time at which the run took it.
+#[derive(Debug)]
+pub(super) struct Came {
+    pub(super) taken_ms: u64,
+    /// The candidate steps, the likeliest first.
+    pub(super) steps: Vec<Step>,
+}
+
+impl Came {
+    pub(super) fn is_crash(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.act, Act::Crash | Act::CrashFor(_)))
+    }
+}
 
 /// The number of earlier events in one millisecond that may have caused an input.
 const LOOKS_BACK: usize = 8;
+
+/// The upper limit of earlier crashes that moved the number of a commit.
+const MOST_MOVED: usize = 3;
 
 /// Decisions, messages, a cancellation and crashes, in order.
 pub(super) fn came(record: &Record<'_>) -> Result<Vec<Came>, ExportError> {
     let names = record.events.iter().map(Name::of).collect();
     let mut reader =
-        Reader { record, events: record.events, names, untold: BTreeSet::new(), steps: Vec::new() };
+        Reader { record, events: record.events, names, untold: BTreeSet::new(), inputs: Vec::new() };
     reader.crashes();
     reader.decisions()?;
     reader.messages();
     reader.looks();
     reader.cancellation();
-    Ok(reader.steps)
+    Ok(reader.inputs)
 }
 
 /// The features by which a step names an event.
@@ -51,13 +65,23 @@ impl Name {
     }
 }
 
+/// The possible times of a crash behind that commit: at once, or when the next commit is tried, with the effects of tools
+/// between. A scenario counts tries, so each crash before a commit moves the numbers of later ones.
+fn crash_moments(commit: u32, earlier_crashes: usize) -> impl Iterator<Item = When> {
+    let moved = 0..=u32::try_from(earlier_crashes.min(MOST_MOVED)).unwrap_or(0);
+    moved.flat_map(move |moved| {
+        let tried = commit.saturating_add(moved);
+        [When::AfterCommit(tried), When::BeforeCommit(tried.saturating_add(1))]
+    })
+}
+
 struct Reader<'r> {
     record: &'r Record<'r>,
     events: &'r [AgentEvent],
     names: Vec<Name>,
     /// The places of events that the play does not emit: their process is gone once they are committed.
     untold: BTreeSet<usize>,
-    steps: Vec<Came>,
+    inputs: Vec<Came>,
 }
 
 impl Reader<'_> {
@@ -75,7 +99,9 @@ impl Reader<'_> {
                             0 => Act::Crash,
                             away_ms => Act::CrashFor(away_ms),
                         };
-                        self.steps.push(vec![Step::new(When::AfterCommit(number), act)]);
+                        let moments = crash_moments(number, self.inputs.len());
+                        let steps = moments.map(|when| Step::new(when, act.clone())).collect();
+                        self.inputs.push(Came { taken_ms: event.at_ms, steps });
                     }
                     is_open = true;
                 }
@@ -86,6 +112,10 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn is_checkpoint(&self, place: usize) -> bool {
+        self.events.get(place).is_some_and(|event| matches!(event.kind, EventKind::Checkpoint { .. }))
     }
 
     /// The events that are emitted after the commit before that place.
@@ -122,7 +152,8 @@ impl Reader<'_> {
                 // A process that is gone may have had them, and another person may have given them to the next.
                 let given = self.steps_at(first, &Act::Decide(batch));
                 let insisting = given.iter().cloned().map(|step| Step { insists: true, ..step });
-                self.steps.push(insisting.chain(given.iter().cloned()).collect());
+                let steps = insisting.chain(given.iter().cloned()).collect();
+                self.inputs.push(Came { taken_ms: self.events[first].at_ms, steps });
             }
             at = last + 1;
         }
@@ -142,23 +173,28 @@ impl Reader<'_> {
         if taken.is_expiry() {
             return Ok(None);
         }
-        let prefix = prefix_of(self.record.run(), self.events);
-        let named = |text: &str| match text.split_once('/') {
-            Some((run, behind)) if run == prefix => format!("{RUN}/{behind}"),
-            _ => text.to_owned(),
-        };
         let action = match taken.action {
             DecisionAction::Resume => Action::Approve,
             DecisionAction::Cancel => Action::Deny,
         };
         let mut decision = Decision::new(&*taken.decision_id, &*taken.call, action);
-        decision.suspension = Some(named(&taken.suspension_id));
+        decision.suspension = Some(self.named(&taken.suspension_id));
         decision.result = taken.result.clone();
         decision.reason.clone_from(&taken.reason);
         decision.actor.clone_from(&taken.actor);
         // The digest of the replayed question, which differs if the question has a time or a replaced text.
         decision.as_shown = taken.digest.is_some();
         Ok(Some(decision))
+    }
+
+    /// The id of a suspension, with the variable in place of the run's id.
+    fn named(&self, suspension: &str) -> String {
+        match suspension.split_once('/') {
+            Some((run, behind)) if run == prefix_of(self.record.run(), self.events) => {
+                format!("{RUN}/{behind}")
+            }
+            _ => suspension.to_owned(),
+        }
     }
 
     /// Adds the messages. A message that resumed the run gave up its questions.
@@ -178,11 +214,12 @@ impl Reader<'_> {
             }
             last = Some(event.activation);
             let Some(text) = texts.pop_front() else { return };
-            self.steps.push(self.steps_at(place, &Act::Write(text.to_owned())));
+            let steps = self.steps_at(place, &Act::Write(text.to_owned()));
+            self.inputs.push(Came { taken_ms: event.at_ms, steps });
         }
     }
 
-    /// Adds the wake-ups. An activation without a decision or a message was woken by an input that it rejected.
+    /// Adds the wake-ups. An activation without a decision or a message was woken by an input that it rejected, or ended before it took the input.
     fn looks(&mut self) {
         let superseded = |event: &AgentEvent| {
             matches!(
@@ -209,15 +246,20 @@ impl Reader<'_> {
             if until_end.any(explains) {
                 continue;
             }
-            let mut came = Came::new();
+            let (mut steps, mut valid) = (Vec::new(), Vec::new());
             for asked in waiting.iter().take(LOOKS_BACK) {
                 let id = format!("not-taken-{}", event.activation);
                 let mut decision = Decision::new(id, &*asked.call, Action::Deny);
                 decision.actor = Some("export".to_owned());
-                came.extend(self.steps_at(place, &Act::Decide(vec![decision])));
+                steps.extend(self.steps_at(place, &Act::Decide(vec![decision.clone()])));
+                // The run may have ended before it took a decision that it would have accepted.
+                decision.suspension = Some(self.named(&asked.suspension.id));
+                decision.as_shown = true;
+                valid.extend(self.steps_at(place, &Act::Decide(vec![decision])));
             }
-            came.extend(self.steps_at(place, &Act::Resume));
-            self.steps.push(came);
+            steps.extend(self.steps_at(place, &Act::Resume));
+            steps.append(&mut valid);
+            self.inputs.push(Came { taken_ms: event.at_ms, steps });
         }
     }
 
@@ -236,9 +278,12 @@ impl Reader<'_> {
                 }
             )
         };
-        let first = self.events[..end].iter().position(is_given_up).unwrap_or(end);
+        // The commit of the end has its event before the end, and no input comes between.
+        let ended = end - usize::from(self.is_checkpoint(end.wrapping_sub(1)));
+        let first = self.events[..end].iter().position(is_given_up).unwrap_or(ended);
         let cancelled = self.steps_at(first, &Act::Cancel).into_iter();
-        self.steps.push(cancelled.map(|step| Step { insists: true, ..step }).collect());
+        let steps = cancelled.map(|step| Step { insists: true, ..step }).collect();
+        self.inputs.push(Came { taken_ms: self.events[first].at_ms, steps });
     }
 
     /// A cancellation after the last answer omits the end of its step, and nothing else.
@@ -252,13 +297,13 @@ impl Reader<'_> {
         let Some(answered) = self.events.iter().rposition(is_answer) else { return };
         let mut behind = self.events[answered..].iter();
         if !behind.any(|event| matches!(event.kind, EventKind::StepFinished { .. })) {
-            let cancelled = self.steps_at(answered + 1, &Act::Cancel);
-            self.steps.push(cancelled);
+            let steps = self.steps_at(answered + 1, &Act::Cancel);
+            self.inputs.push(Came { taken_ms: self.events[answered + 1].at_ms, steps });
         }
     }
 
     /// The possible causes of the event at that place.
-    fn steps_at(&self, place: usize, act: &Act) -> Came {
+    fn steps_at(&self, place: usize, act: &Act) -> Vec<Step> {
         self.moments(place).into_iter().map(|when| Step::new(when, act.clone())).collect()
     }
 

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use super::{Record, redact};
 use crate::play::Played;
 
+const TRANSITION: &str = "transition";
+const EVENT: &str = "event";
+
 /// The first difference between a record and a play.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -30,6 +33,18 @@ impl fmt::Display for Difference {
         let Difference { of, place, recorded, played } = self;
         let shown = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing more".to_owned());
         write!(f, "{of} {place}: recorded {}, played {}", shown(recorded), shown(played))
+    }
+}
+
+impl Difference {
+    /// The recorded time of a different transition or event.
+    pub(super) fn recorded_ms(&self, record: &Record<'_>) -> Option<u64> {
+        let place = self.place.checked_sub(1)?;
+        match self.of {
+            TRANSITION => Some(record.trace.get(place)?.at_ms),
+            EVENT => Some(record.events.get(place)?.at_ms),
+            _ => None,
+        }
     }
 }
 
@@ -86,8 +101,8 @@ fn compare_sides(
     let run = redact::text(recorded.state.id(), texts);
     let prefix = redact::text(prefix_of(recorded.state.id(), recorded.events), texts);
     let names = Names { run: &run, prefix, played: played.state.id(), texts, words };
-    lists("transition", names.transitions(recorded.trace), names.transitions(played.trace))?;
-    lists("event", names.events(recorded.events), names.events(played.events))?;
+    lists(TRANSITION, names.transitions(recorded.trace), names.transitions(played.trace))?;
+    lists(EVENT, names.events(recorded.events), names.events(played.events))?;
     let messages = |state: &RunState| {
         // An open call stands for a missing result, and has no form in JSON.
         let said = state.own_history().iter().filter(|message| !matches!(message, Message::Open(_)));
@@ -103,15 +118,21 @@ fn compare_sides(
     lists("decision", decisions(recorded), decisions(played))
 }
 
-/// Counts the transitions and events of a play that equal the record, up to the first different transition and event.
-pub(super) fn agreeing(record: &Record<'_>, played: &Played) -> usize {
+/// Counts the transitions and events of the play `run` that equal the record, up to the first different transition and
+/// event.
+pub(super) fn agreeing(
+    record: &Record<'_>,
+    run: &str,
+    trace: &[Event<'static>],
+    events: &[AgentEvent],
+) -> usize {
     let prefix = prefix_of(record.run(), record.events).to_owned();
-    let names = Names { run: record.run(), prefix, played: played.state.id(), texts: &[], words: &[] };
+    let names = Names { run: record.run(), prefix, played: run, texts: &[], words: &[] };
     let common = |one: Vec<Value>, other: Vec<Value>| {
         one.iter().zip(&other).take_while(|(one, other)| one == other).count()
     };
-    common(names.transitions(record.trace), names.transitions(&played.trace))
-        + common(names.events(record.events), names.events(&played.committed))
+    common(names.transitions(record.trace), names.transitions(trace))
+        + common(names.events(record.events), names.events(events))
 }
 
 fn lists(of: &'static str, recorded: Vec<Value>, played: Vec<Value>) -> Result<(), Difference> {

@@ -8,7 +8,7 @@ use runstate_agent::answer::Usage;
 use runstate_agent::event::{AgentEvent, EventKind};
 use serde_json::Value;
 
-use super::Record;
+use super::{Record, pieces};
 use crate::file::{Call, Ending, Turn};
 
 /// The upper limit of calls of an answer in a scenario.
@@ -43,17 +43,15 @@ pub(super) fn turns(record: &Record<'_>) -> Vec<Turn> {
         if place < record.base.model.len() {
             continue;
         }
-        let (after_ms, pause_ms) = silences(&record.events[..=at]);
         turns.resize_with(turns.len().max(place + 1), || Turn::text(""));
         turns[place] = Turn {
             text: Some(said.text.clone()).filter(|text| !text.is_empty()),
             calls: said.calls.iter().map(call).collect(),
             usage: Some(usage),
             finish: Some(finish),
-            after_ms,
-            pause_ms,
             ..Turn::default()
         };
+        pieces::time(&mut turns[place], step, &record.events[..=at], record.base.redact);
     }
     unanswered(record, &mut turns);
     turns
@@ -87,19 +85,22 @@ fn unanswered(record: &Record<'_>, turns: &mut Vec<Turn>) {
     let ends = if finished.is_some() { Ending::Finish } else { ending(record) };
     let usage = usage.or_else(|| spent(record));
     let is_silent = text.is_empty() && ends != Ending::Finish;
-    let (text, calls) = (Some(text).filter(|_| !is_silent), begun_calls(record));
+    let (text, calls) = (Some(text).filter(|_| !is_silent), begun_calls(record, inference));
     let until = finished.unwrap_or(inference.len().saturating_sub(1));
-    let (after_ms, pause_ms) = silences(inference.get(..=until).unwrap_or_default());
     turns.resize_with(turns.len().max(asked), || Turn::text(""));
-    turns[asked - 1] = Turn { text, calls, usage, finish, ends, after_ms, pause_ms, ..Turn::default() };
+    turns[asked - 1] = Turn { text, calls, usage, finish, ends, ..Turn::default() };
+    let until_end = &record.events[..(begun.unwrap_or(0) + until + 1).min(record.events.len())];
+    let step = u32::try_from(asked).unwrap_or(u32::MAX);
+    pieces::time(&mut turns[asked - 1], step, until_end, record.base.redact);
 }
 
-/// The tokens of the last activation that belong to none of its answers.
+/// The tokens of the last process that belong to none of its answers. A process that goes on after a crash goes on with
+/// the number of the activation, and not with its tokens.
 fn spent(record: &Record<'_>) -> Option<Usage> {
     let last = record.events.last()?;
     let EventKind::RunFinished { used, .. } = &last.kind else { return None };
-    let of_answers = record.events.iter().filter(|event| event.activation == last.activation);
-    let left = of_answers.fold(*used, |left, event| match &event.kind {
+    let begun = record.events.iter().rposition(|it| matches!(it.kind, EventKind::RunStarted { .. }))?;
+    let left = record.events[begun..].iter().fold(*used, |left, event| match &event.kind {
         EventKind::InferenceFinished { usage, .. } => Usage {
             input_tokens: left.input_tokens.saturating_sub(usage.input_tokens),
             output_tokens: left.output_tokens.saturating_sub(usage.output_tokens),
@@ -109,16 +110,22 @@ fn spent(record: &Record<'_>) -> Option<Usage> {
     Some(left).filter(|left| *left != Usage::default())
 }
 
-/// The calls of an answer that broke off. The reason of the run has their number, and no more is known.
-fn begun_calls(record: &Record<'_>) -> Vec<Call> {
-    let AnyRun::Done(run) = record.state.run() else { return Vec::new() };
-    let TerminationReason::Error(why) = run.reason() else { return Vec::new() };
-    let broken = why.strip_prefix("the model's stream ended without a finish, after ");
-    let count = broken
-        .and_then(|broken| broken.split_once("bytes of text and "))
-        .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
-        .filter(|count| *count <= MOST_CALLS);
-    (1..=count.unwrap_or(0_usize)).map(|nth| Call::new(format!("begun-{nth}"), "begun")).collect()
+/// The calls of an answer without a message. Their number is in the reason of a run whose answer broke off. Otherwise
+/// the record shows at most that pieces without a text came. No more is known of them.
+fn begun_calls(record: &Record<'_>, inference: &[AgentEvent]) -> Vec<Call> {
+    let is_part =
+        |event: &&AgentEvent| matches!(&event.kind, EventKind::AnswerPieces { text, .. } if text.is_empty());
+    let shown = inference.iter().filter(is_part).count();
+    let count = broken_calls(record).unwrap_or(0).max(shown).min(MOST_CALLS);
+    (1..=count).map(|nth| Call::new(format!("begun-{nth}"), "begun")).collect()
+}
+
+/// The number of calls of an answer that broke off, from the reason of its run.
+fn broken_calls(record: &Record<'_>) -> Option<usize> {
+    let AnyRun::Done(run) = record.state.run() else { return None };
+    let TerminationReason::Error(why) = run.reason() else { return None };
+    let broken = why.strip_prefix("the model's stream ended without a finish, after ")?;
+    broken.split_once("bytes of text and ")?.1.split(' ').next()?.parse().ok()
 }
 
 /// The end of an unfinished answer, by the reason of its run.
@@ -132,16 +139,6 @@ fn ending(record: &Record<'_>) -> Ending {
         Some(message) => Ending::Panic(message.to_owned()),
         None => Ending::Cut,
     }
-}
-
-/// The silence of the model before its first piece, and the further silence until its end.
-fn silences(until_finish: &[AgentEvent]) -> (u64, u64) {
-    let begun = until_finish.iter().rposition(|it| matches!(it.kind, EventKind::InferenceStarted { .. }));
-    let inference = &until_finish[begun.unwrap_or(0)..];
-    let [first, .., last] = inference else { return (0, 0) };
-    let piece = inference.iter().find(|it| matches!(it.kind, EventKind::AnswerPieces { .. }));
-    let until_piece = piece.unwrap_or(last).at_ms.saturating_sub(first.at_ms);
-    (until_piece, last.at_ms.saturating_sub(first.at_ms).saturating_sub(until_piece))
 }
 
 fn call(said: &CallRequest) -> Call {

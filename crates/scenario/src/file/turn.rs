@@ -31,9 +31,9 @@ pub struct Turn {
     /// The initial silence, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub after_ms: u64,
-    /// The additional silence after the first piece, in milliseconds.
-    #[serde(skip_serializing_if = "super::is_default")]
-    pub pause_ms: u64,
+    /// The additional silences after the first piece, after the second piece and so on, in milliseconds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pauses_ms: Vec<u64>,
     /// The silence between two pieces, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub every_ms: u64,

@@ -8,7 +8,9 @@ mod stage;
 
 use std::sync::Arc;
 
+use runstate::trace::Event;
 use runstate_agent::Tool;
+use runstate_agent::event::AgentEvent;
 use tokio::runtime::Builder;
 
 use crate::Scenario;
@@ -60,8 +62,25 @@ impl std::fmt::Debug for Options {
 /// # Panics
 /// Within a tokio runtime, since it makes its own.
 pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> {
-    let (ledger, requests, asks) = (Ledger::default(), Requests::default(), Asks::default());
+    play_in(&mut Memory::default(), scenario, &options)
+}
+
+/// A play without an end, and the part of it that was committed.
+pub(crate) struct Unplayed {
+    pub(crate) error: PlayError,
+    pub(crate) trace: Vec<Event<'static>>,
+    pub(crate) events: Vec<AgentEvent>,
+}
+
+/// As [`play`], with the committed part of a play without an end.
+pub(crate) fn play_or_begin(scenario: &Scenario, options: &Options) -> Result<Played, Unplayed> {
     let mut memory = Memory::default();
+    let played = play_in(&mut memory, scenario, options);
+    played.map_err(|error| Unplayed { error, trace: memory.trace, events: memory.events })
+}
+
+fn play_in(memory: &mut Memory, scenario: &Scenario, options: &Options) -> Result<Played, PlayError> {
+    let (ledger, requests, asks) = (Ledger::default(), Requests::default(), Asks::default());
     let mut outside = Outside::of(scenario);
     let mut ended = Vec::new();
     let mut now_ms = 0;
@@ -71,24 +90,18 @@ pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> 
             .start_paused(!options.real_time)
             .build()
             .map_err(PlayError::Runtime)?;
-        let process = Process {
-            scenario,
-            options: &options,
-            ledger: &ledger,
-            requests: &requests,
-            asks: &asks,
-            now_ms,
-        };
+        let process =
+            Process { scenario, options, ledger: &ledger, requests: &requests, asks: &asks, now_ms };
         let left = runtime.block_on(process.run(outside, memory))?;
         ended.extend(left.ended);
-        (outside, memory) = (left.outside, left.memory);
+        outside = left.outside;
         now_ms = left.now_ms.saturating_add(std::mem::take(&mut outside.away_ms));
         if let Some(state) = left.state {
             return Ok(Played {
-                trace: memory.trace,
+                trace: std::mem::take(&mut memory.trace),
                 missed: outside.missed(),
                 events: outside.events,
-                committed: memory.events,
+                committed: std::mem::take(&mut memory.events),
                 sent: outside.sent,
                 ended,
                 effects: ledger.effects(),

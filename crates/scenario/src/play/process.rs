@@ -37,7 +37,6 @@ pub(super) struct Process<'a> {
 /// The result of a process.
 pub(super) struct Left {
     pub(super) outside: Outside,
-    pub(super) memory: Memory,
     pub(super) ended: Vec<Ended>,
     /// The run; `None` if the process crashed.
     pub(super) state: Option<RunState>,
@@ -45,7 +44,7 @@ pub(super) struct Left {
 }
 
 impl Process<'_> {
-    pub(super) async fn run(self, outside: Outside, mut memory: Memory) -> Result<Left, PlayError> {
+    pub(super) async fn run(self, outside: Outside, memory: &mut Memory) -> Result<Left, PlayError> {
         let clock = TokioClock::starting_at(self.now_ms);
         let first_seq = memory.trace.last().map_or(1, |event| event.seq + 1);
         let recorder = Recorder::builder(self.scenario.name.as_str())
@@ -66,7 +65,7 @@ impl Process<'_> {
         setting.limit_ms = self.options.limit_ms;
         let kept = (self.ledger.clone(), self.requests.clone(), self.asks.clone());
         let mut stage = Stage::going_on(self.scenario, setting, outside, kept)?;
-        let mut traced = Traced { memory: &mut memory, recorder: &recorder };
+        let mut traced = Traced { memory: &mut *memory, recorder: &recorder };
         let committer: Option<&mut dyn StateCommitter> =
             if self.scenario.commits.kept { Some(&mut traced) } else { None };
         let stop = stage.drive(&mut state, committer, &recorder).await?;
@@ -78,7 +77,7 @@ impl Process<'_> {
                 Some(state)
             }
         };
-        Ok(Left { outside, memory, ended, state, now_ms: clock.now_ms() })
+        Ok(Left { outside, ended, state, now_ms: clock.now_ms() })
     }
 }
 

@@ -91,8 +91,9 @@ fn pieces(turn: &Turn) -> Vec<Piece> {
         Ending::Panic(message) => said.push(Said::Panic(message.clone())),
         Ending::Never => said.push(Said::Never),
     }
-    let second = turn.every_ms.saturating_add(turn.pause_ms);
-    let delays = [turn.after_ms, second].into_iter().chain(std::iter::repeat(turn.every_ms));
+    let pauses = turn.pauses_ms.iter().copied().chain(std::iter::repeat(0));
+    let between = pauses.map(|pause_ms| turn.every_ms.saturating_add(pause_ms));
+    let delays = std::iter::once(turn.after_ms).chain(between);
     delays.zip(said).map(|(after_ms, said)| Piece { after_ms, said }).collect()
 }
 

@@ -83,7 +83,7 @@ fn turn(step: u32, answer: &Answer) -> Turn {
             Some(Fault::Panic) => Ending::Panic("the model fell over".to_owned()),
         },
         after_ms: answer.delay_ms,
-        pause_ms: answer.delay_ms,
+        pauses_ms: vec![answer.delay_ms],
         ..Turn::text(format!("step {step}"))
     }
 }
