@@ -151,11 +151,11 @@ fn exported_runs_come_to_the_same() {
 #[test]
 fn exports_that_differed_come_to_the_same() {
     let of_record =
-        [420, 861, 1474, 1643, 1823, 2023, 2625, 2782, 3303, 5006, 5089, 5313, 5349, 6149, 6409, 7106];
+        [420, 861, 1474, 1643, 1823, 2023, 2625, 2782, 3303, 4457, 5006, 5089, 5313, 5349, 6149, 6409, 7106];
     for seed in of_record {
-        assert_eq!(exports(seed, 1, false).differ, [], "seed {seed}");
+        assert_eq!(exports(seed, 1, false).same, 1, "seed {seed}");
     }
-    for seed in [5292, 8381, 9015] {
-        assert_eq!(exports(seed, 1, true).differ, [], "seed {seed}");
+    for seed in [5946, 8381, 9015] {
+        assert_eq!(exports(seed, 1, true).same, 1, "seed {seed}");
     }
 }
