@@ -115,5 +115,6 @@ pub fn text(commit: &Commit) -> Vec<u8> {
     commit.calls.iter().for_each(|row| add(&row.snapshot));
     commit.values.iter().filter_map(|row| row.json.as_deref()).for_each(&mut add);
     commit.trace.iter().for_each(|row| add(&row.json));
+    commit.events.iter().for_each(|row| add(&row.json));
     bytes
 }

@@ -1,6 +1,5 @@
-//! Exports of recorded runs: limits of time, pieces of answers, and ends.
+//! Exports of recorded runs: limits of time, and ends.
 
-use runstate_agent::event::{AgentEvent, EventKind};
 use runstate_scenario::export::{ExportError, Exported, Record, export};
 use runstate_scenario::{Options, Played, Scenario, play};
 
@@ -29,15 +28,6 @@ fn of_live_model(yaml: &str) -> (Played, Exported) {
     let (played, exported) = recorded(&scenario, &base);
     let exported = exported.unwrap_or_else(|error| panic!("{error}"));
     (played, exported)
-}
-
-/// The texts of the rows that have the pieces of answers.
-fn rows(played: &Played) -> Vec<&str> {
-    let row = |event| match event {
-        &AgentEvent { kind: EventKind::AnswerPieces { ref text, .. }, .. } => Some(text.as_str()),
-        _ => None,
-    };
-    played.committed.iter().filter_map(row).collect()
 }
 
 /// The reason of the end of a run.
@@ -106,54 +96,6 @@ model:
     }
 }
 
-/// An answer comes while a decision on an earlier call is taken.
-fn interrupted_answer(pieces: &str) -> String {
-    format!(
-        "
-name: pieces
-message: go
-mode: concurrent
-policy: continue_when_any
-approve: [asks]
-tools: {{asks: {{}}, read: {{effect: repeatable}}}}
-model:
-  - {{calls: [{{id: a, tool: asks}}, {{id: b, tool: read}}]}}
-  - {{{pieces}, calls: [{{id: c, tool: read}}]}}
-  - {{text: done}}
-outside:
-  - {{when: {{event: {{type: inference_started, nth: 2, after_ms: 25}}}}, do: {{decide: [{{id: d, call: a, action: approve}}]}}}}
-"
-    )
-}
-
-#[test]
-fn decision_between_pieces_of_an_answer_is_exported() {
-    for (pieces, expected) in [
-        // Before the calls, and behind the beginning of one.
-        ("after_ms: 10, pauses_ms: [20], text: two", ["two", "", "done"]),
-        ("after_ms: 10, pauses_ms: [0, 20], text: two", ["two", "", "done"]),
-        // Within a text.
-        ("after_ms: 10, every_ms: 10, piece: 3, text: hello there", ["hello ", "there", "done"]),
-        ("after_ms: 10, every_ms: 10, piece: 1, text: five", ["fi", "ve", "done"]),
-    ] {
-        let (recorded, exported) = of_live_model(&interrupted_answer(pieces));
-        assert_eq!(rows(&recorded), expected, "{pieces}");
-        assert_eq!(rows(&exported.played), expected, "{pieces}");
-    }
-    // All pieces first: the answer ends behind the decision.
-    let (recorded, exported) = of_live_model(&interrupted_answer("pauses_ms: [0, 0, 30], text: two"));
-    assert_eq!((rows(&recorded), rows(&exported.played)), (vec!["two", "done"], vec!["two", "done"]));
-}
-
-#[test]
-fn pieces_of_an_answer_without_a_message_are_exported() {
-    let fails = "plugins: [{fail: {at: {phase: after_inference, step: 2}, message: as planned}}]\nmodel:";
-    let yaml = interrupted_answer("after_ms: 10, pauses_ms: [20], text: two").replace("model:", fails);
-    let (recorded, exported) = of_live_model(&yaml);
-    assert!(reason(&recorded).contains("as planned"), "{}", reason(&recorded));
-    assert_eq!((rows(&recorded), rows(&exported.played)), (vec!["two", ""], vec!["two", ""]));
-}
-
 #[test]
 fn cancellation_during_an_answer_behind_a_decision_is_exported() {
     let yaml = "
@@ -188,50 +130,4 @@ outside:
     let (recorded, exported) = of_live_model(yaml);
     assert!(reason(&recorded).contains("no capacity"), "{}", reason(&recorded));
     assert_eq!(reason(&exported.played), reason(&recorded));
-}
-
-#[test]
-fn crash_behind_an_effect_without_a_commit_is_exported() {
-    let yaml = "
-name: crash
-message: go
-tools: {read: {effect: repeatable, does: [{gives: {success: one}}, {gives: {success: two}}]}}
-model:
-  - {calls: [{id: a, tool: read}]}
-  - {text: done}
-outside:
-  - {when: {before_commit: 3}, do: crash}
-  - {when: {before_commit: 5}, do: crash}
-";
-    let (recorded, exported) = of_live_model(yaml);
-    for played in [&recorded, &exported.played] {
-        let trace = format!("{:?}", played.committed);
-        assert!(trace.contains("two") && !trace.contains("one"), "{trace}");
-    }
-}
-
-#[test]
-fn decision_that_an_end_did_not_take_is_exported() {
-    let ask = "ask: {action: approve, message: may I?}";
-    let yaml = format!(
-        "
-name: not-taken
-message: go
-tools: {{read: {{}}}}
-plugins:
-  - {{gate: {{call: a, says: {{{ask}}}}}}}
-  - {{gate: {{call: a, asked: 1, says: {{{ask}}}}}}}
-  - {{fail: {{at: {{phase: run_start, step: 1}}, message: as planned}}}}
-model:
-  - {{calls: [{{id: a, tool: read}}, {{id: b, tool: read}}]}}
-mode: concurrent
-policy: continue_when_any
-outside:
-  - {{when: {{event: {{type: tool_call_suspended}}}}, do: {{decide: [{{id: d, call: a, action: approve}}]}}}}
-  - {{when: {{event: {{type: run_finished, after_ms: 9}}}}, do: {{decide: [{{id: e, call: a, action: deny, suspension: $run/a/2}}]}}}}
-"
-    );
-    let (recorded, exported) = of_live_model(&yaml);
-    assert!(reason(&recorded).contains("as planned"), "{}", reason(&recorded));
-    assert_eq!(exported.played.trace.len(), recorded.trace.len());
 }
