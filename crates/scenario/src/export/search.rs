@@ -65,7 +65,8 @@ impl<'r> Search<'r> {
         let played = match play_or_begin(&scenario, &Options::default()) {
             Ok(played) => played,
             // An input that never came leaves a play without an end.
-            Err(Unplayed { error, trace, events }) => {
+            Err(left) => {
+                let Unplayed { error, trace, events } = *left;
                 let agreeing = same::agreeing(self.record, &self.made.name, &trace, &events);
                 return Ok((Tried::Differs(agreeing, ExportError::Play(error)), None));
             }

@@ -73,10 +73,10 @@ pub(crate) struct Unplayed {
 }
 
 /// As [`play`], with the committed part of a play without an end.
-pub(crate) fn play_or_begin(scenario: &Scenario, options: &Options) -> Result<Played, Unplayed> {
+pub(crate) fn play_or_begin(scenario: &Scenario, options: &Options) -> Result<Played, Box<Unplayed>> {
     let mut memory = Memory::default();
     let played = play_in(&mut memory, scenario, options);
-    played.map_err(|error| Unplayed { error, trace: memory.trace, events: memory.events })
+    played.map_err(|error| Box::new(Unplayed { error, trace: memory.trace, events: memory.events }))
 }
 
 fn play_in(memory: &mut Memory, scenario: &Scenario, options: &Options) -> Result<Played, PlayError> {
