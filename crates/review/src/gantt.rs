@@ -218,7 +218,7 @@ fn line(out: &mut String, text: &str) {
 }
 
 /// A text that Mermaid shows literally: a character with a meaning becomes an entity, and so does the first letter of a word
-/// that begins a statement.
+/// that begins a statement, and the first digit of what may be a date.
 fn encoded(text: &str) -> String {
     const WORDS: [&str; 19] = [
         "gantt",
@@ -247,7 +247,7 @@ fn encoded(text: &str) -> String {
     for (at, c) in text.trim().chars().enumerate() {
         let is_plain = c.is_alphanumeric()
             || matches!(c, ' ' | '_' | '-' | ',' | '.' | '(' | ')' | '/' | '+' | '=' | '…');
-        if is_plain && !(at == 0 && (is_word || !c.is_alphanumeric())) {
+        if is_plain && !(at == 0 && (is_word || !c.is_alphabetic())) {
             out.push(c);
         } else {
             write!(out, "#{};", u32::from(c)).unwrap_or_default();

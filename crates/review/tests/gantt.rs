@@ -59,6 +59,18 @@ fn hostile_texts_begin_no_statement() {
     }
 }
 
+/// Mermaid reads a row that begins with a date as a date.
+#[test]
+fn instance_named_like_a_date_begins_no_date() {
+    let events = [
+        event(1, 0, "2026-11-28-0007", "create", None, "Cart"),
+        event(2, 5, "2026-11-28-0007", "cancel", Some("Cart"), "Cancelled"),
+    ];
+    let chart = gantt(&review(&events));
+    assert!(!chart.lines().any(|line| line.trim().starts_with("2026")), "{chart}");
+    assert!(chart.contains("#50;026-11-28-0007"), "{chart}");
+}
+
 #[test]
 fn illegal_row_is_never_left_out() {
     let mut events = Vec::new();
