@@ -1,6 +1,6 @@
 //! Reviews as a Chrome trace, for Perfetto, speedscope and chrome://tracing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
@@ -61,18 +61,21 @@ pub fn perfetto(reviews: &[Review]) -> String {
             events.push(named("thread_name", at.process, thread, &lane.label()));
             // A clock that goes back makes no slices that overlap.
             let mut floor = 0;
-            for (place, stay) in lane.stays.iter().enumerate() {
+            let spans = lane.stays.iter().map(|stay| {
                 let (begun, ended) = times(review, stay);
                 let span = (begun.max(floor), ended.max(begun).max(floor));
                 floor = span.1;
+                span
+            });
+            let spans: Vec<(u64, u64)> = spans.collect();
+            let following = following(&spans);
+            for (place, stay) in lane.stays.iter().enumerate() {
                 let breach = breaches.get(&stay.begun).copied();
-                events.push(slice(review, lane, (stay, span), breach, at));
-                let later = &lane.stays[place + 1..];
-                let next = later.iter().find(|it| has_duration(review, it)).or(later.first());
-                if let (StayKind::Waiting, Some(next)) = (stay.kind, next) {
+                events.push(slice(review, lane, (stay, spans[place]), breach, at));
+                if let (StayKind::Waiting, Some(next)) = (stay.kind, following[place]) {
                     flows += 1;
-                    events.push(flow(review, stay, at, flows, "s"));
-                    events.push(flow(review, next, at, flows, "f"));
+                    events.push(flow(spans[place], at, flows, "s"));
+                    events.push(flow(spans[next], at, flows, "f"));
                 }
             }
         }
@@ -109,9 +112,16 @@ fn micros(ms: u64) -> u64 {
     ms.min(LATEST_MS) * 1_000
 }
 
-fn has_duration(review: &Review, stay: &Stay) -> bool {
-    let (begun, ended) = times(review, stay);
-    begun < ended
+/// For each stay, the next one with a duration, or else the next one.
+fn following(spans: &[(u64, u64)]) -> Vec<Option<usize>> {
+    let (mut all, mut lasting) = (vec![None; spans.len()], None);
+    for (place, (begun, ended)) in spans.iter().enumerate().rev() {
+        all[place] = lasting.or(Some(place + 1).filter(|next| *next < spans.len()));
+        if micros(*begun) != micros(*ended) {
+            lasting = Some(place);
+        }
+    }
+    all
 }
 
 /// The times of a stay. In a trace without any duration a step takes a millisecond.
@@ -149,8 +159,13 @@ fn slice(
     }
     let of_lane =
         if lane.stays.first().is_some_and(|first| first.begun == stay.begun) { &*lane.facts } else { &[] };
+    let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     for Fact { name: of, value } in of_lane.iter().chain(&step.facts) {
-        add(&format!("fact {}", name(of)), seen(value, VALUE).into());
+        let named = format!("fact {}", name(of));
+        let number = numbers.entry(named.clone()).and_modify(|number| *number += 1).or_insert(1);
+        // Another fact of one name has a number, as a call that was decided twice.
+        let key = if *number == 1 { named } else { format!("{named} ({number})") };
+        add(&key, seen(value, VALUE).into());
     }
     let category = match (step.is_illegal, stay.is_open_wait()) {
         (true, _) => "illegal".to_owned(),
@@ -170,8 +185,7 @@ fn slice(
 }
 
 /// One end of a flow, which binds to the slice at its time.
-fn flow(review: &Review, stay: &Stay, at: Place, id: u64, phase: &str) -> Value {
-    let (begun, _) = times(review, stay);
+fn flow((begun, _): (u64, u64), at: Place, id: u64, phase: &str) -> Value {
     let mut flow = json!({
         "ph": phase, "name": "decision", "cat": "wait", "id": id, "pid": at.process, "tid": at.thread, "ts": micros(begun),
     });

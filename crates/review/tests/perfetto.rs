@@ -1,7 +1,7 @@
-use runstate_review::{Review, perfetto};
+use runstate_review::{Fact, Review, ReviewBuilder, perfetto};
 use serde_json::Value;
 
-use crate::fixture::{attacks, event, orders, review};
+use crate::fixture::{attacks, book, event, orders, review};
 
 fn events(reviews: &[Review]) -> Vec<Value> {
     let trace: Value = serde_json::from_str(&perfetto(reviews)).unwrap();
@@ -116,4 +116,36 @@ fn open_wait_lasts_to_the_end_of_the_trace() {
     assert_eq!((&open["name"], &open["dur"]), (&"WaitingForStock".into(), &250_000.into()));
     assert_eq!(open["args"]["still waits"], true);
     assert!(of(&events, "s").is_empty(), "no decision was made");
+}
+
+#[test]
+fn facts_of_one_name_are_all_kept() {
+    let book = book();
+    let mut builder = ReviewBuilder::new("orders.jsonl", &book);
+    let orders = orders();
+    (1..).zip(&orders).for_each(|(line, event)| builder.event(line, event));
+    for said in ["approved by ada", "approved by ben"] {
+        builder.fact(&orders[0].run, "order", "b", Fact::new("decision", said));
+    }
+    let events = events(&[builder.finish()]);
+    let args: Vec<&Value> =
+        events.iter().map(|it| &it["args"]).filter(|args| args["fact decision"] != Value::Null).collect();
+    assert_eq!(args.len(), 1);
+    assert_eq!(
+        (&args[0]["fact decision"], &args[0]["fact decision (2)"]),
+        (&"approved by ada".into(), &"approved by ben".into())
+    );
+}
+
+#[test]
+fn flow_does_not_lead_back_where_a_clock_does() {
+    let back = [
+        event(1, 0, "a", "create", None, "Cart"),
+        event(2, 200, "a", "pay", Some("Cart"), "WaitingForStock"),
+        event(3, 150, "a", "pack", Some("WaitingForStock"), "Packed"),
+        event(4, 300, "a", "ship", Some("Packed"), "Shipped"),
+    ];
+    let events = events(&[review(&back)]);
+    let at = |phase: &str| of(&events, phase)[0]["ts"].as_u64().unwrap();
+    assert!(at("s") <= at("f"), "{} {}", at("s"), at("f"));
 }
