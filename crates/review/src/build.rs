@@ -112,7 +112,7 @@ impl<'b> ReviewBuilder<'b> {
 
     /// Adds the next event, given the number of its line in the trace.
     pub fn event(&mut self, line: u64, event: &Event<'_>) {
-        let first_ms = *self.begun_ms.get_or_insert(event.at_ms);
+        self.begun_ms = Some(self.begun_ms.map_or(event.at_ms, |begun_ms| begun_ms.min(event.at_ms)));
         if !self.marks.has_rules(event) {
             let lifecycle = self.clean(&event.lifecycle);
             if !self.unchecked.contains(&lifecycle) {
@@ -120,8 +120,7 @@ impl<'b> ReviewBuilder<'b> {
             }
         }
         let is_illegal = self.marks.event(line, event).is_some();
-        let at_ms =
-            if self.is_stable { self.steps.len() as u64 } else { event.at_ms.saturating_sub(first_ms) };
+        let at_ms = if self.is_stable { self.steps.len() as u64 } else { event.at_ms };
         let lane = self.lane(&event.run, &event.lifecycle, &event.instance);
         let (place, kind) = (self.steps.len(), self.kind(&event.lifecycle, &event.to));
         let (state, facts) = (self.clean(&event.to), event.extra.iter().map(|it| self.field(it)).collect());
@@ -170,8 +169,10 @@ impl<'b> ReviewBuilder<'b> {
         breaches.sort_by_key(|breach| breach.line);
         let interruption = self.interruption.take();
         let title = self.clean(&self.title);
-        let (runs, lanes, steps) = (self.runs, self.lanes, self.steps);
+        let (runs, lanes, mut steps) = (self.runs, self.lanes, self.steps);
         let begun_ms = self.begun_ms.filter(|_| !self.is_stable);
+        // Times are since the earliest event, which need not be the first one.
+        steps.iter_mut().for_each(|step: &mut Step| step.at_ms -= begun_ms.unwrap_or_default());
         let (unchecked, is_stable) = (self.unchecked, self.is_stable);
         let end_ms = steps.iter().map(|step: &Step| step.at_ms).max().unwrap_or_default();
         Review {

@@ -59,7 +59,8 @@ pub struct Stay {
 pub enum StayKind {
     /// The instance works.
     Active,
-    /// The instance waits: the name of the state contains `wait`, `suspend`, `pending` or `park`, in any letter case.
+    /// The instance waits: the name of the state contains `wait`, `suspend`, `pending`, `paused` or `park`, in any letter
+    /// case.
     Waiting,
     /// The instance has ended: no transition of the rules leaves the state.
     Over,
@@ -69,7 +70,7 @@ impl StayKind {
     /// The kind of a state that is not known to be an end.
     pub(crate) fn of_name(state: &str) -> Self {
         let lower = state.to_lowercase();
-        let waits = ["wait", "suspend", "pending", "park"].iter().any(|word| lower.contains(word));
+        let waits = ["wait", "suspend", "pending", "paused", "park"].iter().any(|word| lower.contains(word));
         if waits { StayKind::Waiting } else { StayKind::Active }
     }
 }
@@ -204,7 +205,7 @@ impl Review {
         &self.unchecked
     }
 
-    /// The time of the first event, in milliseconds of the recorder's clock; none in a stable review and without events.
+    /// The time of the earliest event, in milliseconds of the recorder's clock; none in a stable review and without events.
     pub fn begun_ms(&self) -> Option<u64> {
         self.begun_ms
     }
@@ -214,12 +215,12 @@ impl Review {
         self.is_stable
     }
 
-    /// The end of the trace: the latest time of a step, in milliseconds since the first event.
+    /// The end of the trace: the latest time of a step, in milliseconds since the earliest event.
     pub fn end_ms(&self) -> u64 {
         self.end_ms
     }
 
-    /// The begin and the end of a stay, in milliseconds since the first event. A stay without an end lasts to the end of the
+    /// The begin and the end of a stay, in milliseconds since the earliest event. A stay without an end lasts to the end of the
     /// trace, and a stay in a terminal state has no duration. A stay never ends before it begins.
     pub fn times(&self, stay: &Stay) -> (u64, u64) {
         let begun = self.steps[stay.begun].at_ms;

@@ -139,3 +139,18 @@ fn line_of_a_diagram_is_not_repeated() {
     assert_eq!(legal[1].matches("Cart --&gt; Cancelled : cancel").count(), 1, "{legal:?}");
     assert!(legal[1].contains("shop.mmd:10"), "{legal:?}");
 }
+
+/// Two runs in one file, the earlier one behind the later one.
+#[test]
+fn times_are_since_the_earliest_event() {
+    let mut early = [
+        event(1, 7_200_000, "a", "create", None, "Cart"),
+        event(2, 7_205_000, "a", "cancel", Some("Cart"), "Cancelled"),
+        event(1, 0, "b", "create", None, "Cart"),
+        event(2, 3_000, "b", "cancel", Some("Cart"), "Cancelled"),
+    ];
+    early[2..].iter_mut().for_each(|event| event.run = "early".into());
+    let page = html(&review(&early));
+    assert!(page.contains("lasts 2 h 00 m"), "{page}");
+    assert!(page.contains("<td class=n>3.00 s"), "{page}");
+}

@@ -25,7 +25,7 @@ use fit::{cut, folded, short};
 /// with several runs, each instance has the name of its run.
 ///
 /// A wait has a row of its own before the transition that ends it, with `~` and its duration: a state whose name contains
-/// `wait`, `suspend`, `pending` or `park` in any letter case. So has a pause without any event, if it dwarfs all other times
+/// `wait`, `suspend`, `pending`, `paused` or `park` in any letter case. So has a pause without any event, if it dwarfs all other times
 /// between events. [`open_waits`](Timeline::open_waits) adds the waits that have not ended.
 ///
 /// # Example
