@@ -247,13 +247,18 @@ impl fmt::Display for Summary {
         if !self.demands.is_empty() {
             out.put("\n");
         }
-        for (what, unmet) in self.demands.iter().take(MOST) {
+        let mut demands: Vec<_> = self.demands.iter().collect();
+        demands.sort_by_key(|(_, unmet)| unmet.is_none());
+        for (what, unmet) in demands.iter().take(MOST) {
             let shown = plain(&seen(what, VALUE));
             let unmet = unmet.as_ref().map(|why| plain(&seen(why, VALUE)));
             out.put(&match unmet {
                 Some(why) => format!("- ❌ {shown}: {why}\n"),
                 None => format!("- ✅ {shown}\n"),
             });
+        }
+        if let Some(rest) = demands.len().checked_sub(MOST).filter(|rest| *rest > 0) {
+            out.put(&format!("- and {rest} further demands\n"));
         }
         let mut coverage = covered(&self.coverage, true);
         if coverage.len() > Self::MOST_BYTES / 2 {

@@ -134,3 +134,14 @@ fn an_interrupted_trace_is_named_with_its_loss() {
         assert!(!runstate_review::html(&builder.finish()).contains("hunter2"));
     }
 }
+
+#[test]
+fn unmet_demand_is_never_left_out() {
+    let mut summary = Summary::new("Scenarios", "scenario");
+    for number in 0..60 {
+        summary.demand(format!("edge {number}"), (number == 55).then_some("never taken"));
+    }
+    let text = summary.to_string();
+    assert!(text.contains("- ❌ edge 55: never taken"), "{text}");
+    assert!(text.contains("- and 10 further demands"), "{text}");
+}
