@@ -267,14 +267,20 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
 fn two_runs_of_a_scenario_have_one_stable_page() {
     let session = Session::new();
     session.write("s.yaml", "name: s\nmessage: go\nmodel:\n  - text: done\n");
+    let waits =
+        "name: w\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n";
+    session.write("w.yaml", waits);
     let place = ["--state-dir", "runs"];
-    let page = |run: &str| {
-        assert_eq!(session.run(&[&["run", "s.yaml"], &place[..]].concat()).code, Some(0));
-        session.run(&[&["show", run, "--format", "html", "--stable"], &place[..]].concat()).stdout
-    };
-    let (one, two) = (page("s-1"), page("s-2"));
-    assert!(one.contains("a stored run") && !one.contains("s-1"), "{one}");
-    assert_eq!(one, two);
+    for (name, code) in [("s", 0), ("w", 3)] {
+        let page = |run: &str| {
+            let ran = session.run(&[&["run", &format!("{name}.yaml")], &place[..]].concat());
+            assert_eq!(ran.code, Some(code), "{}", ran.shown());
+            session.run(&[&["show", run, "--format", "html", "--stable"], &place[..]].concat()).stdout
+        };
+        let (one, two) = (page(&format!("{name}-1")), page(&format!("{name}-2")));
+        assert!(one.contains("a stored run") && !one.contains(&format!("{name}-1")), "{one}");
+        assert_eq!(one, two);
+    }
 }
 
 #[test]
@@ -400,4 +406,17 @@ fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
         "{}",
         said.shown()
     );
+}
+
+#[test]
+fn diagram_of_another_editor_keeps_its_lines() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS).write("shop.mmd", SHOP.replace('\n', "\r\n"));
+    for args in [
+        &["show", "orders.jsonl", "--diagram", "order=shop.mmd", "--format", "mermaid"][..],
+        &["diagram", "shop.mmd"],
+    ] {
+        let said = session.run(args);
+        assert!(said.code == Some(0) && !said.stdout.contains("u{d}"), "{}", said.shown());
+    }
 }

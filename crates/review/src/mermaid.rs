@@ -56,12 +56,14 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     let counted =
         report.coverage.lifecycle(rules.name()).and_then(|covered| counted(plain, &diagram, covered));
     let counted = counted.as_deref().unwrap_or(plain);
-    first_valid([
+    let drawn = first_valid([
         format!("{counted}{appended}{illegal}{legend}"),
         format!("{counted}{appended}{legend}"),
         format!("{plain}{appended}{legend}"),
         format!("{plain}{appended}"),
-    ])
+    ]);
+    // The ends of lines are those of this program, whatever editor wrote the source.
+    drawn.replace("\r\n", "\n")
 }
 
 /// The first text that is a diagram, or else the last one.

@@ -65,9 +65,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     match (args.format, diagrams.as_slice()) {
-        (Format::Mermaid, [one]) => out.line(one.source().trim_end()),
+        (Format::Mermaid, [one]) => out.line(&one.source().trim_end().replace("\r\n", "\n")),
         (Format::Mermaid, several) => {
-            let sections: Vec<String> = several.iter().map(|it| section(&it.name, &it.source())).collect();
+            let sections: Vec<String> =
+                several.iter().map(|it| section(&it.name, &it.source().replace("\r\n", "\n"))).collect();
             out.lines(&sections.join("\n"));
         }
         (Format::Dot, several) => {

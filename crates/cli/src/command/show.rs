@@ -262,7 +262,7 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
     match source {
         Source::Run(_, summary) => {
             let run = summary.id();
-            let facts = summary.facts().into_iter();
+            let facts = summary.facts(args.stable).into_iter();
             facts.for_each(|(lifecycle, of, fact)| builder.fact(run, lifecycle, of, fact));
         }
         Source::State(_, state) => add_facts(&mut builder, state, args.stable),

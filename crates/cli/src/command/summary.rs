@@ -195,7 +195,7 @@ impl Summary {
 impl Summary {
     /// Facts about the run and its calls, each with the lifecycle and the instance. A scenario with `redact` hides each text of a
     /// model, of a tool and of a person: arguments, results, the answer, questions and reasons.
-    pub(super) fn facts(&self) -> Vec<(&'static str, &str, Fact)> {
+    pub(super) fn facts(&self, is_stable: bool) -> Vec<(&'static str, &str, Fact)> {
         let hides = Spec::of(&self.loaded).and_then(|spec| spec.scenario()).is_ok_and(|it| it.redact);
         let value = |what: &str, value: &Value| match hides {
             true => format!("[{what}]"),
@@ -231,7 +231,11 @@ impl Summary {
         }
         for waiting in &self.waits {
             let message = value("message", &waiting.suspension.message.as_str().into());
-            let said = format!("{message} ({})", waiting.suspension.id);
+            // The id has that of the run.
+            let said = match is_stable {
+                true => message,
+                false => format!("{message} ({})", waiting.suspension.id),
+            };
             facts.push(("tool_call", &waiting.call, Fact::new("waits for", said)));
         }
         facts
