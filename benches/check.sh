@@ -1,4 +1,4 @@
-#!/bin/env bash
+#!/usr/bin/env bash
 # Compares the processor time that two builds of the command take to check a large trace against a diagram:
 #
 #   benches/check.sh OLD NEW [EVENTS]

@@ -1,4 +1,4 @@
-#!/bin/env bash
+#!/usr/bin/env bash
 # Compares the cost of `runstate diff` on two large traces, which differ in one event and in all ids, with that of `runstate show` on
 # one of them, and counts the bytes of a page of 1,000 events:
 #

@@ -88,7 +88,7 @@ async fn question_has_the_preview_and_an_approval_executes_it() {
 #[tokio::test(start_paused = true)]
 async fn question_about_a_call_in_doubt_has_the_present_preview() {
     let mut scene = Scene::of(None, 0);
-    // The process dies at the commit behind the execution.
+    // The process dies at the commit after the execution.
     super::doubt::dies_at_start(&mut scene.world, 3).await;
     scene.version.store(2, Ordering::SeqCst);
     let mut state = scene.world.restored();

@@ -14,9 +14,10 @@ const ROWS: usize = 30;
 /// Renders a review as a Mermaid Gantt chart, which GitHub and GitLab draw in Markdown.
 ///
 /// A chart has a section for each run and a row for each stay: waits are `active`, ends are milestones, and illegal steps
-/// are `crit`. A wait that has not ended lasts to the end of the trace, and says that it still waits. Above 30 rows it has a row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond
-/// 30 are counted in a last row. Times of Unix clocks are shown in UTC, others count from midnight. In a stable review, and in
-/// a trace without any duration, a step lasts a second.
+/// are `crit`. A wait that has not ended lasts to the end of the trace, and says that it still waits. Above 30 rows it has a
+/// row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond 30 are counted in a last row.
+/// Times of Unix clocks are shown in UTC, others count from midnight. In a stable review, and in a trace without any
+/// duration, a step lasts a second.
 ///
 /// # Example
 /// ```

@@ -140,7 +140,7 @@ fn line_of_a_diagram_is_not_repeated() {
     assert!(legal[1].contains("shop.mmd:10"), "{legal:?}");
 }
 
-/// Two runs in one file, the earlier one behind the later one.
+/// Two runs in one file: the earlier run follows the later one.
 #[test]
 fn times_are_since_the_earliest_event() {
     let mut early = [

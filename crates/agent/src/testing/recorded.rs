@@ -164,7 +164,7 @@ pub(super) struct Called {
     pub(super) tool: String,
     pub(super) arguments: Value,
     pub(super) attempt: u32,
-    /// The result of the decision behind which the call executes.
+    /// The result of the decision that the call waited for.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(super) decided: Value,
 }

@@ -80,7 +80,7 @@ impl World {
         panic!("the server of a killed command lives on");
     }
 
-    /// Decides what waits: a call that had its effect gets a result, and another one executes again.
+    /// Decides each call that waits: one that had its effect gets a result, and another one executes again.
     fn decide(&self, run: &str) {
         let written = lines(&self.server());
         let (_, waiting, err) = self.output(&["approvals", "--run", run, "--json"]);
