@@ -109,3 +109,13 @@ fn no_part_of_a_redacted_text_is_left() {
         assert!(!page.contains(part), "{part}: {page}");
     }
 }
+
+#[test]
+fn paused_run_is_an_open_wait() {
+    let mut paused =
+        [event(1, 0, "a", "create", None, "RUNNING"), event(2, 5, "a", "ask", Some("RUNNING"), "PAUSED")];
+    paused.iter_mut().for_each(|event| event.lifecycle = "service".into());
+    let review = review(&paused);
+    let states: Vec<&str> = review.open_waits().iter().map(|(_, stay)| &*stay.state).collect();
+    assert_eq!(states, ["PAUSED"]);
+}
