@@ -3,9 +3,9 @@
 use runstate::governed_run::{GovernedRunStatus, RunId};
 
 use super::approval_note::ApprovalNote;
-use super::check_log::LoggedStep;
 use super::document::{AnyName, Document, MOST_BYTES};
 use super::faults::faults;
+use super::log_report::LoggedStep;
 use super::notes::{ToolReport, restored};
 use super::outcome::RunStatus;
 use super::timestamp::Timestamp;

@@ -1,7 +1,6 @@
 //! Validation of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, line by line.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, BufRead};
 
 use runstate::governed_run::GovernedRunStatus;
@@ -9,69 +8,8 @@ use runstate::governed_run::GovernedRunStatus;
 use super::faults::{SKEW_MS, step};
 use super::lines::{Ends, LineReader, MOST_LINE};
 use super::log_line::{self, From, ParsedLine};
+use super::log_report::{LogFault, LogReport, LoggedLine, LoggedRun, LoggedStep};
 use super::timestamp::Timestamp;
-
-/// A transition in a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoggedStep {
-    /// The line, from 1. For a beginning without a line of its own, it is the line of the next transition.
-    pub line: u64,
-    /// The id of the run; `None` if the log does not name it.
-    pub run: Option<String>,
-    /// The previous state; `None` for the creation of the run.
-    pub from: Option<GovernedRunStatus>,
-    /// The new state.
-    pub to: GovernedRunStatus,
-    /// The time, if the line contains it.
-    pub at: Option<Timestamp>,
-}
-
-/// The fault of a line in a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LogFault {
-    /// The line, from 1.
-    pub line: u64,
-    /// The fault, such as an illegal transition.
-    pub why: String,
-    /// Whether the line cannot be read.
-    pub is_unreadable: bool,
-}
-
-impl fmt::Display for LogFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-/// The last state of a run in a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoggedRun {
-    /// The id of the run; `None` if the log does not name it.
-    pub run: Option<String>,
-    /// The last state; `None` if the log names an unknown state.
-    pub state: Option<GovernedRunStatus>,
-}
-
-/// The content of a log, and its faults.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LogReport {
-    /// The number of lines, empty ones included.
-    pub lines: u64,
-    /// The number of transitions. Lines about other matters are not faults.
-    pub steps: u64,
-    /// The last state of each run.
-    pub runs: Vec<LoggedRun>,
-    /// The first thousand faults, in line order.
-    pub faults: Vec<LogFault>,
-    /// The number of further faults.
-    pub more_faults: u64,
-    /// The number of lines that are too long, incomplete, or not JSON objects. Each of them is a fault.
-    pub unreadable: u64,
-}
 
 /// The most faults that are listed.
 const MOST_FAULTS: usize = 1000;
@@ -140,9 +78,47 @@ pub fn check_log_after(
     now: Option<u64>,
     mut each: impl FnMut(&LoggedStep),
 ) -> io::Result<LogReport> {
+    checked(before, log, now, |_, step| step.into_iter().for_each(&mut each))
+}
+
+/// Validates a log as [`check_log`] does, and calls `each` for every line about a run, as it is written: also for a line with
+/// an unknown state, or without any.
+///
+/// ```
+/// use runstate_governed::read_log;
+///
+/// let log = br#"{"run_id": "RUN-A-20260131-120000", "state": "INIT"}
+/// {"run_id": "RUN-A-20260131-120000", "state": "COOKING"}
+/// "#;
+/// let mut told = Vec::new();
+/// read_log(&log[..], None, |line| {
+///     told.push((line.from.map(str::to_owned), line.to.map(str::to_owned), line.faults.to_vec()));
+/// })?;
+/// let fault = r#"state is "COOKING", which is no state of a governed run"#.to_owned();
+/// let init = Some("INIT".to_owned());
+/// assert_eq!(told, [(None, init.clone(), vec![]), (init, Some("COOKING".to_owned()), vec![fault])]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of the input.
+pub fn read_log(
+    log: impl BufRead,
+    now: Option<u64>,
+    mut each: impl FnMut(&LoggedLine<'_>),
+) -> io::Result<LogReport> {
+    checked(&[], log, now, |line, _| each(line))
+}
+
+fn checked(
+    before: &[LoggedRun],
+    log: impl BufRead,
+    now: Option<u64>,
+    mut each: impl FnMut(&LoggedLine<'_>, Option<&LoggedStep>),
+) -> io::Result<LogReport> {
     let mut checked = Checked { now, ..Checked::default() };
     for LoggedRun { run, state } in before {
-        checked.runs.insert(run.clone(), Last { state: *state, at: None, seq: None, line: 0 });
+        checked.runs.insert(run.clone(), Last { state: *state, unknown: None, at: None, seq: None, line: 0 });
     }
     let mut lines = LineReader::new(log);
     while let Some(ends) = lines.next()? {
@@ -160,7 +136,7 @@ pub fn check_log_after(
         }
         match log_line::read(text) {
             Ok(None) => {}
-            Ok(Some(told)) => checked.told(told, &mut each),
+            Ok(Some(told)) => checked.told(told, text, &mut each),
             Err(_) if ends == Ends::Torn => {
                 checked.unreadable("it breaks off: its end is missing".to_owned());
             }
@@ -174,6 +150,8 @@ pub fn check_log_after(
 struct Last {
     /// `None` after an unknown state.
     state: Option<GovernedRunStatus>,
+    /// The word for an unknown state.
+    unknown: Option<String>,
     at: Option<Timestamp>,
     seq: Option<u64>,
     line: u64,
@@ -208,13 +186,40 @@ impl Checked {
         }
     }
 
-    fn told(&mut self, told: ParsedLine, each: &mut impl FnMut(&LoggedStep)) {
-        let ParsedLine { run, from, to, at, seq, event, faults, names_unknown, is_of_trace } = told;
-        let unreadable = !faults.is_empty();
-        faults.into_iter().for_each(|why| self.fault(why));
+    fn told(
+        &mut self,
+        told: ParsedLine,
+        text: &[u8],
+        each: &mut impl FnMut(&LoggedLine<'_>, Option<&LoggedStep>),
+    ) {
+        let ParsedLine {
+            run,
+            from,
+            to,
+            unknown_from,
+            unknown_to,
+            at,
+            seq,
+            event,
+            faults,
+            names_unknown,
+            is_of_trace,
+        } = told;
+        let (is_faulty, mut wrong, line) = (!faults.is_empty(), faults, self.line);
         let Some(to) = to else {
+            wrong.iter().for_each(|why| self.fault(why.clone()));
+            let last = self.runs.get(&run);
+            let before =
+                last.and_then(|last| last.state.map(|state| state.name()).or(last.unknown.as_deref()));
+            let from = match &from {
+                From::Nothing => None,
+                From::State(from) => Some(from.name()),
+                From::Unsaid => unknown_from.as_deref().or(before),
+            };
+            let (run_id, to) = (run.as_deref(), unknown_to.as_deref());
+            each(&LoggedLine { line, text, run: run_id, from, to, seq, at, faults: &wrong }, None);
             if names_unknown {
-                self.runs.insert(run, Last { state: None, at, seq, line: self.line });
+                self.runs.insert(run, Last { state: None, unknown: unknown_to, at, seq, line });
             }
             return;
         };
@@ -225,15 +230,19 @@ impl Checked {
         {
             // The run begins in INIT, although no line contains that.
             let init = GovernedRunStatus::Init;
-            each(&LoggedStep { line: self.line, run: run.clone(), from: None, to: init, at: None });
-            self.runs.insert(run.clone(), Last { state: Some(init), at: None, seq: None, line: self.line });
+            let step = LoggedStep { line, run: run.clone(), from: None, to: init, at: None };
+            let (run_id, to) = (run.as_deref(), Some(init.name()));
+            let begun =
+                LoggedLine { line, text, run: run_id, from: None, to, seq: None, at: None, faults: &[] };
+            each(&begun, Some(&step));
+            self.runs
+                .insert(run.clone(), Last { state: Some(init), unknown: None, at: None, seq: None, line });
         }
         let last = self.runs.get(&run);
         let state = last.and_then(|last| last.state);
-        if from == From::Unsaid && state == Some(to) && !unreadable {
+        if from == From::Unsaid && state == Some(to) && !is_faulty {
             return;
         }
-        let mut wrong = Vec::new();
         if let Some(last) = last {
             late(last, at, seq, &mut wrong);
         }
@@ -273,7 +282,7 @@ impl Checked {
             }
             None => {}
         }
-        if !unreadable {
+        if !is_faulty {
             wrong.extend(event.and_then(|event| other_event(before, to, &event)));
         }
         if let (Some(at), Some(now)) = (at, self.now)
@@ -282,11 +291,18 @@ impl Checked {
             let now = Timestamp::from_ms(now);
             wrong.push(format!("it is of {at}, which is in the future: it is {now} now"));
         }
+        let unknown = last.and_then(|last| last.unknown.as_deref()).filter(|_| from == From::Unsaid);
+        let shown_from = unknown_from.as_deref().or(before.map(|from| from.name())).or(unknown);
+        let (run_id, to_name) = (run.as_deref(), Some(to.name()));
+        let step = LoggedStep { line, run: run.clone(), from: before, to, at };
+        each(
+            &LoggedLine { line, text, run: run_id, from: shown_from, to: to_name, seq, at, faults: &wrong },
+            Some(&step),
+        );
         wrong.into_iter().for_each(|why| self.fault(why));
         self.steps += 1;
-        each(&LoggedStep { line: self.line, run: run.clone(), from: before, to, at });
         // Later lines are checked against the state in this line, so that one mistake is reported once.
-        self.runs.insert(run, Last { state: Some(to), at, seq, line: self.line });
+        self.runs.insert(run, Last { state: Some(to), unknown: None, at, seq, line });
     }
 
     fn report(self) -> LogReport {

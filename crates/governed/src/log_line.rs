@@ -16,6 +16,9 @@ pub(super) struct ParsedLine {
     pub(super) run: Option<String>,
     pub(super) from: From,
     pub(super) to: Option<GovernedRunStatus>,
+    /// The words for unknown states.
+    pub(super) unknown_from: Option<String>,
+    pub(super) unknown_to: Option<String>,
     pub(super) at: Option<Timestamp>,
     pub(super) seq: Option<u64>,
     /// The event, only if the line names the lifecycle of governed runs.
@@ -156,10 +159,13 @@ pub(super) fn read(line: &[u8]) -> Result<Option<ParsedLine>, String> {
         return Ok(None);
     }
     told.names_unknown = told.to.is_none();
+    let written = |value: &Value| value.as_str().map(str::to_owned);
     if told.to.is_none() {
+        told.unknown_to = written(to);
         told.faults.push(format!("{name} is {}, which is no state of a governed run", shown(to)));
     }
     if let (Some((name, value)), From::Unsaid) = (from, &told.from) {
+        told.unknown_from = written(value);
         told.faults.push(format!("{name} is {}, which is no state of a governed run", shown(value)));
     }
     if let Some((name, run)) = first(&fields, &RUNS) {
