@@ -33,7 +33,7 @@ use super::violation::{Violation, ViolationKind};
 /// assert_eq!(checker.violation().unwrap().reason(), "it was created on line 1 and is still in New");
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Checker<'b> {
     book: &'b Rulebook,
     /// One element for each set of rules in the book.
@@ -57,7 +57,7 @@ pub struct Checker<'b> {
     whole: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Run {
     name: Box<str>,
     seq: u64,
@@ -70,7 +70,7 @@ struct Run {
 }
 
 /// The check of one lifecycle.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Law {
     rules: Arc<Rules>,
     taken: Vec<u64>,
@@ -152,6 +152,11 @@ impl<'b> Checker<'b> {
     pub fn most_violations(mut self, most: usize) -> Self {
         self.most = most.max(1);
         self
+    }
+
+    /// The rules of the check.
+    pub fn book(&self) -> &'b Rulebook {
+        self.book
     }
 
     /// The number of events so far.
@@ -252,6 +257,52 @@ impl<'b> Checker<'b> {
         }
     }
 
+    /// Returns whether an unfinished instance is [cut off](Report::cut_off): a new activation replaced it, or its run ended.
+    ///
+    /// # Example
+    /// ```
+    /// # #[cfg(feature = "lifecycles")] {
+    /// use runstate::trace::{Checker, Event, Rulebook};
+    ///
+    /// let book = Rulebook::of(runstate::lifecycles().iter().copied()).restarting("run_flow", ["tool_execution"]);
+    /// let begun = |seq: u64, lifecycle: &str, instance: &str, to: &str| {
+    ///     let line = format!(
+    ///         r#"{{"seq":{seq},"at_ms":0,"run":"r1","lifecycle":"{lifecycle}","instance":"{instance}","event":"create","from":null,"to":"{to}"}}"#
+    ///     );
+    ///     Event::from_json(&line).unwrap().into_owned()
+    /// };
+    /// let mut checker = Checker::new(&book);
+    /// checker.event(1, &begun(1, "tool_execution", "c.1", "BeforeToolExecute"));
+    /// assert!(!checker.is_cut_off("r1", "tool_execution", "c.1"), "it may continue");
+    /// checker.event(2, &begun(2, "run_flow", "activation_2", "RunStart"));
+    /// assert!(checker.is_cut_off("r1", "tool_execution", "c.1"));
+    /// # }
+    /// ```
+    pub fn is_cut_off(&self, run: &str, lifecycle: &str, instance: &str) -> bool {
+        let place = self.book.place(lifecycle).and_then(|law| {
+            let (law, run) = (self.laws.get(law)?, *self.run_places.get(run)?);
+            let table = law.table_places.get(&(run, *law.lifecycle_places.get(lifecycle)?))?;
+            Some((law, run, law.tables[*table].get(instance)?))
+        });
+        place.is_some_and(|(law, run, instance)| {
+            let open = instance.state.filter(|state| !law.rules.may_stop(*state));
+            open.is_some_and(|state| self.cuts_off(&self.runs[run], lifecycle, &law.rules, (instance, state)))
+        })
+    }
+
+    fn cuts_off(
+        &self,
+        run: &Run,
+        lifecycle: &str,
+        rules: &Rules,
+        (instance, state): (&Instance, u32),
+    ) -> bool {
+        let (restarts, ends) = (self.book.restarts.as_ref(), self.book.ends.as_ref());
+        let name_of_state = &rules.states[state as usize].name;
+        instance.since < run.restarted && restarts.is_some_and(|it| it.cuts_off(lifecycle))
+            || instance.since < run.ended && ends.is_some_and(|it| it.leaves(lifecycle, name_of_state))
+    }
+
     /// Records that the trace continues with a line that is no event.
     pub(super) fn garbage(&mut self, error: &ReadError) {
         self.whole = false;
@@ -340,12 +391,7 @@ impl<'b> Checker<'b> {
                 if rules.may_stop(state) {
                     continue;
                 }
-                let (restarts, ends) = (self.book.restarts.as_ref(), self.book.ends.as_ref());
-                let name_of_state = &rules.states[state as usize].name;
-                if instance.since < run.restarted && restarts.is_some_and(|it| it.cuts_off(lifecycle))
-                    || instance.since < run.ended
-                        && ends.is_some_and(|it| it.leaves(lifecycle, name_of_state))
-                {
+                if self.cuts_off(run, lifecycle, rules, (instance, state)) {
                     cut_off += 1;
                 } else {
                     covered.unfinished += 1;

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::extra::Extra;
 use crate::kernel::{Edge, Graph};
+use crate::unseen::is_unseen;
 
 /// The name of the event that creates an instance.
 pub const CREATE: &str = "create";
@@ -150,7 +151,7 @@ impl Serialize for Event<'_> {
     }
 }
 
-/// A name from a trace, for people: control characters are escaped, and the length is limited.
+/// A name from a trace, for people: invisible characters are escaped, and the length is limited.
 pub(super) struct Plain<'a>(pub(super) &'a str);
 
 impl Plain<'_> {
@@ -164,9 +165,7 @@ impl fmt::Display for Plain<'_> {
             if place == Self::MOST {
                 return f.write_char('…');
             }
-            if c.is_control()
-                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-            {
+            if is_unseen(c) {
                 write!(f, "{}", c.escape_unicode())?;
             } else {
                 f.write_char(c)?;

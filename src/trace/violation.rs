@@ -127,8 +127,8 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The lifecycle of the violated rules; none for an unknown lifecycle and for garbage.
-    pub(super) fn rules(&self) -> Option<&str> {
+    /// The name of the violated rules; none for an unknown lifecycle and for garbage.
+    pub fn rules(&self) -> Option<&str> {
         self.rules.as_deref()
     }
 
