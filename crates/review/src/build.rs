@@ -5,11 +5,10 @@ use std::collections::{HashMap, HashSet};
 use runstate::diagram::LineIndex;
 use runstate::trace::{Event, Report, Rulebook, Rules, Violation};
 
-use serde_json::Value;
-
 use crate::interruption::Interruption;
 use crate::marks::Marks;
 use crate::model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
+use crate::redacted::Redacted;
 
 /// Takes the events of a trace, checks them, and makes a [`Review`].
 ///
@@ -38,10 +37,12 @@ pub struct ReviewBuilder<'b> {
     title: String,
     is_stable: bool,
     hides_values: bool,
-    redacted: Vec<String>,
+    redacted: Redacted,
     diagrams: Vec<(String, String)>,
     begun_ms: Option<u64>,
     runs: Vec<String>,
+    /// The runs as the trace names them.
+    run_names: Vec<String>,
     run_places: HashMap<String, usize>,
     lanes: Vec<Lane>,
     lane_places: HashMap<(usize, String, String), usize>,
@@ -49,7 +50,13 @@ pub struct ReviewBuilder<'b> {
     instances: HashMap<(usize, String), usize>,
     steps: Vec<Step>,
     unchecked: Vec<String>,
+    /// The names of `unchecked`.
+    strangers: HashSet<String>,
     ends: HashMap<String, HashSet<&'b str>>,
+    /// The time of the last event of each run.
+    last_ms: HashMap<usize, u64>,
+    /// The faults of events that follow the rules.
+    faults: Vec<Breach>,
     interruption: Option<Interruption>,
 }
 
@@ -62,17 +69,21 @@ impl<'b> ReviewBuilder<'b> {
             title: title.into(),
             is_stable: false,
             hides_values: false,
-            redacted: Vec::new(),
+            redacted: Redacted::default(),
             diagrams: Vec::new(),
             begun_ms: None,
             runs: Vec::new(),
+            run_names: Vec::new(),
             run_places: HashMap::new(),
             lanes: Vec::new(),
             lane_places: HashMap::new(),
             instances: HashMap::new(),
             steps: Vec::new(),
             unchecked: Vec::new(),
+            strangers: HashSet::new(),
             ends: HashMap::new(),
+            last_ms: HashMap::new(),
+            faults: Vec::new(),
             interruption: None,
         }
     }
@@ -96,10 +107,7 @@ impl<'b> ReviewBuilder<'b> {
     /// Replaces this text by `[redacted]` in names, facts and reasons. The empty text has no effect. The letter case counts.
     #[must_use]
     pub fn redact(mut self, text: impl Into<String>) -> Self {
-        self.redacted.push(text.into());
-        self.redacted.retain(|text| !text.is_empty());
-        // The longest first: a text may begin with another one.
-        self.redacted.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        self.redacted.add(text.into());
         self
     }
 
@@ -115,13 +123,15 @@ impl<'b> ReviewBuilder<'b> {
         self.begun_ms = Some(self.begun_ms.map_or(event.at_ms, |begun_ms| begun_ms.min(event.at_ms)));
         if !self.marks.has_rules(event) {
             let lifecycle = self.clean(&event.lifecycle);
-            if !self.unchecked.contains(&lifecycle) {
+            if self.strangers.insert(lifecycle.clone()) {
                 self.unchecked.push(lifecycle);
             }
         }
         let is_illegal = self.marks.event(line, event).is_some();
         let at_ms = if self.is_stable { self.steps.len() as u64 } else { event.at_ms };
         let lane = self.lane(&event.run, &event.lifecycle, &event.instance);
+        let before = self.last_ms.insert(self.lanes[lane].run, event.at_ms);
+        let is_back = !self.is_stable && before.is_some_and(|before| event.at_ms < before);
         let (place, kind) = (self.steps.len(), self.kind(&event.lifecycle, &event.to));
         let (state, facts) = (self.clean(&event.to), event.extra.iter().map(|it| self.field(it)).collect());
         let stays = &mut self.lanes[lane].stays;
@@ -137,8 +147,36 @@ impl<'b> ReviewBuilder<'b> {
             from: event.from.as_deref().map(|from| self.clean(from)),
             to: state,
             is_illegal,
+            is_back,
             facts,
         });
+    }
+
+    /// Marks the last event as illegal for a reason that the rules lack, such as a fault of its line in a log. It has no effect
+    /// on an event that violates the rules.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::trace::Event;
+    /// use runstate_review::ReviewBuilder;
+    ///
+    /// let line = r#"{"seq":1,"at_ms":5,"run":"r","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#;
+    /// let book = runstate::rulebook();
+    /// let mut builder = ReviewBuilder::new("a call", &book);
+    /// builder.event(1, &Event::from_json(line).unwrap());
+    /// builder.fault("its time is in the future");
+    /// let review = builder.finish();
+    /// assert_eq!(review.breaches()[0].reason, "its time is in the future");
+    /// assert_eq!((review.illegal(), review.report().violations), (1, 0));
+    /// ```
+    pub fn fault(&mut self, why: &str) {
+        let (place, reason) = (self.steps.len().wrapping_sub(1), self.clean(why));
+        let Some(step) = self.steps.last_mut().filter(|step| !step.is_illegal) else { return };
+        step.is_illegal = true;
+        let from = step.from.as_deref().unwrap_or("[*]");
+        let got = format!("{from} --> {} : {}", step.to, step.event);
+        let (step, line) = (Some(place), step.line);
+        self.faults.push(Breach { step, line, got, reason, legal: Vec::new(), place: None, is_fault: true });
     }
 
     /// Adds a fact about an instance. An instance without an event in the trace is not shown, so the fact is dropped.
@@ -146,7 +184,7 @@ impl<'b> ReviewBuilder<'b> {
         let run = self.run_places.get(run).copied();
         let key = run.map(|run| (run, lifecycle.to_owned(), instance.to_owned()));
         if let Some(lane) = key.and_then(|key| self.lane_places.get(&key).copied()) {
-            let fact = Fact { name: self.clean(&fact.name), value: self.clean_value(&fact.value) };
+            let fact = Fact { name: self.clean(&fact.name), value: self.redacted.value(&fact.value) };
             self.lanes[lane].facts.push(fact);
         }
     }
@@ -161,11 +199,21 @@ impl<'b> ReviewBuilder<'b> {
 
     /// Makes the review of all events so far.
     pub fn finish(mut self) -> Review {
+        for ((run, lifecycle, instance), lane) in &self.lane_places {
+            let name_of_run = self.run_names.get(*run).map_or("", String::as_str);
+            if let Some(last) = self.lanes[*lane].stays.last_mut()
+                && self.marks.is_cut_off(name_of_run, lifecycle, instance)
+            {
+                last.kind = StayKind::CutOff;
+            }
+        }
         let report = std::mem::replace(&mut self.marks, Marks::new(self.book)).finish();
         let lines: HashMap<u64, usize> =
             self.steps.iter().zip(0..).map(|(step, at)| (step.line, at)).collect();
         let mut breaches: Vec<Breach> =
             violations(&report).map(|violation| self.breach(violation, &lines)).collect();
+        let faults = self.faults.len() as u64;
+        breaches.append(&mut self.faults);
         breaches.sort_by_key(|breach| breach.line);
         let interruption = self.interruption.take();
         let title = self.clean(&self.title);
@@ -183,11 +231,17 @@ impl<'b> ReviewBuilder<'b> {
             breaches,
             interruption,
             report,
+            faults,
             begun_ms,
             unchecked,
+            redacted: self.redacted,
             is_stable,
             end_ms,
         }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.redacted.text(text)
     }
 
     fn breach(&self, violation: &Violation, lines: &HashMap<u64, usize>) -> Breach {
@@ -195,8 +249,10 @@ impl<'b> ReviewBuilder<'b> {
         breach.step = lines.get(&violation.line).copied();
         breach.got = self.clean(&breach.got);
         breach.reason = self.clean(&breach.reason);
+        breach.place = breach.place.as_deref().map(|place| self.clean(place));
         for (legal, of) in breach.legal.iter_mut().zip(&violation.legal) {
             legal.what = self.clean(&legal.what);
+            legal.place = legal.place.as_deref().map(|place| self.clean(place));
             legal.text = of.diagram_line.and_then(|line| self.line_of(violation.diagram.as_deref()?, line));
         }
         breach
@@ -230,6 +286,7 @@ impl<'b> ReviewBuilder<'b> {
         }
         let place = self.runs.len();
         self.run_places.insert(name.to_owned(), place);
+        self.run_names.push(name.to_owned());
         self.runs.push(if self.is_stable { format!("run {}", place + 1) } else { self.clean(name) });
         place
     }
@@ -247,70 +304,8 @@ impl<'b> ReviewBuilder<'b> {
     }
 
     fn field(&self, (name, value): (&str, &str)) -> Fact {
-        let value = if self.hides_values { "[redacted]".to_owned() } else { self.clean_value(value) };
+        let value = if self.hides_values { "[redacted]".to_owned() } else { self.redacted.value(value) };
         Fact { name: self.clean(name), value }
-    }
-
-    fn clean_value(&self, value: &str) -> String {
-        match serde_json::from_str(value) {
-            // JSON may have a text in another spelling, with escapes.
-            Ok(json) if !self.redacted.is_empty() => self.clean_json(&json).to_string(),
-            _ => self.clean(value),
-        }
-    }
-
-    fn clean_json(&self, json: &Value) -> Value {
-        match json {
-            // A text may be JSON itself, such as the arguments of a call, with another spelling of the secret.
-            Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
-                match serde_json::from_str(text) {
-                    Ok(inner) => self.clean_json(&inner).to_string().into(),
-                    Err(_) => self.clean(text).into(),
-                }
-            }
-            Value::String(text) => self.clean(text).into(),
-            Value::Array(list) => list.iter().map(|value| self.clean_json(value)).collect(),
-            Value::Object(fields) => {
-                fields.iter().map(|(name, value)| (self.clean(name), self.clean_json(value))).collect()
-            }
-            // A number may be the secret.
-            Value::Null | Value::Bool(_) | Value::Number(_) => {
-                let text = json.to_string();
-                match self.clean(&text) {
-                    cleaned if cleaned == text => json.clone(),
-                    cleaned => cleaned.into(),
-                }
-            }
-        }
-    }
-
-    fn clean(&self, text: &str) -> String {
-        let replaced =
-            self.redacted.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"));
-        if self.redacted.is_empty() || !replaced.contains('…') {
-            return replaced;
-        }
-        // A text that was cut before may end with the beginning of a secret.
-        let parts: Vec<String> = replaced.split('…').map(|part| self.without_beginning(part)).collect();
-        parts.join("…")
-    }
-}
-
-/// The shortest beginning of a secret that is looked for at a cut.
-const BEGINNING: usize = 3;
-
-impl ReviewBuilder<'_> {
-    /// Replaces the beginning of a redacted text at the end of a text.
-    fn without_beginning(&self, part: &str) -> String {
-        for secret in &self.redacted {
-            let ends = secret.char_indices().map(|(at, _)| at).rev();
-            for end in ends.take_while(|end| *end >= BEGINNING) {
-                if let Some(rest) = part.strip_suffix(&secret[..end]) {
-                    return format!("{rest}[redacted]");
-                }
-            }
-        }
-        part.to_owned()
     }
 }
 
@@ -332,6 +327,7 @@ impl Breach {
             reason: violation.reason(),
             legal: violation.legal.iter().map(legal).collect(),
             place: place(violation.diagram_line).or_else(|| violation.diagram.clone()),
+            is_fault: false,
         }
     }
 }

@@ -16,8 +16,9 @@ const ROWS: usize = 30;
 /// A chart has a section for each run and a row for each stay: waits are `active`, ends are milestones, and illegal steps
 /// are `crit`. A wait that has not ended lasts to the end of the trace, and says that it still waits. Above 30 rows it has a
 /// row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond 30 are counted in a last row.
-/// Times of Unix clocks are shown in UTC, others count from midnight. In a stable review, and in a trace without any
-/// duration, a step lasts a second.
+/// Times of Unix clocks are shown in UTC, others count from midnight. A state that ends before it begins, by a clock that runs
+/// backwards, has no duration, and its label says so. In a stable review, and in a trace whose times are equal, a step lasts a second;
+/// the title then says so.
 ///
 /// # Example
 /// ```
@@ -41,7 +42,14 @@ const ROWS: usize = 30;
 pub fn gantt(review: &Review) -> String {
     let clock = Clock::of(review);
     let mut out = String::from("gantt\n");
-    line(&mut out, &format!("title {}", encoded(&format!("{}: {}", name(review.title()), review.verdict()))));
+    let scale = match () {
+        () if review.is_stable() => "; a second is a step",
+        () if review.is_without_times() => "; all times are equal: a second is a step",
+        () => "",
+    };
+    let not_checked = if review.unchecked().is_empty() { "" } else { " (some lifecycles are not checked)" };
+    let title = format!("{}: {}{not_checked}{scale}", name(review.title()), review.verdict());
+    line(&mut out, &format!("title {}", encoded(&title)));
     line(&mut out, "dateFormat YYYY-MM-DDTHH:mm:ss.SSS");
     line(&mut out, clock.axis());
     let stays: usize = review.lanes().iter().map(|lane| lane.stays.len()).sum();
@@ -94,11 +102,12 @@ impl Row {
             tags.push_str("crit, ");
         }
         tags.push_str(match self.kind {
-            StayKind::Active => "",
             // A bar without a width cannot be seen.
+            StayKind::Active if self.begun == self.ended => "milestone, ",
+            StayKind::Active => "",
             StayKind::Waiting if self.begun == self.ended => "active, milestone, ",
             StayKind::Waiting => "active, ",
-            StayKind::Over => "milestone, ",
+            StayKind::Over | StayKind::CutOff => "milestone, ",
         });
         let illegal = if self.is_illegal { ", illegal" } else { "" };
         let label = encoded(&format!("{}{illegal}", self.label));
@@ -110,7 +119,10 @@ impl Row {
 fn by_stay(review: &Review) -> Vec<Row> {
     let of = |lane: &Lane, stay: &Stay| {
         let (begun, ended) = times(review, stay);
-        let label = format!("{} {}{}", name(&lane.instance), name(&stay.state), still(stay));
+        let steps = review.steps();
+        let is_back = stay.ended.is_some_and(|ended| steps[ended].at_ms < steps[stay.begun].at_ms);
+        let back = if is_back { ", ends before it begins" } else { "" };
+        let label = format!("{} {}{}{back}", name(&lane.instance), name(&stay.state), still(stay));
         let is_illegal = review.steps()[stay.begun].is_illegal;
         Row { run: lane.run, label, begun, ended, is_illegal, kind: stay.kind }
     };
@@ -121,14 +133,23 @@ fn of_lane(review: &Review, lane: &Lane) -> Row {
     let begun = lane.stays.first().map(|stay| times(review, stay).0).unwrap_or_default();
     let ended = lane.stays.iter().map(|stay| times(review, stay).1).max().unwrap_or(begun);
     let last = lane.stays.last().map(|stay| name(&stay.state) + still(stay)).unwrap_or_default();
-    let label = format!("{}, {} steps, {last}", lane.label(), lane.stays.len());
+    let back = if lane.stays.iter().any(|stay| review.steps()[stay.begun].is_back) {
+        ", time runs backwards"
+    } else {
+        ""
+    };
+    let label = format!("{}, {} steps, {last}{back}", lane.label(), lane.stays.len());
     let is_illegal = lane.stays.iter().any(|stay| review.steps()[stay.begun].is_illegal);
     Row { run: lane.run, label, begun, ended, is_illegal, kind: StayKind::Active }
 }
 
 /// The end of the label of a wait that has not ended.
 fn still(stay: &Stay) -> &'static str {
-    if stay.is_open_wait() { ", still waits" } else { "" }
+    match stay.kind {
+        StayKind::CutOff => ", cut off",
+        _ if stay.is_open_wait() => ", still waits",
+        _ => "",
+    }
 }
 
 /// A row for each lifecycle of a run.
@@ -163,14 +184,18 @@ fn by_lifecycle(review: &Review) -> Vec<Row> {
 fn times(review: &Review, stay: &Stay) -> (u64, u64) {
     if is_of_steps(review) && !review.is_stable() {
         let begun = stay.begun as u64;
-        let last = if stay.kind == StayKind::Over { stay.begun } else { review.steps().len() };
+        let last = if matches!(stay.kind, StayKind::Over | StayKind::CutOff) {
+            stay.begun
+        } else {
+            review.steps().len()
+        };
         return (begun, stay.ended.unwrap_or(last) as u64);
     }
     review.times(stay)
 }
 
 fn is_of_steps(review: &Review) -> bool {
-    review.is_stable() || review.end_ms() == 0
+    review.is_stable() || review.is_without_times()
 }
 
 /// The clock of a chart.

@@ -50,6 +50,7 @@ mod mermaid;
 mod model;
 mod pause;
 mod perfetto;
+mod redacted;
 mod snapshot;
 mod span;
 mod summary;

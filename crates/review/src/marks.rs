@@ -49,6 +49,11 @@ impl<'b> Marks<'b> {
         }
     }
 
+    /// Returns whether an unfinished instance is cut off by a new activation or by the end of its run.
+    pub fn is_cut_off(&self, run: &str, lifecycle: &str, instance: &str) -> bool {
+        self.checker.is_cut_off(run, lifecycle, instance)
+    }
+
     /// Returns whether events of that lifecycle are checked.
     pub(crate) fn has_rules(&self, event: &Event<'_>) -> bool {
         self.book.rules(&event.lifecycle).is_some()

@@ -3,12 +3,17 @@
 use runstate::diagram::{Diagram, Endpoint, EventLabel, parse};
 use runstate::trace::{EdgeCount, LifecycleCoverage, Report, Rules, Violation, mark_mermaid, to_mermaid};
 
+/// The maximum number of drawn violations beside the first one.
+const OTHERS: usize = 20;
+
 /// Adds the results of a check to the author's diagram, or to the diagram of the rules without a source.
 ///
 /// The source stays as it is: composites, choices, notes, the direction, comments and styles. Each label has the number of
 /// times that its transition was taken, in brackets behind it. Entered states, current states and the states of the first
-/// violation of the lifecycle have colours, and a legend explains the colours that occur. The illegal transition is drawn with
-/// its line of the trace. A transition has no count if the id of a state or the label contains a `#`.
+/// violation of the lifecycle have colours, and a legend explains the colours that occur. Illegal transitions are drawn with
+/// their lines of the trace: that of the first violation, and up to twenty others between states of the diagram. A comment
+/// counts the rest. The report lists one violation of each instance; [`Checker::most_violations`](runstate::trace::Checker::most_violations)
+/// sets the number. A transition has no count if the id of a state or the label contains a `#`.
 ///
 /// A source that cannot take these statements, for instance since it ends inside one, has fewer of them.
 ///
@@ -43,7 +48,10 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     });
     let Some((source, diagram, appended)) = marked else {
         let drawn = to_mermaid(rules, Some(report));
-        return first_valid([drawn.clone() + &legend("legend_", "", &drawn), drawn]);
+        let first = of_rules(rules, report).next();
+        let others = parse(&drawn).map(|read| others(&read, rules, report, first)).unwrap_or_default();
+        let legend = legend("legend_", "", &drawn);
+        return first_valid([format!("{drawn}{others}{legend}"), format!("{drawn}{legend}"), drawn]);
     };
     // The marks name the line of the first violation of these rules; another diagram may be in the same file.
     let line =
@@ -51,12 +59,14 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     let is_marked = |it: &&Violation| line.is_some_and(|(line, _)| line.parse() == Ok(it.line));
     let violation = report.violation.iter().chain(&report.others).find(is_marked);
     let illegal = violation.map(|it| illegal(&diagram, &appended, it)).unwrap_or_default();
+    let others = others(&diagram, rules, report, violation);
     let legend = legend("trace_legend_", "trace_", &appended);
     let plain = source.trim_end();
     let counted =
         report.coverage.lifecycle(rules.name()).and_then(|covered| counted(plain, &diagram, covered));
     let counted = counted.as_deref().unwrap_or(plain);
     let drawn = first_valid([
+        format!("{counted}{appended}{illegal}{others}{legend}"),
         format!("{counted}{appended}{illegal}{legend}"),
         format!("{counted}{appended}{legend}"),
         format!("{plain}{appended}{legend}"),
@@ -138,6 +148,38 @@ fn illegal(diagram: &Diagram, marks: &str, violation: &Violation) -> String {
     let to = if is_loop { from.clone() } else { id(&violation.to) };
     let ends = from.zip(to).map(|(from, to)| format!("{from} --> {to}"));
     ends.map(|ends| line(&format!("{ends} : illegal, trace line {}", violation.line))).unwrap_or_default()
+}
+
+/// The listed violations of these rules.
+fn of_rules<'r>(rules: &'r Rules, report: &'r Report) -> impl Iterator<Item = &'r Violation> {
+    let all = report.violation.iter().chain(&report.others);
+    all.filter(|violation| violation.rules() == Some(rules.name()))
+}
+
+/// The illegal transitions of other violations than the marked one, between states of the diagram.
+fn others(diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Violation>) -> String {
+    let id = |name: &str| diagram.state(name).map(|state| state.id.as_str());
+    let ends = |violation: &Violation| {
+        let from = violation.from.as_deref().map_or(Some("[*]"), id)?;
+        Some((from.to_owned(), id(&violation.to)?.to_owned()))
+    };
+    let (mut drawn, mut left_out) = (Vec::from_iter(marked.and_then(ends)), 0);
+    let mut out = String::new();
+    for violation in of_rules(rules, report).filter(|it| marked.is_none_or(|marked| marked.line != it.line)) {
+        match ends(violation) {
+            Some(ends) if drawn.contains(&ends) => {}
+            Some(ends) if drawn.len() <= OTHERS => {
+                out += &line(&format!("{} --> {} : illegal, trace line {}", ends.0, ends.1, violation.line));
+                drawn.push(ends);
+            }
+            _ => left_out += 1,
+        }
+    }
+    match left_out {
+        0 => out,
+        1 => out + &line("%% 1 more illegal transition"),
+        more => out + &line(&format!("%% {more} more illegal transitions")),
+    }
 }
 
 /// A state for each colour of the marks. A state is not connected, so that no layout changes.

@@ -3,6 +3,7 @@
 use runstate::trace::{Report, Verdict};
 
 use crate::interruption::Interruption;
+use crate::redacted::Redacted;
 
 /// A checked trace: its instances as lanes, its events as steps, and its violations.
 ///
@@ -17,8 +18,11 @@ pub struct Review {
     pub(crate) breaches: Vec<Breach>,
     pub(crate) interruption: Option<Interruption>,
     pub(crate) report: Report,
+    /// The number of events that have a fault, and follow the rules.
+    pub(crate) faults: u64,
     pub(crate) begun_ms: Option<u64>,
     pub(crate) unchecked: Vec<String>,
+    pub(crate) redacted: Redacted,
     pub(crate) is_stable: bool,
     pub(crate) end_ms: u64,
 }
@@ -64,6 +68,8 @@ pub enum StayKind {
     Waiting,
     /// The instance has ended: no transition of the rules leaves the state.
     Over,
+    /// The instance was cut off: a new activation replaced it, or its run ended.
+    CutOff,
 }
 
 impl StayKind {
@@ -92,8 +98,10 @@ pub struct Step {
     pub from: Option<String>,
     /// The target state.
     pub to: String,
-    /// Whether the event violates the rules.
+    /// Whether the event violates the rules, or has a fault.
     pub is_illegal: bool,
+    /// Whether the time is earlier than that of the previous event of the run; never in a stable review.
+    pub is_back: bool,
     /// The further fields of the event.
     pub facts: Vec<Fact>,
 }
@@ -124,6 +132,8 @@ pub struct Breach {
     pub legal: Vec<Legal>,
     /// The place of the instance's state in the diagram, as `file:line`.
     pub place: Option<String>,
+    /// Whether it is a fault of the event alone, which follows the rules; it then has no legal alternatives.
+    pub is_fault: bool,
 }
 
 /// A legal alternative to an illegal event.
@@ -195,7 +205,31 @@ impl Review {
         self.interruption.as_ref()
     }
 
-    /// The result of the check. Events of lifecycles without rules are not part of it.
+    /// The number of illegal events: those that violate the rules, and those with a fault.
+    pub fn illegal(&self) -> u64 {
+        self.report.violations + self.faults
+    }
+
+    /// The events that are earlier than the previous event of their run, in one sentence; none if there is no such event.
+    pub(crate) fn back(&self) -> Option<String> {
+        let mut lines = self.steps.iter().filter(|step| step.is_back).map(|step| step.line);
+        let first = lines.next()?;
+        let more = match lines.count() {
+            0 => String::new(),
+            1 => ", and on 1 more line".to_owned(),
+            more => format!(", and on {more} more lines"),
+        };
+        Some(format!(
+            "time runs backwards on line {first}{more}; a duration that ends there is shown as 0 ms"
+        ))
+    }
+
+    /// Returns whether all times are equal, so that a chart of times has nothing to show.
+    pub(crate) fn is_without_times(&self) -> bool {
+        self.end_ms == 0 && !self.is_stable
+    }
+
+    /// The result of the check. Events of lifecycles without rules are not part of it, and faults are not.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -221,12 +255,14 @@ impl Review {
     }
 
     /// The begin and the end of a stay, in milliseconds since the earliest event. A stay without an end lasts to the end of the
-    /// trace, and a stay in a terminal state has no duration. A stay never ends before it begins.
+    /// trace, and a last stay in a terminal state or of an instance that was cut off has no duration. A stay never ends before
+    /// it begins. A stay of another review has the times of steps with its numbers, or the end of the trace.
     pub fn times(&self, stay: &Stay) -> (u64, u64) {
-        let begun = self.steps[stay.begun].at_ms;
+        let at_ms = |step: usize| self.steps.get(step).map_or(self.end_ms, |step| step.at_ms);
+        let begun = at_ms(stay.begun);
         let ended = match (stay.ended, stay.kind) {
-            (Some(ended), _) => self.steps[ended].at_ms,
-            (None, StayKind::Over) => begun,
+            (Some(ended), _) => at_ms(ended),
+            (None, StayKind::Over | StayKind::CutOff) => begun,
             (None, StayKind::Active | StayKind::Waiting) => self.end_ms(),
         };
         (begun, ended.max(begun))
@@ -259,10 +295,22 @@ impl Review {
         waits
     }
 
+    /// The lifecycles without rules, in one sentence; none if all events are checked.
+    pub(crate) fn not_checked(&self) -> Option<String> {
+        let names: Vec<String> = self.unchecked.iter().take(10).map(|it| crate::text::name(it)).collect();
+        let more = match self.unchecked.len().saturating_sub(10) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!names.is_empty())
+            .then(|| format!("not checked, since there is no diagram: {}{more}", names.join(", ")))
+    }
+
     /// The verdict in one word. A trace without any checked event is `not checked`, and a legal one with an unreadable line
     /// `interrupted`.
     pub(crate) fn verdict(&self) -> &'static str {
         match self.interruption {
+            _ if self.faults > 0 => "violates",
             Some(_) if self.report.verdict != Verdict::Violates => "interrupted",
             _ => verdict(&self.report),
         }

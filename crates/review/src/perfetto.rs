@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value, json};
 
 use crate::model::{Breach, Fact, Lane, Review, Stay, StayKind};
+use crate::span::utc;
 use crate::text::{name, seen};
 
 /// The maximum length of a fact, in characters.
@@ -14,11 +15,12 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 
 /// Renders reviews as one Chrome trace in JSON: a process for each run, a thread for each instance, a slice for each stay.
 ///
-/// Times are microseconds since the first event of the trace. A flow leads from each finished wait to the next state with a
+/// Times are microseconds since the earliest event of the trace. Of several traces with clocks that count from 1970, they are since the
+/// earliest event of all. A flow leads from each finished wait to the next state with a
 /// duration, which shows the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
 /// `illegal`, and their slices have the reason. A wait that has not ended lasts to the end of the trace, and has the category
-/// `open_wait`. Times end after 2^53 microseconds. In a trace without any duration each step takes
-/// a millisecond.
+/// `open_wait`. Times end after 2^53 microseconds. An event that is earlier than the previous one of its run has the argument
+/// `earlier than the event before it`. In a trace whose times are equal each step takes a millisecond, and the name of the process says so.
 ///
 /// # Example
 /// ```
@@ -44,15 +46,29 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 pub fn perfetto(reviews: &[Review]) -> String {
     let mut events = Events::default();
     let (mut first_process, mut flows) = (1, 0);
-    for review in reviews {
+    // Clocks that count from 1970 agree on the begins of traces.
+    let begins: Option<Vec<u64>> =
+        reviews.iter().map(|review| review.begun_ms().filter(|ms| utc(*ms).is_some())).collect();
+    let first_ms = begins.iter().flatten().min().copied().unwrap_or_default();
+    for (number, review) in reviews.iter().enumerate() {
+        let offset_ms = begins.as_ref().map_or(0, |begins| begins[number] - first_ms);
         let process = |run: usize| first_process + run;
         for (run, name_of_run) in review.runs().iter().enumerate() {
-            let shown = if reviews.len() > 1 {
+            let mut shown = if reviews.len() > 1 {
                 format!("{}: {}", name(review.title()), name(name_of_run))
             } else {
                 name(name_of_run)
             };
+            if review.is_stable() || review.is_without_times() {
+                shown.push_str(" (no times: a millisecond is a step)");
+            }
             events.push(named("process_name", process(run), 0, &shown));
+            let lost = review.interruption().map(|it| format!("not whole: {it}"));
+            let labels: Vec<String> = lost.into_iter().chain(review.not_checked()).collect();
+            if !labels.is_empty() {
+                let labels = seen(&labels.join("; "), VALUE);
+                events.push(json!({"ph": "M", "name": "process_labels", "pid": process(run), "args": {"labels": labels}}));
+            }
         }
         let breaches: HashMap<usize, &Breach> =
             review.breaches().iter().filter_map(|breach| Some((breach.step?, breach))).collect();
@@ -63,6 +79,7 @@ pub fn perfetto(reviews: &[Review]) -> String {
             let mut floor = 0;
             let spans = lane.stays.iter().map(|stay| {
                 let (begun, ended) = times(review, stay);
+                let (begun, ended) = (begun.saturating_add(offset_ms), ended.saturating_add(offset_ms));
                 let span = (begun.max(floor), ended.max(begun).max(floor));
                 floor = span.1;
                 span
@@ -129,7 +146,11 @@ fn times(review: &Review, stay: &Stay) -> (u64, u64) {
     if review.end_ms() > 0 || review.is_stable() {
         return review.times(stay);
     }
-    let last = if stay.kind == StayKind::Over { stay.begun } else { review.steps().len() };
+    let last = if matches!(stay.kind, StayKind::Over | StayKind::CutOff) {
+        stay.begun
+    } else {
+        review.steps().len()
+    };
     (stay.begun as u64, stay.ended.unwrap_or(last) as u64)
 }
 
@@ -151,9 +172,13 @@ fn slice(
         let reason = breach.map_or("after an earlier violation of the instance", |breach| &breach.reason);
         add("illegal", seen(reason, VALUE).into());
     }
+    if step.is_back {
+        add("earlier than the event before it", true.into());
+    }
     match stay.ended {
         Some(next) => add("ended by", name(&review.steps()[next].event).into()),
         None if stay.is_open_wait() => add("still waits", true.into()),
+        None if stay.kind == StayKind::CutOff => add("cut off", true.into()),
         None if stay.kind != StayKind::Over => add("not ended", true.into()),
         None => {}
     }

@@ -7,6 +7,7 @@ use runstate::trace::{Coverage, Report};
 use crate::build::violations;
 use crate::markdown::{block, cell, code, plain};
 use crate::model::{Breach, Review, verdict};
+use crate::redacted::Redacted;
 use crate::text::{name, seen};
 
 /// The maximum length of a reason, an event or a line, in characters.
@@ -49,6 +50,7 @@ pub struct Summary {
     entries: Vec<Entry>,
     demands: Vec<(String, Option<String>)>,
     coverage: Coverage,
+    redacted: Redacted,
 }
 
 /// A row of a [`Summary`], with its violations and further lines.
@@ -149,9 +151,10 @@ impl Entry {
             breach: breach.clone(),
         };
         let mut entry = Entry::new(review.title(), verdict, sign(verdict));
-        entry.counts =
-            Some([count(review.steps().len()), count(review.lanes().len()), review.report().violations]);
+        entry.counts = Some([count(review.steps().len()), count(review.lanes().len()), review.illegal()]);
         entry.breaches = review.breaches().iter().map(listed).collect();
+        entry.lines.extend(review.not_checked());
+        entry.lines.extend(review.back());
         entry.lines.extend(review.interruption().map(|it| format!("the trace is not whole: {it}")));
         entry
     }
@@ -188,12 +191,14 @@ impl Summary {
             entries: Vec::new(),
             demands: Vec::new(),
             coverage: Coverage::new(),
+            redacted: Redacted::default(),
         }
     }
 
     /// Adds a review, and its coverage.
     pub fn review(&mut self, review: &Review) {
         self.coverage.merge(&review.report().coverage);
+        self.redacted.add_all(&review.redacted);
         self.entries.push(Entry::of_review(review));
     }
 
@@ -260,10 +265,11 @@ impl fmt::Display for Summary {
         if let Some(rest) = demands.len().checked_sub(MOST).filter(|rest| *rest > 0) {
             out.put(&format!("- and {rest} further demands\n"));
         }
-        let mut coverage = covered(&self.coverage, true);
+        let covered = |with_missed| covered(&self.coverage, &self.redacted, with_missed);
+        let mut coverage = covered(true);
         if coverage.len() > Self::MOST_BYTES / 2 {
             out.left_out += self.coverage.iter().count() as u64;
-            coverage = covered(&self.coverage, false);
+            coverage = covered(false);
         }
         out.room = out.room.saturating_sub(coverage.len());
         sorted.iter().take(MOST).for_each(|entry| entry.write(&mut out));
@@ -302,8 +308,11 @@ impl Entry {
     fn write(&self, out: &mut Bounded) {
         let title = code(&name(&self.title));
         if !self.breaches.is_empty() {
-            out.put(&format!("\n### Violations in {title}\n\n"));
-            self.breaches.iter().take(MOST).for_each(|it| out.put(&it.shown()));
+            // The heading has room wherever its first violation has.
+            let mut listed = self.breaches.iter().take(MOST).map(Listed::shown);
+            let first = listed.next().unwrap_or_default();
+            out.put(&format!("\n### Violations in {title}\n\n{first}"));
+            listed.for_each(|it| out.put(&it));
             out.put(&more(self.breaches.len() as u64, "instance", "instances"));
             if self.more > 0 {
                 let (s, are) = if self.more == 1 { ("", "is") } else { ("s", "are") };
@@ -348,14 +357,14 @@ impl Listed {
             let place = legal.place.as_ref().map(|place| format!(" ({})", code(&seen(place, VALUE))));
             out += &format!("  - legal {}{}\n", code(&seen(&legal.what, VALUE)), place.unwrap_or_default());
         }
-        if breach.legal.is_empty() {
+        if breach.legal.is_empty() && !breach.is_fault {
             out += "  - legal: nothing\n";
         }
         out
     }
 }
 
-fn covered(coverage: &Coverage, with_missed: bool) -> String {
+fn covered(coverage: &Coverage, redacted: &Redacted, with_missed: bool) -> String {
     if coverage.iter().next().is_none() {
         return String::new();
     }
@@ -363,14 +372,18 @@ fn covered(coverage: &Coverage, with_missed: bool) -> String {
     for one in coverage.iter() {
         // Rounded down, so that 100 % means all.
         let percent = one.percent().floor();
-        let (lifecycle, taken, all) = (cell(&name(&one.lifecycle)), one.taken(), one.edges.len());
+        let (lifecycle, taken, all) =
+            (cell(&name(&redacted.text(&one.lifecycle))), one.taken(), one.edges.len());
         out += &format!("| {lifecycle} | {taken} of {all} | {percent} % |\n");
     }
     for one in coverage.iter().filter(|one| with_missed && one.never().next().is_some()) {
         let missed: Vec<_> = one.never().collect();
-        out += &format!("\n<details><summary>Not taken: {}</summary>\n\n", plain(&name(&one.lifecycle)));
+        out += &format!(
+            "\n<details><summary>Not taken: {}</summary>\n\n",
+            plain(&name(&redacted.text(&one.lifecycle)))
+        );
         for edge in missed.iter().take(MOST) {
-            out += &format!("- {}\n", code(&seen(&edge.to_string(), VALUE)));
+            out += &format!("- {}\n", code(&seen(&redacted.text(&edge.to_string()), VALUE)));
         }
         out += &more(missed.len() as u64, "transition", "transitions");
         out += "\n</details>\n";

@@ -137,3 +137,21 @@ fn an_instance_without_a_creation_has_no_time_to_compare() {
     let times = changes.changes().iter().filter(|it| matches!(it.kind, ChangeKind::Time { .. }));
     assert!(times.flat_map(|it| &it.old).all(|side| side.text.starts_with("order b ")), "{changes}");
 }
+
+#[test]
+fn a_time_that_runs_backwards_is_a_difference() {
+    let old: Vec<_> = (1..).zip(orders()).collect();
+    let mut new = old.clone();
+    new[1].1.at_ms -= 5_000;
+    let difference = diff(&old, &new);
+    let times: Vec<_> = difference
+        .changes()
+        .iter()
+        .filter_map(|change| match change.kind {
+            ChangeKind::Time { old_ms, new_ms } => Some((change.new.as_ref()?.line, old_ms, new_ms)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(times, [(2, 1_250, -3_750), (4, 7_200_250, 7_205_250)]);
+    assert!(difference.to_string().contains("1.25 s -> -3.75 s"), "{difference}");
+}

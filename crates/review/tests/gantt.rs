@@ -1,4 +1,4 @@
-use runstate_review::gantt;
+use runstate_review::{ReviewBuilder, gantt};
 
 use crate::fixture::{assert_shown, attacks, event, orders, review, review_of};
 
@@ -23,7 +23,7 @@ fn a_large_trace_is_summarised() {
     assert_eq!(many(15).0, 30);
     let (rows, chart) = many(16);
     assert_eq!(rows, 16);
-    assert!(chart.contains("order o16, 2 steps, Cancelled :"), "{chart}");
+    assert!(chart.contains("order o16, 2 steps, Cancelled, time runs backwards :"), "{chart}");
     let (rows, chart) = many(31);
     assert_eq!(rows, 1);
     assert!(
@@ -111,4 +111,21 @@ fn open_waits_are_named_in_each_summary() {
     assert!(waits(16).contains("    order o15, 2 steps, WaitingForStock, still waits :"), "{}", waits(16));
     assert!(waits(31).contains("    order, 31 instances, 31 still wait :"), "{}", waits(31));
     assert!(!gantt(&review(&orders())).contains("still"));
+}
+
+#[test]
+fn a_title_says_what_a_chart_cannot_show() {
+    let mut still = orders();
+    still.iter_mut().for_each(|event| event.at_ms = 5);
+    let chart = gantt(&review(&still));
+    assert!(chart.contains("all times are equal#58; a second is a step\n"), "{chart}");
+    let mut back = orders();
+    back[1].at_ms = back[0].at_ms - 1;
+    let chart = gantt(&review(&back));
+    assert!(chart.contains("a Cart, ends before it begins :milestone, "), "{chart}");
+    let nothing = runstate::trace::Rulebook::new();
+    let mut unchecked = ReviewBuilder::new("x", &nothing);
+    unchecked.event(1, &orders()[0]);
+    let chart = gantt(&unchecked.finish());
+    assert!(chart.contains("(some lifecycles are not checked)"), "{chart}");
 }

@@ -1,3 +1,4 @@
+use runstate::trace::Event;
 use runstate_review::{Fact, ReviewBuilder, html};
 
 use crate::fixture::{assert_shown, attacks, book, event, orders, review, review_of};
@@ -21,7 +22,7 @@ fn equal_behaviour_has_an_equal_stable_page() {
     }
     let page = |events: &[_]| html(&review_of(events, |builder| builder.stable()));
     assert_eq!(page(&orders()), page(&other));
-    assert!(page(&orders()).contains("<span class=\"name\">order#1</span>"), "{}", page(&orders()));
+    assert!(page(&orders()).contains("<span class=name>order#1</span>"), "{}", page(&orders()));
     assert_ne!(html(&review(&orders())), html(&review(&other)));
 }
 
@@ -77,7 +78,7 @@ fn instances_beyond_the_limit_are_counted_and_violations_are_kept() {
     let mut events: Vec<_> = (1..=1_500).map(created).collect();
     events.push(event(1_501, 1_501, "bad", "create", None, "Shipped"));
     let page = html(&review(&events));
-    assert_eq!(page.matches("<details class=\"lane\"><summary><span class=\"name\">order ").count(), 1_000);
+    assert_eq!(page.matches("<details class=lane><summary><span class=name>order ").count(), 1_000);
     assert!(page.contains("1000 instances shown, 501 instances left out."), "{}", page.len());
     assert!(
         page.contains("order bad</span>")
@@ -153,4 +154,94 @@ fn times_are_since_the_earliest_event() {
     let page = html(&review(&early));
     assert!(page.contains("lasts 2 h 00 m"), "{page}");
     assert!(page.contains("<td class=n>3.00 s"), "{page}");
+}
+
+#[test]
+fn backward_times_and_faults_are_marked() {
+    let mut events = orders();
+    events[3].at_ms = events[2].at_ms - 200;
+    let book = book();
+    let mut builder = ReviewBuilder::new("orders", &book);
+    for (line, event) in (1..).zip(&events) {
+        builder.event(line, event);
+        if line == 2 {
+            builder.fault("its event is \"paid\"");
+        }
+    }
+    let review = builder.finish();
+    let page = html(&review);
+    assert!(page.contains("time runs backwards on line 4; "), "{page}");
+    assert!(page.contains("pack (earlier than the event before it)"));
+    assert!(page.contains("its event is &quot;paid&quot;") && page.contains(", 2 illegal events"));
+    assert_eq!(review.breaches().len(), 2);
+}
+
+#[test]
+fn a_page_of_a_thousand_events_with_facts_has_at_most_300_kb() {
+    let of = |events: u64, values: usize, length: usize| {
+        let book = book();
+        let mut builder = ReviewBuilder::new("orders", &book);
+        for seq in 1..=events {
+            let (instance, mut one) =
+                (format!("order-{}", (seq - 1) / 2), event(seq, seq * 7, "", "create", None, "Cart"));
+            if seq % 2 == 0 {
+                one = event(seq, seq * 7, "", "pay", Some("Cart"), "WaitingForStock");
+            }
+            one.instance = instance.into();
+            for number in 0..values {
+                one.extra.insert(&format!("argument {number}"), &"<".repeat(length)).unwrap();
+            }
+            builder.event(seq, &one);
+        }
+        html(&builder.finish())
+    };
+    let few = of(800, 1, 10);
+    assert!(few.len() <= 300_000 && !few.contains("left out"), "{}", few.len());
+    let long = of(1000, 1, 3_000);
+    assert!(long.len() <= 300_000 && long.contains("more characters)"), "{}", long.len());
+    let many = of(1000, 6, 3_000);
+    assert!(many.len() <= 300_000 && many.contains(" facts left out."), "{}", many.len());
+}
+
+#[test]
+fn an_instance_that_was_cut_off_does_not_wait() {
+    let line = |seq: u64, lifecycle: &str, instance: &str, event: &str, from: &str, to: &str| {
+        let text = format!(
+            r#"{{"seq":{seq},"at_ms":{seq},"run":"r","lifecycle":"{lifecycle}","instance":"{instance}","event":"{event}","from":{from},"to":"{to}"}}"#
+        );
+        Event::from_json(&text).unwrap().into_owned()
+    };
+    let book = runstate::rulebook().ending("run", [("tool_call", "Suspended")]);
+    let events = [
+        line(1, "run", "r", "create", "null", "Running"),
+        line(2, "tool_call", "c", "create", "null", "New"),
+        line(3, "tool_call", "c", "suspend", "\"New\"", "Suspended"),
+        line(4, "run", "r", "finish", "\"Running\"", "Done"),
+    ];
+    let mut builder = ReviewBuilder::new("r", &book);
+    let mut timeline = runstate_review::Timeline::new(80).open_waits(&book);
+    for (line, event) in (1..).zip(&events) {
+        builder.event(line, event);
+        timeline.event(event, false);
+    }
+    let review = builder.finish();
+    assert!(review.open_waits().is_empty());
+    assert_eq!(review.lanes()[1].stays[1].kind, runstate_review::StayKind::CutOff);
+    assert!(!timeline.to_string().contains("still waits"), "{timeline}");
+    assert!(html(&review).contains("<td>Suspended<td class=n>cut off"), "{}", html(&review));
+}
+
+#[test]
+fn a_redacted_text_is_in_no_place_of_a_diagram() {
+    let book = book();
+    let mut builder = ReviewBuilder::new("orders", &book).redact("shop").redact("Packed").redact("total");
+    (1..).zip(orders()).for_each(|(line, event)| builder.event(line, &event));
+    let review = builder.finish();
+    for shown in
+        [html(&review), runstate_review::markdown(&[review.clone()]), runstate_review::gantt(&review)]
+    {
+        for secret in ["shop.mmd", "Packed", "total"] {
+            assert!(!shown.contains(secret), "{secret}: {shown}");
+        }
+    }
 }

@@ -83,3 +83,21 @@ fn a_violation_of_another_diagram_of_the_file_is_not_drawn() {
         assert!(mermaid(source, book.rules("order").unwrap(), &report).contains("illegal"));
     }
 }
+
+#[test]
+fn each_illegal_transition_between_states_of_the_diagram_is_drawn() {
+    let book = book();
+    let mut events = orders();
+    for (seq, instance) in [(7, "c"), (9, "d"), (11, "e")] {
+        events.push(crate::fixture::event(seq, 1_700_007_300_000, instance, "create", None, "Cart"));
+        let to = if instance == "e" { "Lost" } else { "Packed" };
+        events.push(crate::fixture::event(seq + 1, 1_700_007_300_000, instance, "pack", Some("Cart"), to));
+    }
+    let report = check(&events, &book);
+    for source in [Some(DIAGRAM), None] {
+        let drawn = mermaid(source, book.rules("order").unwrap(), &report);
+        assert!(drawn.contains("    Cart --> Packed : illegal, trace line 8\n"), "{drawn}");
+        assert_eq!(drawn.matches("illegal, trace line").count(), 2, "{drawn}");
+        assert!(drawn.contains("%% 1 more illegal transition\n"), "{drawn}");
+    }
+}

@@ -149,3 +149,48 @@ fn flow_does_not_lead_back_where_a_clock_does() {
     let at = |phase: &str| of(&events, phase)[0]["ts"].as_u64().unwrap();
     assert!(at("s") <= at("f"), "{} {}", at("s"), at("f"));
 }
+
+#[test]
+fn a_clock_that_runs_backwards_is_told() {
+    let mut events_of = orders();
+    events_of[3].at_ms = events_of[2].at_ms - 200;
+    let review = review(&events_of);
+    let events = events(std::slice::from_ref(&review));
+    let back: Vec<_> =
+        events.iter().filter(|it| it["args"]["earlier than the event before it"] == true).collect();
+    assert_eq!(back.len(), 1);
+    assert_eq!(back[0]["args"]["line"], 4);
+    assert_eq!(review.steps().iter().filter(|step| step.is_back).count(), 1);
+}
+
+#[test]
+fn equal_times_are_told_in_the_name_of_the_process() {
+    let mut still = orders();
+    still.iter_mut().for_each(|event| event.at_ms = 1_700_000_000_000);
+    let events = events(&[review(&still)]);
+    let process = events.iter().find(|it| it["name"] == "process_name").unwrap();
+    assert_eq!(process["args"]["name"], "r (no times: a millisecond is a step)");
+}
+
+#[test]
+fn traces_of_one_clock_have_one_zero() {
+    let mut later = orders();
+    later.iter_mut().for_each(|event| event.at_ms += 60_000);
+    let events = events(&[review(&later), review(&orders())]);
+    let first = |process: u64| {
+        let of_process = events.iter().filter(|it| it["pid"] == process && it["ph"] == "X");
+        of_process.filter_map(|it| it["ts"].as_u64()).min()
+    };
+    assert_eq!((first(1), first(2)), (Some(60_000_000), Some(0)));
+}
+
+#[test]
+fn a_process_says_that_its_trace_is_not_whole() {
+    let book = book();
+    let mut builder = ReviewBuilder::new("orders", &book);
+    (1..).zip(orders()).for_each(|(line, event)| builder.event(line, &event));
+    builder.interrupted(runstate_review::Interruption::new(7, "expected an event", 0));
+    let events = events(&[builder.finish()]);
+    let labels = events.iter().find(|it| it["name"] == "process_labels").unwrap();
+    assert!(labels["args"]["labels"].as_str().unwrap().contains("line 7 is no event"), "{labels}");
+}

@@ -6,8 +6,8 @@ use super::names::Names;
 use super::{Change, ChangeKind, Numbered, Trace};
 
 /// The time of each event: for a creation since the first event of its run, for others since the last event of the instance.
-/// None for an instance without a creation, and for a time that runs backwards.
-pub(super) fn times(events: &[Numbered<'_>]) -> Vec<Option<u64>> {
+/// It is negative where time runs backwards. None for the first event of an instance without a creation.
+pub(super) fn times(events: &[Numbered<'_>]) -> Vec<Option<i64>> {
     let mut runs: HashMap<&str, u64> = HashMap::new();
     let mut entered: HashMap<(&str, &str, &str), u64> = HashMap::new();
     let mut times = Vec::with_capacity(events.len());
@@ -15,7 +15,8 @@ pub(super) fn times(events: &[Numbered<'_>]) -> Vec<Option<u64>> {
         let begun = *runs.entry(&event.run).or_insert(event.at_ms);
         let before = entered.insert((&event.run, &event.lifecycle, &event.instance), event.at_ms);
         let since = if event.is_creation() { Some(begun) } else { before };
-        times.push(since.and_then(|since| event.at_ms.checked_sub(since)));
+        let ms = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        times.push(since.map(|since| ms(event.at_ms).saturating_sub(ms(since))));
     }
     times
 }
@@ -24,7 +25,7 @@ pub(super) fn times(events: &[Numbered<'_>]) -> Vec<Option<u64>> {
 pub(super) fn compare(
     (old, of_old): (&Trace<'_>, usize),
     (new, of_new): (&Trace<'_>, usize),
-    (old_ms, new_ms): (Option<u64>, Option<u64>),
+    (old_ms, new_ms): (Option<i64>, Option<i64>),
     names: &Names,
     changes: &mut Vec<Change>,
 ) {

@@ -51,12 +51,12 @@ pub enum ChangeKind {
     /// Both traces have the event, in another order among the others.
     Moved,
     /// The event takes another time: of an event that leaves a state, the time in that state, and of a creation, the time
-    /// since the first event of the run. In milliseconds.
+    /// since the first event of the run. In milliseconds; negative where time runs backwards.
     Time {
         /// The time in the old trace.
-        old_ms: u64,
+        old_ms: i64,
         /// The time in the new trace.
-        new_ms: u64,
+        new_ms: i64,
     },
     /// A further field of the event has another value, as JSON text; none for an absent field.
     Field {

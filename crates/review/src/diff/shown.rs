@@ -118,7 +118,7 @@ impl TraceDiff {
             ChangeKind::Time { old_ms, new_ms } => Some((old_ms, new_ms)),
             _ => None,
         };
-        let mut times: Vec<(&Change, (u64, u64))> =
+        let mut times: Vec<(&Change, (i64, i64))> =
             self.changes.iter().filter_map(|change| Some((change, time(change)?))).collect();
         if times.is_empty() {
             return Ok(());
@@ -130,7 +130,7 @@ impl TraceDiff {
         times.truncate(LISTED);
         times.sort_by_key(|(change, _)| lines(change));
         for (change, (old, new)) in times {
-            row(f, change, &format!("{} -> {}", Span(old), Span(new)))?;
+            row(f, change, &format!("{} -> {}", signed(old), signed(new)))?;
         }
         Ok(())
     }
@@ -157,6 +157,11 @@ impl TraceDiff {
         }
         Ok(())
     }
+}
+
+/// A duration, negative where time runs backwards.
+fn signed(ms: i64) -> String {
+    format!("{}{}", if ms < 0 { "-" } else { "" }, Span(ms.unsigned_abs()))
 }
 
 fn lines(change: &Change) -> (Option<u64>, Option<u64>) {

@@ -2,18 +2,20 @@
 
 mod axis;
 mod markup;
+mod room;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use axis::{Axis, Break};
 use markup::{Markup, put};
+use room::Room;
 
-use crate::model::{Breach, Fact, Lane, Review, Stay, StayKind};
+use crate::model::{Breach, Lane, Review, Stay, StayKind, Step};
 use crate::span::utc;
 use crate::text::{name, seen};
 
-/// The maximum length of a fact or a reason, in characters.
+/// The maximum length of a reason, in characters.
 const VALUE: usize = 2_000;
 /// The maximum number of time labels above the lanes.
 const LABELS: usize = 6;
@@ -32,7 +34,8 @@ const STAYS: usize = 2_000;
 /// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
 /// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
 /// reader. The output depends on the review alone. A value is shown with at most 2,000 characters, a name with 80. A trace of
-/// 1,000 legal events without facts has at most 300 KB, whatever the number of its instances. The first 50 violations are
+/// 1,000 legal events has at most 300 KB, whatever the number of its instances. Facts have the room that is left, and of a
+/// longer trace 300 bytes an event: long values are shortened, and facts without room are counted. The first 50 violations are
 /// shown, 1,000 instances, those with violations first, and the first 2,000 states of each. The others are counted.
 ///
 /// # Example
@@ -50,8 +53,16 @@ const STAYS: usize = 2_000;
 /// ```
 pub fn html(review: &Review) -> String {
     let axis = Axis::new(review);
+    let bare = page(review, &axis, Room::none());
+    match Room::of(review, bare.len()) {
+        Some(room) => page(review, &axis, room),
+        None => bare,
+    }
+}
+
+fn page(review: &Review, axis: &Axis, room: Room) -> String {
     let mut out = Markup::default();
-    head(&mut out, review, &axis);
+    head(&mut out, review, axis);
     put!(out, "<main>\n");
     if !review.breaches().is_empty() {
         put!(out, "<section aria-labelledby=\"violations\"><h2 id=\"violations\">Violations</h2>\n");
@@ -62,7 +73,7 @@ pub fn html(review: &Review) -> String {
         put!(out, "</section>\n");
     }
     open_waits(&mut out, review);
-    lanes(&mut out, review, &axis);
+    lanes(&mut out, review, axis, room);
     coverage(&mut out, review);
     put!(out, "</main>\n</body></html>\n");
     out.finish()
@@ -84,7 +95,6 @@ fn head(out: &mut Markup, review: &Review, axis: &Axis) {
         }
         put!(out, ")}\n");
     }
-    let report = review.report();
     put!(out, "</style></head>\n<body><header><h1>" (name(review.title())) "</h1>\n<p class=\"verdict ");
     out.markup(match review.verdict() {
         "violates" => "violates",
@@ -93,21 +103,23 @@ fn head(out: &mut Markup, review: &Review, axis: &Axis) {
     });
     put!(out, "\">" (review.verdict()) ": " (count(review.steps().len(), "event")) ", "
         (count(review.lanes().len(), "instance")));
-    if report.violations > 0 {
-        put!(out, ", "(count(usize::try_from(report.violations).unwrap_or(usize::MAX), "illegal event")));
+    if review.illegal() > 0 {
+        put!(out, ", "(count(usize::try_from(review.illegal()).unwrap_or(usize::MAX), "illegal event")));
     }
     put!(out, "</p>\n<p class=\"soft\">");
     if let Some(begun) = review.begun_ms().and_then(utc) {
         put!(out, "begins " (begun) ", ");
     }
     put!(out, "lasts " (review.duration(review.end_ms())) "</p>\n");
+    if let Some(back) = review.back() {
+        put!(out, "<p class=\"cut\" role=\"note\">" (back) ".</p>\n");
+    }
     if let Some(interruption) = review.interruption() {
         put!(out, "<p class=\"cut\" role=\"note\"><strong>The trace is not whole.</strong> " (seen(&interruption.to_string(), VALUE))
             ".</p>\n");
     }
-    if !review.unchecked().is_empty() {
-        let names: Vec<String> = review.unchecked().iter().take(10).map(|it| name(it)).collect();
-        put!(out, "<p class=\"incomplete\">not checked, since there is no diagram: " (names.join(", ")) "</p>\n");
+    if let Some(names) = review.not_checked() {
+        put!(out, "<p class=\"incomplete\">" (names) "</p>\n");
     }
     put!(out, "</header>\n");
 }
@@ -119,10 +131,10 @@ fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
         put!(out, ": "(lane.label()));
     }
     put!(out, "</h3>\n<p>" (seen(&breach.reason, VALUE)) "</p>\n<p>got <code>" (seen(&breach.got, VALUE)) "</code></p>\n");
-    if breach.legal.is_empty() {
-        put!(out, "<p>legal: nothing</p>\n");
-    } else {
-        put!(out, "<p>legal:</p>\n<ul>\n");
+    match breach.legal.is_empty() {
+        true if breach.is_fault => {}
+        true => put!(out, "<p>legal: nothing</p>\n"),
+        false => put!(out, "<p>legal:</p>\n<ul>\n"),
     }
     for legal in &breach.legal {
         put!(out, "<li><code>" (seen(&legal.what, VALUE)) "</code>");
@@ -172,7 +184,7 @@ fn open_waits(out: &mut Markup, review: &Review) {
     put!(out, "</section>\n");
 }
 
-fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
+fn lanes(out: &mut Markup, review: &Review, axis: &Axis, mut room: Room) {
     put!(
         out,
         "<section aria-labelledby=\"lanes\"><h2 id=\"lanes\">Instances</h2>\n\
@@ -195,8 +207,11 @@ fn lanes(out: &mut Markup, review: &Review, axis: &Axis) {
     for (run_name, of_run) in review.runs().iter().zip(by_run).filter(|(_, of_run)| !of_run.is_empty()) {
         put!(out, "<h3>" (name(run_name)) "</h3>\n<div class=\"chart\">\n");
         marks(out, review, axis);
-        of_run.into_iter().for_each(|it| lane(out, review, axis, it));
+        of_run.into_iter().for_each(|it| lane(out, review, axis, it, &mut room));
         put!(out, "</div>\n");
+    }
+    if room.left_out() > 0 {
+        put!(out, "<p>" (count(room.left_out(), "fact")) " left out. They are in the output of <code>--format json</code>.</p>\n");
     }
     put!(out, "</section>\n");
 }
@@ -242,10 +257,10 @@ fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
     put!(out, "</span></div>\n");
 }
 
-fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
+fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut Room) {
     let last = lane.stays.last().map(|stay| name(&stay.state)).unwrap_or_default();
-    put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (lane.label())
-        "</span><span class=\"bar\" role=\"img\" aria-label=\"" (count(lane.stays.len(), "state")) ", last " (last) "\">");
+    put!(out, "<details class=lane><summary><span class=name>" (lane.label())
+        "</span><span class=bar role=img aria-label=\"" (count(lane.stays.len(), "state")) ", last " (last) "\">");
     for stay in lane.stays.iter().take(STAYS) {
         let step = &review.steps()[stay.begun];
         let from = axis.place(Some(stay.begun));
@@ -254,76 +269,70 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane) {
             (StayKind::Active, false) => "<i",
             (StayKind::Waiting, false) if stay.ended.is_none() => "<i class=\"w s\"",
             (StayKind::Waiting, false) => "<i class=w",
-            (StayKind::Over, false) => "<i class=o",
+            (StayKind::Over | StayKind::CutOff, false) => "<i class=o",
             (StayKind::Active, true) => "<i class=x",
             (StayKind::Waiting, true) => "<i class=\"w x\"",
-            (StayKind::Over, true) => "<i class=\"o x\"",
+            (StayKind::Over | StayKind::CutOff, true) => "<i class=\"o x\"",
         });
         put!(out, " style=\"left:" (Percent(from)) ";width:" (Percent(to - from)) "\">" (name(&stay.state)) "</i>");
     }
-    put!(out, "</span></summary>\n<div class=\"more\">\n");
-    facts(out, &lane.facts);
+    put!(out, "</span></summary>\n<div class=more>\n");
+    room.facts(out, &lane.facts);
     if let [only] = lane.stays.as_slice()
         && review.steps()[only.begun].facts.is_empty()
     {
         let step = &review.steps()[only.begun];
         put!(out, "<p>line " (step.line) ", " (review.duration(step.at_ms)) ": " (name(&step.event)));
-        if step.is_illegal {
-            put!(out, " (illegal)");
-        }
+        out.markup(marks_of(step));
         put!(out, "</p></div></details>\n");
         return;
     }
     let has_facts = lane.stays.iter().any(|stay| !review.steps()[stay.begun].facts.is_empty());
-    put!(
-        out,
-        "<table><thead><tr><th scope=\"col\">Line</th><th scope=\"col\">Time</th><th scope=\"col\">Event</th>\
-        <th scope=\"col\">State</th><th scope=\"col\">For</th>"
-    );
+    // A page has many of these tables, so they have the shortest markup: HTML closes these elements by itself.
+    put!(out, "<table><tr><th>Line<th>Time<th>Event<th>State<th>For");
     if has_facts {
-        put!(out, "<th scope=\"col\">Facts</th>");
+        put!(out, "<th>Facts");
     }
-    put!(out, "</tr></thead><tbody>\n");
-    lane.stays.iter().take(STAYS).for_each(|stay| row(out, review, stay, has_facts));
-    put!(out, "</tbody></table>\n");
+    put!(out, "\n");
+    let room = &mut has_facts.then_some(room);
+    lane.stays.iter().take(STAYS).for_each(|stay| row(out, review, stay, room));
+    put!(out, "</table>\n");
     if let Some(more) = lane.stays.len().checked_sub(STAYS).filter(|more| *more > 0) {
         put!(out, "<p>" (count(more, "more state")) " left out.</p>\n");
     }
     put!(out, "</div></details>\n");
 }
 
-fn row(out: &mut Markup, review: &Review, stay: &Stay, has_facts: bool) {
+/// The marks behind the name of an event.
+fn marks_of(step: &Step) -> &'static str {
+    match (step.is_illegal, step.is_back) {
+        (false, false) => "",
+        (true, false) => " (illegal)",
+        (false, true) => " (earlier than the event before it)",
+        (true, true) => " (illegal, earlier than the event before it)",
+    }
+}
+
+fn row(out: &mut Markup, review: &Review, stay: &Stay, room: &mut Option<&mut Room>) {
     let step = &review.steps()[stay.begun];
     let (begun, ended) = review.times(stay);
     out.markup(if step.is_illegal { "<tr class=x>" } else { "<tr>" });
     put!(out, "<td class=n>" (step.line) "<td class=n>" (review.duration(step.at_ms)) "<td>" (name(&step.event)));
-    if step.is_illegal {
-        put!(out, " (illegal)");
-    }
+    out.markup(marks_of(step));
     put!(out, "<td>" (name(&stay.state)) "<td class=n>");
     match (stay.kind, stay.ended) {
         (StayKind::Over, None) => put!(out, "ended"),
+        (StayKind::CutOff, None) => put!(out, "cut off"),
         (StayKind::Waiting, None) if begun == ended => put!(out, "still waits"),
         (StayKind::Waiting, None) => put!(out, (review.duration(ended - begun)) ", still waits"),
         (StayKind::Active, None) => put!(out, (review.duration(ended - begun)) ", not ended"),
         (_, Some(_)) => put!(out, (review.duration(ended - begun))),
     }
-    if has_facts {
+    if let Some(room) = room {
         put!(out, "<td>");
-        facts(out, &step.facts);
+        room.facts(out, &step.facts);
     }
     put!(out, "\n");
-}
-
-fn facts(out: &mut Markup, facts: &[Fact]) {
-    if facts.is_empty() {
-        return;
-    }
-    put!(out, "<dl>");
-    for fact in facts {
-        put!(out, "<dt>" (name(&fact.name)) "</dt><dd>" (seen(&fact.value, VALUE)) "</dd>");
-    }
-    put!(out, "</dl>\n");
 }
 
 fn coverage(out: &mut Markup, review: &Review) {
@@ -333,10 +342,11 @@ fn coverage(out: &mut Markup, review: &Review) {
     }
     put!(out, "<section aria-labelledby=\"coverage\"><h2 id=\"coverage\">Coverage</h2>\n");
     for one in covered {
-        put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (name(&one.lifecycle)) "</span><span>"
+        let clean = |text: &str| review.redacted.text(text);
+        put!(out, "<details class=\"lane\"><summary><span class=\"name\">" (name(&clean(&one.lifecycle))) "</span><span>"
             (one.taken()) " of " (count(one.edges.len(), "transition")) " taken</span></summary>\n<div class=\"more\">\n<ul>\n");
         for edge in &one.edges {
-            put!(out, "<li><code>" (edge) "</code> ");
+            put!(out, "<li><code>" (clean(&edge.to_string())) "</code> ");
             match edge.taken {
                 0 => put!(out, "<strong>never</strong>"),
                 taken => put!(out, (count(usize::try_from(taken).unwrap_or(usize::MAX), "time"))),

@@ -8,7 +8,7 @@ use std::fmt;
 
 use unicode_width::UnicodeWidthStr;
 
-use runstate::trace::{Event, Rulebook};
+use runstate::trace::{Checker, Event, Rulebook};
 
 use crate::interruption::Interruption;
 use crate::model::StayKind;
@@ -52,7 +52,8 @@ use fit::{cut, folded, short};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Timeline<'b> {
-    book: Option<&'b Rulebook>,
+    /// The check of the events, with the rules of [`open_waits`](Timeline::open_waits).
+    checker: Option<Checker<'b>>,
     width: usize,
     last: usize,
     /// The number of omitted rows before the kept ones.
@@ -118,7 +119,7 @@ impl<'b> Timeline<'b> {
     /// Makes a table with that maximum width in columns, of all rows.
     pub fn new(width: usize) -> Self {
         Timeline {
-            book: None,
+            checker: None,
             width,
             last: usize::MAX,
             left_out: 0,
@@ -141,8 +142,8 @@ impl<'b> Timeline<'b> {
     }
 
     /// Adds a row for each wait that has not ended, behind all transitions, with the time to the latest event of the trace. A
-    /// wait that begins at that time has none. By these rules, a state without a transition out of it is an end and no wait. At
-    /// most 20 of these rows are shown, the earliest first, and the rest is counted.
+    /// wait that begins at that time has none. By these rules, a state without a transition out of it is an end and no wait, and
+    /// so is a state in which a new activation or the end of the run cut the instance off. At most 20 of these rows are shown, the earliest first, and the rest is counted.
     ///
     /// # Example
     /// ```
@@ -163,13 +164,16 @@ impl<'b> Timeline<'b> {
     /// ```
     #[must_use]
     pub fn open_waits(mut self, book: &'b Rulebook) -> Self {
-        self.book = Some(book);
+        self.checker = Some(Checker::new(book));
         self
     }
 
     /// Adds the next event of the trace, legal or illegal; [`Marks`](crate::Marks) decides.
     pub fn event(&mut self, event: &Event<'_>, is_illegal: bool) {
         let first = *self.first_ms.get_or_insert(event.at_ms);
+        if let Some(checker) = &mut self.checker {
+            checker.event(self.events + 1, event);
+        }
         let run = self.places.get(&*event.run).copied().unwrap_or_else(|| {
             self.places.insert(event.run.to_string(), self.runs.len());
             let run = Run { name: event.run.to_string(), at_ms: event.at_ms, since: HashMap::new() };

@@ -21,7 +21,8 @@ pub(super) struct OpenWait {
 impl Timeline<'_> {
     /// The rows of waits that have not ended, and the number of those that are left out.
     pub(super) fn still_waiting(&self) -> (Vec<OpenWait>, usize) {
-        let Some(book) = self.book else { return Default::default() };
+        let Some(checker) = &self.checker else { return Default::default() };
+        let book = checker.book();
         let mut open = Vec::new();
         let mut ends_of: HashMap<&str, HashSet<&str>> = HashMap::new();
         for run in &self.runs {
@@ -29,7 +30,7 @@ impl Timeline<'_> {
                 let Some(state) = &entry.waits else { continue };
                 let ends_of = ends_of.entry(lifecycle);
                 let ends = ends_of.or_insert_with(|| book.rules(lifecycle).map(ends).unwrap_or_default());
-                if !ends.contains(&**state) {
+                if !ends.contains(&**state) && !checker.is_cut_off(&run.name, lifecycle, instance) {
                     open.push((entry, run, lifecycle, instance, state));
                 }
             }
