@@ -67,6 +67,16 @@ impl Failure {
         self
     }
 
+    /// The first line, with `[redacted]` in place of these texts: the other lines may quote one of them in another spelling.
+    pub(crate) fn without(mut self, secrets: &[String]) -> Self {
+        if !secrets.is_empty() {
+            let line = self.message.lines().next().unwrap_or_default().to_owned();
+            self.message = secrets.iter().fold(line, |line, secret| line.replace(secret, "[redacted]"));
+            self.excerpt = None;
+        }
+        self
+    }
+
     /// The error alone.
     pub(crate) fn message(&self) -> &str {
         &self.message

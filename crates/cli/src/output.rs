@@ -92,17 +92,38 @@ pub(crate) fn complain(line: &str) {
     drop(writeln!(io::stderr(), "{}", crate::quotable(line.to_owned(), env::args_os())));
 }
 
-/// Lines without characters that move or change text on a terminal, except line ends.
+/// Lines without characters that move or change text on a terminal, except line ends. The invisible characters within an emoji
+/// stay: they choose its picture.
 pub(crate) fn harmless(lines: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || is_unseen(c));
     if !lines.contains(is_harmful) {
         return Cow::Borrowed(lines);
     }
     let mut shown = String::with_capacity(lines.len());
-    for c in lines.chars() {
-        if is_harmful(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    let (mut before, mut chars) = (None, lines.chars().peekable());
+    while let Some(c) = chars.next() {
+        let is_of_emoji = before.is_some_and(is_emoji)
+            && match c {
+                '\u{fe0e}' | '\u{fe0f}' => true,
+                '\u{200d}' => chars.peek().copied().is_some_and(is_emoji),
+                _ => false,
+            };
+        if is_harmful(c) && !is_of_emoji {
+            shown.extend(c.escape_unicode())
+        } else {
+            shown.push(c)
+        }
+        // A selector belongs to the picture before it.
+        if !is_of_emoji {
+            before = Some(c);
+        }
     }
     Cow::Owned(shown)
+}
+
+/// Is it a picture of an emoji, or the colour of one?
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{203c}' | '\u{2049}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// JSON with invisible characters in JSON escapes: equal for a program, and harmless in a terminal.
@@ -160,6 +181,12 @@ mod tests {
         assert_eq!(exact("a\tb\u{9b}31m\u{202e}x"), "a\\u{9}b\\u{9b}31m\\u{202e}x");
         assert_ne!(exact("a\u{80}"), exact("a\u{81}"));
         assert_eq!(harmless("a\n\tb\u{1b}[2J\u{9b}"), "a\n\tb\\u{1b}[2J\\u{9b}");
+        let emoji = "\u{2764}\u{fe0f} \u{1f469}\u{1f3fd}\u{200d}\u{1f52c} \u{26a0}\u{fe0f}";
+        assert_eq!(harmless(emoji), emoji);
+        assert_eq!(
+            harmless("a\u{fe0f}b\u{200d}\u{1f52c}\u{200d}c"),
+            "a\\u{fe0f}b\\u{200d}\u{1f52c}\\u{200d}c"
+        );
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::path::Path;
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
-use runstate_governed::{LogReport, LoggedRun, LoggedStep, Timestamp, check_log, check_log_after};
+use runstate_governed::{
+    LogReport, LoggedLine, LoggedRun, LoggedStep, Timestamp, check_log, check_log_after, read_log,
+};
 use runstate_review::{Entry, Interruption};
 use serde_json::{Map, Value, json};
 
@@ -237,16 +239,12 @@ impl CheckedLog {
 /// Forwards a transition to the checker, so that it counts among the taken edges. A transition that the lifecycle lacks is a
 /// fault already.
 fn tell(step: &LoggedStep, checker: &mut Checker<'_>) {
-    if let Some(name) = event_of(step)
-        && let Some(event) = event(step, step.line, 0, name)
+    let (run, from) = (step.run.as_deref().unwrap_or("the run"), step.from.map(|from| from.name()));
+    if let Some(name) = event_name(from, step.to.name())
+        && let Some(event) = event_between(run, step.line, 0, (from, name, step.to.name()))
     {
         checker.event(step.line, &event);
     }
-}
-
-/// The name of the event of a transition; `None` for a transition that the lifecycle lacks.
-fn event_of(step: &LoggedStep) -> Option<&'static str> {
-    event_name(step.from.map(|from| from.name()), step.to.name())
 }
 
 /// The name of the event between two states; `None` for a transition that the lifecycle lacks.
@@ -256,49 +254,108 @@ pub(crate) fn event_name(from: Option<&str>, to: &str) -> Option<&'static str> {
     edges.find(|edge| edge.from == from && edge.to == to).map(|edge| edge.event)
 }
 
-fn event(step: &LoggedStep, seq: u64, at_ms: u64, event: &str) -> Option<Event<'static>> {
-    let run = step.run.as_deref().unwrap_or("the run");
+/// An event of a governed run.
+pub(crate) fn event_between(
+    run: &str,
+    seq: u64,
+    at_ms: u64,
+    (from, event, to): (Option<&str>, &str, &str),
+) -> Option<Event<'static>> {
     let line = json!({
         "seq": seq, "at_ms": at_ms, "run": run, "lifecycle": GovernedRunStatus::graph().name, "instance": run,
-        "event": event, "from": step.from, "to": step.to,
+        "event": event, "from": from, "to": to,
     });
     Event::from_json(&line.to_string()).ok().map(Event::into_owned)
 }
 
-/// The transitions of a log with their lines, and its unreadable lines.
-pub(crate) type LoggedTrace = (Vec<(u64, Event<'static>)>, Option<Interruption>);
+/// A line of a log as an event.
+pub(crate) struct LoggedEvent {
+    pub(crate) line: u64,
+    pub(crate) event: Event<'static>,
+    /// The faults of the line.
+    pub(crate) fault: Option<String>,
+}
 
-/// The transitions of a log as a trace, with their lines in the log. A transition without a time has the time of the next one.
-/// A transition that the lifecycle lacks has the event `unknown`. The unreadable lines are described, too.
+/// The lines of a log about runs as a trace, and its lines that are no event.
+pub(crate) type LoggedTrace = (Vec<LoggedEvent>, Option<Interruption>);
+
+/// The lines of a log about runs as a trace. A line that is an event stays as it is recorded. Another line has the states that
+/// it names, known or not. Its event is the one between these states, and `unknown` if the lifecycle lacks that transition.
+/// Without a time it has the time of the next line.
 ///
 /// # Errors
-/// The file cannot be read, or has no transition.
+/// The file cannot be read, or no line is about a run.
 pub(crate) fn trace(path: &str) -> Result<LoggedTrace, Failure> {
-    let mut steps = Vec::new();
+    let (mut lines, mut lost) = (Vec::new(), Vec::new());
     let file = input::open(path).map_err(|error| input::unreadable(path, &error))?;
-    let report = check_log(file, None, |step: &LoggedStep| steps.push(step.clone()))
-        .map_err(|error| input::unreadable(path, &error))?;
-    let unreadable = report.faults.iter().find(|fault| fault.is_unreadable);
-    if steps.is_empty() {
-        let why = unreadable.map_or_else(
+    let report = read_log(file, None, |line: &LoggedLine<'_>| match Read::of(line) {
+        Some(read) => lines.push(read),
+        None => lost.extend(line.faults.iter().map(|why| (line.line, why.clone()))),
+    })
+    .map_err(|error| input::unreadable(path, &error))?;
+    let unreadable = report.faults.into_iter().filter(|fault| fault.is_unreadable);
+    lost.extend(unreadable.map(|fault| (fault.line, fault.why)));
+    let first = lost.iter().min_by_key(|(line, _)| *line);
+    if lines.is_empty() {
+        let why = first.map_or_else(
             || "expected a transition of a governed run, got none".to_owned(),
-            ToString::to_string,
+            |(line, why)| format!("line {line}: {why}"),
         );
         return Err(Failure::new(format!("{path}: {why}")));
     }
-    let more = report.unreadable.saturating_sub(1);
-    let interruption = unreadable.map(|fault| Interruption::new(fault.line, fault.why.as_str(), more));
-    let mut at_ms = steps.iter().rev().find_map(|step| step.at).map_or(0, Timestamp::ms);
-    let mut events = Vec::with_capacity(steps.len());
-    for (place, step) in steps.iter().enumerate().rev() {
-        let seq = place as u64 + 1;
-        at_ms = step.at.map_or(at_ms, Timestamp::ms);
-        events.extend(
-            event(step, seq, at_ms, event_of(step).unwrap_or("unknown")).map(|event| (step.line, event)),
-        );
+    let more = (lost.len() as u64 - u64::from(first.is_some())).max(report.unreadable.saturating_sub(1));
+    let interruption = first.map(|(line, why)| Interruption::new(*line, why.as_str(), more));
+    let mut at_ms = lines.iter().rev().find_map(|line| line.at_ms).unwrap_or_default();
+    for line in lines.iter_mut().rev() {
+        at_ms = *line.at_ms.get_or_insert(at_ms);
     }
-    events.reverse();
+    let mut seq = 0;
+    let events = lines.into_iter().filter_map(|line| line.event(&mut seq)).collect();
     Ok((events, interruption))
+}
+
+/// A line that is shown as an event.
+struct Read {
+    line: u64,
+    at_ms: Option<u64>,
+    content: Content,
+    fault: Option<String>,
+}
+
+enum Content {
+    Event(Event<'static>),
+    States { run: String, seq: Option<u64>, from: Option<String>, to: String },
+}
+
+impl Read {
+    fn of(line: &LoggedLine<'_>) -> Option<Self> {
+        let recorded = std::str::from_utf8(line.text).ok().and_then(|text| Event::from_json(text).ok());
+        let (at_ms, content) = match recorded {
+            Some(event) => (Some(event.at_ms), Content::Event(event.into_owned())),
+            None => {
+                let (run, from) = (line.run.unwrap_or("the run").to_owned(), line.from.map(str::to_owned));
+                let content = Content::States { run, seq: line.seq, from, to: line.to?.to_owned() };
+                (line.at.map(Timestamp::ms), content)
+            }
+        };
+        let fault = (!line.faults.is_empty()).then(|| line.faults.join("; "));
+        Some(Read { line: line.line, at_ms, content, fault })
+    }
+
+    /// The event, with the number after the last one if its line has none.
+    fn event(self, last: &mut u64) -> Option<LoggedEvent> {
+        let Read { line, at_ms, content, fault } = self;
+        let event = match content {
+            Content::Event(event) => event,
+            Content::States { run, seq, from, to } => {
+                let event = event_name(from.as_deref(), &to).unwrap_or("unknown");
+                let seq = seq.unwrap_or(last.saturating_add(1));
+                event_between(&run, seq, at_ms.unwrap_or_default(), (from.as_deref(), event, &to))?
+            }
+        };
+        *last = event.seq;
+        Some(LoggedEvent { line, event, fault })
+    }
 }
 
 fn unfinished(report: &LogReport) -> usize {

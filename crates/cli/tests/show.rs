@@ -247,9 +247,9 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
         .write("hidden.yaml", scenario.replace("name: pay", "name: hidden\nredact: true"));
     for (file, run, has, lacks) in [
         ("pay.yaml", "pay-1", "{&quot;amount&quot;:48213}", "[arguments]"),
-        ("pay.yaml", "pay-2", "<dd>done</dd>", "[answer]"),
+        ("pay.yaml", "pay-2", "<dd>done", "[answer]"),
         ("hidden.yaml", "hidden-1", "[arguments]", "48213"),
-        ("hidden.yaml", "hidden-2", "[answer]", "<dd>done</dd>"),
+        ("hidden.yaml", "hidden-2", "[answer]", "<dd>done<"),
     ] {
         let place = ["--state-dir", "runs"];
         assert_eq!(session.run(&[&["run", file], &place[..]].concat()).code, Some(0));
@@ -259,7 +259,7 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
             "{}",
             page.shown()
         );
-        assert!(page.stdout.contains("<dt>decision</dt><dd>approved by "), "{}", page.shown());
+        assert!(page.stdout.contains("<dt>decision<dd>approved by "), "{}", page.shown());
     }
 }
 
@@ -375,11 +375,11 @@ fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
     for file in [&state, &log] {
         let page = session.run(&["show", file, "--format", "html"]);
         assert_eq!((page.code, page.stderr.as_str()), (Some(0), ""), "{}", page.shown());
-        let decision = format!("<dt>decision {run}-A1</dt><dd>approved by ada &lt;b&gt;, at ");
+        let decision = format!("<dt>decision {run}-A1<dd>approved by ada &lt;b&gt;, at ");
         assert!(page.stdout.contains(&decision), "{}", page.shown());
-        let question = format!("<dt>question {run}-A1</dt><dd>deploy (High risk): run true");
+        let question = format!("<dt>question {run}-A1<dd>deploy (High risk): run true");
         assert!(page.stdout.contains(&question), "{}", page.shown());
-        assert!(page.stdout.contains("<dt>tool deploy, attempt 1</dt><dd>pass after "), "{}", page.shown());
+        assert!(page.stdout.contains("<dt>tool deploy, attempt 1<dd>pass after "), "{}", page.shown());
         assert!(page.stdout.contains("conforms: 8 events, 1 instance"), "{}", page.shown());
         let hidden = session.run(&["show", file, "--format", "html", "--redact", "ada"]);
         assert!(hidden.stdout.contains("by [redacted] &lt;b&gt;"), "{}", hidden.shown());
@@ -388,7 +388,7 @@ fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
         let action = format!("{run}/work");
         assert!(!stable.stdout.replace(&action, "").contains(&run[..8]), "{}", stable.shown());
         assert!(
-            stable.stdout.contains("<dd>approved by ada &lt;b&gt;; the action was attempted</dd>"),
+            stable.stdout.contains("<dd>approved by ada &lt;b&gt;; the action was attempted<"),
             "{}",
             stable.shown()
         );
@@ -419,4 +419,73 @@ fn diagram_of_another_editor_keeps_its_lines() {
         let said = session.run(args);
         assert!(said.code == Some(0) && !said.stdout.contains("u{d}"), "{}", said.shown());
     }
+}
+
+/// A log with a wrong event, an unknown state, a time that goes back, and an event of another lifecycle.
+const FAULTY_LOG: &str = r#"{"seq":1,"at_ms":1700000000000,"run":"RUN-A-20260131-120000","lifecycle":"governed_run","instance":"RUN-A-20260131-120000","event":"create","from":null,"to":"INIT"}
+{"seq":2,"at_ms":1700000002000,"run":"RUN-A-20260131-120000","lifecycle":"governed_run","instance":"RUN-A-20260131-120000","event":"wrong","from":"INIT","to":"PLANNING"}
+{"seq":3,"at_ms":1700000001000,"run":"RUN-A-20260131-120000","lifecycle":"governed_run","instance":"RUN-A-20260131-120000","event":"execute","from":"PLANNING","to":"EXECUTING"}
+{"seq":4,"at_ms":1700000003000,"run":"RUN-A-20260131-120000","lifecycle":"governed_run","instance":"RUN-A-20260131-120000","event":"x","from":"EXECUTING","to":"NOWHERE"}
+{"seq":5,"at_ms":1700000004000,"run":"RUN-A-20260131-120000","lifecycle":"order","instance":"o","event":"create","from":null,"to":"Cart"}
+"#;
+
+#[test]
+fn a_governed_log_is_shown_as_recorded_with_the_faults_of_its_check() {
+    let session = Session::new();
+    session.write("RUN_LOG.jsonl", FAULTY_LOG);
+    let checked = session.run(&["check", "RUN_LOG.jsonl"]);
+    assert_eq!(checked.code, Some(1), "{}", checked.shown());
+    let text = session.run(&["show", "RUN_LOG.jsonl"]);
+    for line in checked.stdout.lines().filter_map(|line| line.trim().strip_prefix("line ")) {
+        let (_, fault) = line.split_once(": ").unwrap();
+        assert!(text.stdout.contains(&format!("<- illegal: {fault}")), "{fault}\n{}", text.shown());
+    }
+    assert_eq!(text.stdout.matches("<- illegal").count(), 4, "{}", text.shown());
+    assert_eq!(session.run(&["show", "RUN_LOG.jsonl", "--format", "jsonl"]).stdout, FAULTY_LOG);
+    let page = session.run(&["show", "RUN_LOG.jsonl", "--format", "html"]);
+    assert!(page.stdout.contains("violates: 5 events, 2 instances, 4 illegal events"), "{}", page.shown());
+    assert!(page.stdout.contains("time runs backwards on line 3"), "{}", page.shown());
+    let shown = session.run(&["show", "RUN_LOG.jsonl", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(json["faults"].as_array().unwrap().len(), 4, "{json}");
+    assert_eq!(json["events"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_log_of_another_program_keeps_its_states() {
+    let session = Session::new();
+    let line = |state: &str, second: u32| {
+        format!(
+            "{{\"run_id\":\"RUN-A-20260131-120000\",\"state\":\"{state}\",\"at\":\"2026-01-31T12:00:{second:02}Z\"}}\n"
+        )
+    };
+    session.write("log.jsonl", line("INIT", 0) + &line("COOKING", 1) + &line("VERIFYING", 2));
+    let text = session.run(&["show", "log.jsonl"]);
+    assert!(
+        text.stdout.contains("INIT --> COOKING : unknown  <- illegal: state is \"COOKING\""),
+        "{}",
+        text.shown()
+    );
+    assert!(text.stdout.contains("COOKING --> VERIFYING : unknown"), "{}", text.shown());
+    assert!(!text.stdout.contains("[*] --> VERIFYING"), "{}", text.shown());
+}
+
+#[test]
+fn a_trace_of_a_stream_has_the_times_of_its_session() {
+    let session = Session::new();
+    session
+        .write("s.yaml", "name: s\nstreams: [{attempts: [{script: [{token: a}, {wait: 250}, complete]}]}]\n");
+    let trace = session.run(&["stream", "s.yaml", "--trace"]);
+    assert!(trace.stdout.contains("\"at_ms\":250"), "{}", trace.shown());
+}
+
+#[test]
+fn a_redacted_page_quotes_no_line_on_standard_error() {
+    let session = Session::new();
+    session.write("cut.jsonl", good() + "{\"secret\":\"abc123\"}\n");
+    let plain = session.run(&["show", "cut.jsonl", "--format", "html"]);
+    assert!(plain.stderr.contains("abc123"), "{}", plain.shown());
+    let page = session.run(&["show", "cut.jsonl", "--format", "html", "--redact", "abc123"]);
+    assert!(!page.stderr.contains("abc123") && !page.stdout.contains("abc123"), "{}", page.shown());
+    assert_eq!(page.code, Some(2));
 }

@@ -3,12 +3,9 @@
 use std::path::Path;
 
 use runstate::approval::ApprovalStatus;
-use runstate::governed_run::GovernedRunStatus;
-use runstate::kernel::Status;
 use runstate::trace::Event;
 use runstate_governed::{ApprovalNote, StateReport, ToolReport, check_state};
 use runstate_review::Fact;
-use serde_json::json;
 
 use crate::failure::Failure;
 use crate::input;
@@ -44,11 +41,10 @@ pub(super) fn events(state: &StateReport) -> Vec<(u64, Event<'static>)> {
     let mut events = Vec::with_capacity(state.history.len());
     for (line, (to, at)) in (1..).zip(state.history.iter().zip(&state.entered_at)) {
         let event = run_log::event_name(from.map(String::as_str), to).unwrap_or("unknown");
-        let line_of = json!({
-            "seq": line, "at_ms": at.ms(), "run": state.run, "lifecycle": GovernedRunStatus::graph().name,
-            "instance": state.run, "event": event, "from": from, "to": to,
-        });
-        events.extend(Event::from_json(&line_of.to_string()).ok().map(|event| (line, event.into_owned())));
+        let states = (from.map(String::as_str), event, to.as_str());
+        events.extend(
+            run_log::event_between(state.run.as_str(), line, at.ms(), states).map(|event| (line, event)),
+        );
         from = Some(to);
     }
     events

@@ -2,10 +2,10 @@
 
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
-use runstate::trace::{Checker, Event, Ordinals, Report, Rulebook, Rules};
+use runstate::trace::{Event, Ordinals, Report, Rulebook, Rules};
 use runstate_governed::StateReport;
 use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markdown, mermaid, perfetto};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::governed_facts;
 use super::source::{Rest, Source, source};
@@ -131,9 +131,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Format::Text => {
             let (mut ordinals, mut marks) = (Ordinals::new(), Marks::new(book));
             let mut unchecked = Unchecked::default();
-            let rest = source.each(only, |line, event| {
+            let rest = source.each(only, |line, event, fault| {
                 unchecked.event(book, event);
-                let mark = marks.event(line, event).map(|mark| format!("  <- {mark}"));
+                let illegal = marks.event(line, event);
+                let fault = fault.map(|fault| format!("illegal: {}", printable(fault)));
+                let mark = fault.or(illegal).map(|mark| format!("  <- {mark}"));
                 out.line(&format!("{}{}", ordinals.line(event), mark.unwrap_or_default()));
             })?;
             if let Some(rest) = &rest {
@@ -148,9 +150,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
             }
             let mut unchecked = Unchecked::default();
-            let rest = source.each(only, |line, event| {
+            let rest = source.each(only, |line, event, fault| {
                 unchecked.event(book, event);
-                timeline.event(event, marks.event(line, event).is_some());
+                timeline.event(event, marks.event(line, event).is_some() || fault.is_some());
             })?;
             if let Some(rest) = &rest {
                 timeline.interrupted(rest.interruption.clone());
@@ -163,27 +165,34 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             return Ok(told(rest));
         }
         Format::Mermaid => {
-            let mut checker = Checker::new(book);
-            source.whole(only, |line, event| checker.event(line, event))?;
-            out.lines(&diagrams(&laws, &checker.finish())?);
+            let mut marks = Marks::new(book);
+            source.whole(only, |line, event, _| drop(marks.event(line, event)))?;
+            out.lines(&diagrams(&laws, &marks.finish())?);
         }
         Format::Json => {
-            let (mut checker, mut events) = (Checker::new(book), Vec::new());
-            source.whole(only, |line, event| {
-                checker.event(line, event);
+            let (mut marks, mut events, mut faults) = (Marks::new(book), Vec::new(), Vec::new());
+            let mut unchecked = Unchecked::default();
+            source.whole(only, |line, event, fault| {
+                unchecked.event(book, event);
+                marks.event(line, event);
+                faults.extend(fault.map(|fault| json!({"line": line, "why": fault})));
                 events.push(json!(event));
             })?;
             let mut shown = json!({
                 "trace": source.name(),
-                "report": checker.finish(),
+                "report": marks.finish(),
+                "not_checked": unchecked.0,
                 "events": events,
             });
+            if let Source::Log(_) = &source {
+                shown["faults"] = faults.into();
+            }
             if let Source::Run(opened, summary) = &source {
                 shown["run"] = summary.to_json(opened);
             }
             out.json(&shown);
         }
-        Format::Jsonl => source.whole(only, |_, event| out.json_line(&event.to_json()))?,
+        Format::Jsonl => source.whole(only, |_, event, _| out.json_line(&event.to_json()))?,
         // Returned above.
         Format::Html | Format::Perfetto | Format::Gantt | Format::Markdown => {}
     }
@@ -220,8 +229,10 @@ fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure>
     for what in &args.what {
         let (review, rest) = review(args, laws, &source(what, &args.rules, &args.place)?)?;
         reviews.push(review);
-        if rest.is_some() {
-            exit = told(rest);
+        if let Some(mut rest) = rest {
+            // The message quotes the line.
+            rest.failure = rest.failure.without(&args.redact);
+            exit = told(Some(rest));
         }
     }
     match args.format {
@@ -255,7 +266,15 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
     }
     builder = args.redact.iter().fold(builder, |builder, text| builder.redact(text));
     builder = laws.texts().fold(builder, |builder, (file, text)| builder.diagram(file, text));
-    let rest = source.each(laws.only.as_deref(), |line, event| builder.event(line, event))?;
+    let is_log = matches!(source, Source::Log(_));
+    let rest = source.each(laws.only.as_deref(), |line, event, fault| {
+        // The line of a log repeats the time and a part of the run's id as further fields.
+        match is_log.then(|| without_repeats(event)).flatten() {
+            Some(event) => builder.event(line, &event),
+            None => builder.event(line, event),
+        }
+        fault.into_iter().for_each(|fault| builder.fault(fault));
+    })?;
     if let Some(rest) = &rest {
         builder.interrupted(rest.interruption.clone());
     }
@@ -272,6 +291,13 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
         Source::File(_) => {}
     }
     Ok((builder.finish(), rest))
+}
+
+fn without_repeats(event: &Event<'_>) -> Option<Event<'static>> {
+    let mut fields: Map<String, Value> = serde_json::from_str(&event.to_json()).ok()?;
+    fields.remove("at");
+    fields.remove("project");
+    Event::from_json(&Value::Object(fields).to_string()).ok().map(Event::into_owned)
 }
 
 /// Adds the decisions and the calls of tools of a governed run.

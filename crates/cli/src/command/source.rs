@@ -89,33 +89,39 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::each`], and for a trace with a line that is no event.
-    pub(super) fn whole(&self, only: Option<&str>, with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
+    pub(super) fn whole(
+        &self,
+        only: Option<&str>,
+        with: impl FnMut(u64, &Event<'_>, Option<&str>),
+    ) -> Result<(), Failure> {
         self.each(only, with)?.map_or(Ok(()), |rest| Err(rest.failure))
     }
 
     /// Reads the trace to its end, or to a line after its first event that is no event: all events, or the events of one
-    /// lifecycle.
+    /// lifecycle. An event of a log comes with the faults of its line.
     ///
     /// # Errors
     /// The trace cannot be read, or has events of other lifecycles alone.
     pub(super) fn each(
         &self,
         only: Option<&str>,
-        mut with: impl FnMut(u64, &Event<'_>),
+        mut with: impl FnMut(u64, &Event<'_>, Option<&str>),
     ) -> Result<Option<Rest>, Failure> {
         let refused = |error: ReadError| Failure::rendered(error.named(&self.name()).report());
         match self {
             Source::Run(_, summary) if summary.is_new() => return Ok(None),
             Source::Log(path) => {
                 let (events, interruption) = run_log::trace(path)?;
-                events.iter().for_each(|(line, event)| with(*line, event));
+                let is_asked = |event: &Event<'_>| only.is_none_or(|only| event.lifecycle == only);
+                let asked = events.iter().filter(|logged| is_asked(&logged.event));
+                asked.for_each(|logged| with(logged.line, &logged.event, logged.fault.as_deref()));
                 return Ok(interruption.map(|interruption| {
                     let failure = Failure::new(format!("{path}: {interruption}"));
                     Rest { interruption, failure }
                 }));
             }
             Source::State(_, state) => {
-                governed_facts::events(state).iter().for_each(|(line, event)| with(*line, event));
+                governed_facts::events(state).iter().for_each(|(line, event)| with(*line, event, None));
                 return Ok(None);
             }
             Source::File(_) | Source::Run(..) => {}
@@ -134,7 +140,7 @@ impl Source {
                 }
                 Ok(Some((line, event))) => {
                     is_shown = true;
-                    with(line, &event);
+                    with(line, &event, None);
                 }
                 Ok(None) => match only {
                     // The summary covers a run without an event.

@@ -104,7 +104,9 @@ pub(super) fn play(scenario: &Scenario) -> Result<Played, String> {
 
 async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
     let lines = Arc::new(Mutex::new(Vec::new()));
-    let recorder = Recorder::new("run");
+    let began = Instant::now();
+    let elapsed = move || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let recorder = Recorder::builder("run").clock(elapsed).build();
     let token = CancellationToken::new();
     let handle = Arc::new(Mutex::new(None));
     let teller = Teller::new(
@@ -119,7 +121,6 @@ async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
     }
     let mut outside = Outside::new(scenario.abort.as_ref(), token);
     let mut consumer = ConsumerText::new();
-    let began = Instant::now();
     let ended = loop {
         if outside.due(began.elapsed()) && outside.abort(&session) {
             break Ended::Dropped;
