@@ -207,5 +207,8 @@ pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
 
 /// A diagram under a heading: a part of a Markdown document.
 pub(crate) fn section(name: &str, diagram: &str) -> String {
-    format!("## {name}\n\n```mermaid\n{}\n```\n", diagram.trim_end())
+    // A comment of the diagram may have a fence.
+    let longest = diagram.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("## {name}\n\n{fence}mermaid\n{}\n{fence}\n", diagram.trim_end())
 }

@@ -446,7 +446,7 @@ fn a_governed_log_is_shown_as_recorded_with_the_faults_of_its_check() {
     assert!(page.stdout.contains("violates: 5 events, 2 instances, 4 illegal events"), "{}", page.shown());
     assert!(page.stdout.contains("time runs backwards on line 3"), "{}", page.shown());
     let shown = session.run(&["show", "RUN_LOG.jsonl", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    let json: Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(json["faults"].as_array().unwrap().len(), 4, "{json}");
     assert_eq!(json["events"].as_array().unwrap().len(), 5);
 }

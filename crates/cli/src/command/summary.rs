@@ -122,7 +122,7 @@ impl Summary {
                     "{name} {:?}: {} {}",
                     call.status(),
                     record.tool(),
-                    exact(&record.arguments().to_string())
+                    cut(&exact(&record.arguments().to_string()))
                 ),
             );
             if let Some((what, said)) = came_of(call) {
@@ -194,9 +194,14 @@ impl Summary {
 
 impl Summary {
     /// Facts about the run and its calls, each with the lifecycle and the instance. A scenario with `redact` hides each text of a
-    /// model, of a tool and of a person: arguments, results, the answer, questions and reasons.
+    /// model, of a tool and of a person: arguments, results, the answer, questions and reasons. So does one that cannot be read.
     pub(super) fn facts(&self, is_stable: bool) -> Vec<(&'static str, &str, Fact)> {
-        let hides = Spec::of(&self.loaded).and_then(|spec| spec.scenario()).is_ok_and(|it| it.redact);
+        // A scenario that cannot be read may hide texts.
+        let hides = match Spec::of(&self.loaded) {
+            Ok(Spec::Agent { .. }) => false,
+            Ok(spec) => spec.scenario().map_or(true, |scenario| scenario.redact),
+            Err(_) => true,
+        };
         let value = |what: &str, value: &Value| match hides {
             true => format!("[{what}]"),
             false => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
