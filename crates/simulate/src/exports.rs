@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use runstate_scenario::export::{ExportError, Record, export};
-use runstate_scenario::{Options, Scenario, play};
+use runstate_scenario::export::{ExportError, Exported, Record, export};
+use runstate_scenario::{Options, Scenario, play, to_text};
 
 use crate::case::{Trouble, as_scenario, generate};
 
@@ -13,7 +13,7 @@ pub const ORDER: &str = "no time repeats the order of a millisecond";
 /// The outcome of one seed.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Its run was exported, and the scenario reproduces it.
+    /// Its run was exported, and the scenario reproduces it: also when its written text is read and played again.
     Same,
     /// Its run has no scenario, for this reason.
     Refused(&'static str),
@@ -32,8 +32,7 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
     if case.troubles.iter().any(|trouble| matches!(trouble, Trouble::DropAt(_))) {
         return Outcome::Left("a loop is dropped, and its process goes on from memory");
     }
-    let mut scenario = as_scenario(&case).scenario;
-    scenario.commits.each_ms.clear();
+    let scenario = as_scenario(&case).scenario;
     let Ok(played) = play(&scenario, Options::default()) else { return Outcome::Left("it does not end") };
     let Some(stored) = &played.stored else { return Outcome::Left("nothing is committed") };
     let base = if scripted { scenario } else { Scenario { model: Vec::new(), ..scenario } };
@@ -46,13 +45,35 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
         live: &[],
     };
     match export(&record, "exported") {
-        Ok(_) => Outcome::Same,
+        Ok(exported) => again(&exported),
         Err(ExportError::InDoubt { .. }) => Outcome::Refused("a call is in doubt"),
         Err(ExportError::NotCommitted { .. }) => Outcome::Refused("a commit failed"),
         Err(ExportError::Running) => Outcome::Refused("it is under way"),
         Err(ExportError::Empty) => Outcome::Refused("nothing is committed"),
         Err(ExportError::Order { .. }) => Outcome::Refused(ORDER),
         Err(error) => Outcome::Differs(error.to_string()),
+    }
+}
+
+/// Plays the written text of an export as a suite of scenarios does, and compares it with the play of the export.
+fn again(exported: &Exported) -> Outcome {
+    let read = match Scenario::parse(&exported.scenario.to_json()) {
+        Ok(read) => read,
+        Err(refused) => return Outcome::Differs(format!("the written scenario cannot be read: {refused}")),
+    };
+    let Ok(played) = play(&read, Options::default()) else {
+        return Outcome::Differs("the written scenario does not end".to_owned());
+    };
+    let (first, second) = (to_text(&exported.played), to_text(&played));
+    let differs = first.lines().zip(second.lines()).find(|(first, second)| first != second);
+    match differs {
+        Some((first, second)) => {
+            Outcome::Differs(format!("expected {first:?}, got {second:?} of the written scenario"))
+        }
+        None if first.len() != second.len() => {
+            Outcome::Differs("the written scenario ends elsewhere".to_owned())
+        }
+        None => Outcome::Same,
     }
 }
 
