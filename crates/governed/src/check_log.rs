@@ -194,6 +194,7 @@ impl Checked {
     ) {
         let ParsedLine {
             run,
+            unknown_run,
             from,
             to,
             unknown_from,
@@ -216,7 +217,7 @@ impl Checked {
                 From::State(from) => Some(from.name()),
                 From::Unsaid => unknown_from.as_deref().or(before),
             };
-            let (run_id, to) = (run.as_deref(), unknown_to.as_deref());
+            let (run_id, to) = (shown_run(&run, &unknown_run), unknown_to.as_deref());
             each(&LoggedLine { line, text, run: run_id, from, to, seq, at, faults: &wrong }, None);
             if names_unknown {
                 self.runs.insert(run, Last { state: None, unknown: unknown_to, at, seq, line });
@@ -231,7 +232,7 @@ impl Checked {
             // The run begins in INIT, although no line contains that.
             let init = GovernedRunStatus::Init;
             let step = LoggedStep { line, run: run.clone(), from: None, to: init, at: None };
-            let (run_id, to) = (run.as_deref(), Some(init.name()));
+            let (run_id, to) = (shown_run(&run, &unknown_run), Some(init.name()));
             let begun =
                 LoggedLine { line, text, run: run_id, from: None, to, seq: None, at: None, faults: &[] };
             each(&begun, Some(&step));
@@ -293,7 +294,7 @@ impl Checked {
         }
         let unknown = last.and_then(|last| last.unknown.as_deref()).filter(|_| from == From::Unsaid);
         let shown_from = unknown_from.as_deref().or(before.map(|from| from.name())).or(unknown);
-        let (run_id, to_name) = (run.as_deref(), Some(to.name()));
+        let (run_id, to_name) = (shown_run(&run, &unknown_run), Some(to.name()));
         let step = LoggedStep { line, run: run.clone(), from: before, to, at };
         each(
             &LoggedLine { line, text, run: run_id, from: shown_from, to: to_name, seq, at, faults: &wrong },
@@ -312,6 +313,11 @@ impl Checked {
         let runs = told.map(|(run, last)| LoggedRun { run, state: last.state }).collect();
         LogReport { lines, steps, runs, faults, more_faults, unreadable }
     }
+}
+
+/// The run as the line names it.
+fn shown_run<'l>(run: &'l Option<String>, unknown: &'l Option<String>) -> Option<&'l str> {
+    run.as_deref().or(unknown.as_deref())
 }
 
 fn by(line: u64) -> String {

@@ -14,6 +14,8 @@ use super::timestamp::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct ParsedLine {
     pub(super) run: Option<String>,
+    /// The word for a run that is no id.
+    pub(super) unknown_run: Option<String>,
     pub(super) from: From,
     pub(super) to: Option<GovernedRunStatus>,
     /// The words for unknown states.
@@ -172,7 +174,10 @@ pub(super) fn read(line: &[u8]) -> Result<Option<ParsedLine>, String> {
         let parsed = run.as_str().map(|run| run.parse::<RunId>());
         match parsed {
             Some(Ok(run)) => told.run = Some(run.to_string()),
-            Some(Err(error)) => told.faults.push(format!("{name}: {error}")),
+            Some(Err(error)) => {
+                told.unknown_run = written(run);
+                told.faults.push(format!("{name}: {error}"));
+            }
             None => told.faults.push(format!("{name} is {}, expected the id of a run", shown(run))),
         }
     }

@@ -30,7 +30,7 @@ pub struct LoggedLine<'l> {
     pub line: u64,
     /// The text of the line, without its line feed.
     pub text: &'l [u8],
-    /// The id of the run; `None` if the line does not name it.
+    /// The id of the run, or another word in its place; `None` if the line does not name it.
     pub run: Option<&'l str>,
     /// The previous state, known or not; `None` for the creation of the run. Without one in the line, it is the state of the
     /// previous line of the run.
