@@ -169,6 +169,11 @@ impl<'b> Checker<'b> {
         self.first.as_deref()
     }
 
+    /// The first violation of each other instance so far, as far as they are listed.
+    pub fn others(&self) -> &[Violation] {
+        &self.others
+    }
+
     /// The number of violating events so far. An event that increases it is illegal.
     pub fn violations(&self) -> u64 {
         self.violations

@@ -29,7 +29,7 @@ pub struct LifecycleCoverage {
     pub unfinished: u64,
     /// The number of violating events, listed or not.
     #[serde(skip)]
-    pub(crate) violations: u64,
+    pub violations: u64,
     /// The states in source order, followed by the composite states.
     pub states: Vec<StateCount>,
     /// The transitions in source order, as a diagram draws them: between states, composite states and choices.

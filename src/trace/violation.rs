@@ -133,7 +133,7 @@ impl Violation {
     }
 
     /// Returns whether an event violates, as opposed to a line that is no event.
-    pub(super) fn is_of_event(&self) -> bool {
+    pub fn is_of_event(&self) -> bool {
         !matches!(self.kind, ViolationKind::Garbage { .. } | ViolationKind::Cut { .. })
     }
 
