@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use runstate::diagram::LineIndex;
-use runstate::trace::{Event, Report, Rulebook, Rules, Violation};
+use runstate::trace::{Event, Rulebook, Rules, Violation};
 
+use crate::breach::{Breach, violations};
 use crate::interruption::Interruption;
 use crate::marks::Marks;
-use crate::model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
+use crate::model::{Fact, Lane, Review, Stay, StayKind, Step};
+use crate::names::Names;
 use crate::redacted::Redacted;
 
 /// Takes the events of a trace, checks them, and makes a [`Review`].
@@ -55,8 +57,9 @@ pub struct ReviewBuilder<'b> {
     ends: HashMap<String, HashSet<&'b str>>,
     /// The time of the last event of each run.
     last_ms: HashMap<usize, u64>,
-    /// The faults of events that follow the rules.
-    faults: Vec<Breach>,
+    /// The faults of events, with their steps, and whether the step follows the rules.
+    faults: Vec<(usize, String, bool)>,
+    omitted: u64,
     interruption: Option<Interruption>,
 }
 
@@ -84,6 +87,7 @@ impl<'b> ReviewBuilder<'b> {
             ends: HashMap::new(),
             last_ms: HashMap::new(),
             faults: Vec::new(),
+            omitted: 0,
             interruption: None,
         }
     }
@@ -120,7 +124,18 @@ impl<'b> ReviewBuilder<'b> {
 
     /// Adds the next event, given the number of its line in the trace.
     pub fn event(&mut self, line: u64, event: &Event<'_>) {
-        self.begun_ms = Some(self.begun_ms.map_or(event.at_ms, |begun_ms| begun_ms.min(event.at_ms)));
+        self.add(line, event, true);
+    }
+
+    /// Adds the next event, whose time is unknown: so are the durations of the states before and after it.
+    pub fn event_without_time(&mut self, line: u64, event: &Event<'_>) {
+        self.add(line, event, false);
+    }
+
+    fn add(&mut self, line: u64, event: &Event<'_>, is_timed: bool) {
+        if is_timed {
+            self.begun_ms = Some(self.begun_ms.map_or(event.at_ms, |begun_ms| begun_ms.min(event.at_ms)));
+        }
         if !self.marks.has_rules(event) {
             let lifecycle = self.clean(&event.lifecycle);
             if self.strangers.insert(lifecycle.clone()) {
@@ -128,10 +143,15 @@ impl<'b> ReviewBuilder<'b> {
             }
         }
         let is_illegal = self.marks.event(line, event).is_some();
-        let at_ms = if self.is_stable { self.steps.len() as u64 } else { event.at_ms };
         let lane = self.lane(&event.run, &event.lifecycle, &event.instance);
-        let before = self.last_ms.insert(self.lanes[lane].run, event.at_ms);
-        let is_back = !self.is_stable && before.is_some_and(|before| event.at_ms < before);
+        let run = self.lanes[lane].run;
+        let before = self.last_ms.get(&run).copied();
+        let recorded = if is_timed { event.at_ms } else { before.or(self.begun_ms).unwrap_or_default() };
+        if is_timed {
+            self.last_ms.insert(run, recorded);
+        }
+        let at_ms = if self.is_stable { self.steps.len() as u64 } else { recorded };
+        let is_back = !self.is_stable && before.is_some_and(|before| recorded < before);
         let (place, kind) = (self.steps.len(), self.kind(&event.lifecycle, &event.to));
         let (state, facts) = (self.clean(&event.to), event.extra.iter().map(|it| self.field(it)).collect());
         let stays = &mut self.lanes[lane].stays;
@@ -148,12 +168,13 @@ impl<'b> ReviewBuilder<'b> {
             to: state,
             is_illegal,
             is_back,
+            is_timed: is_timed || self.is_stable,
             facts,
         });
     }
 
-    /// Marks the last event as illegal for a reason that the rules lack, such as a fault of its line in a log. It has no effect
-    /// on an event that violates the rules.
+    /// Marks the last event as illegal for a reason that the rules lack, such as a fault of its line in a log. Of an event that
+    /// violates the rules, it is the shown reason.
     ///
     /// # Example
     /// ```
@@ -170,13 +191,16 @@ impl<'b> ReviewBuilder<'b> {
     /// assert_eq!((review.illegal(), review.report().violations), (1, 0));
     /// ```
     pub fn fault(&mut self, why: &str) {
-        let (place, reason) = (self.steps.len().wrapping_sub(1), self.clean(why));
-        let Some(step) = self.steps.last_mut().filter(|step| !step.is_illegal) else { return };
+        let reason = self.clean(why);
+        let place = self.steps.len().wrapping_sub(1);
+        let Some(step) = self.steps.last_mut() else { return };
+        self.faults.push((place, reason, !step.is_illegal));
         step.is_illegal = true;
-        let from = step.from.as_deref().unwrap_or("[*]");
-        let got = format!("{from} --> {} : {}", step.to, step.event);
-        let (step, line) = (Some(place), step.line);
-        self.faults.push(Breach { step, line, got, reason, legal: Vec::new(), place: None, is_fault: true });
+    }
+
+    /// Counts events of other lifecycles, which are not part of the review.
+    pub fn omitted(&mut self, events: u64) {
+        self.omitted += events;
     }
 
     /// Adds a fact about an instance. An instance without an event in the trace is not shown, so the fact is dropped.
@@ -212,15 +236,25 @@ impl<'b> ReviewBuilder<'b> {
             self.steps.iter().zip(0..).map(|(step, at)| (step.line, at)).collect();
         let mut breaches: Vec<Breach> =
             violations(&report).map(|violation| self.breach(violation, &lines)).collect();
-        let faults = self.faults.len() as u64;
-        breaches.append(&mut self.faults);
+        let mut faults = 0;
+        for (place, reason, is_of_rules) in std::mem::take(&mut self.faults) {
+            faults += u64::from(is_of_rules);
+            match breaches.iter_mut().find(|breach| breach.step == Some(place)) {
+                Some(breach) => breach.reason = reason,
+                None => breaches.push(Breach::of_fault(place, &self.steps[place], reason)),
+            }
+        }
         breaches.sort_by_key(|breach| breach.line);
         let interruption = self.interruption.take();
         let title = self.clean(&self.title);
-        let (runs, lanes, mut steps) = (self.runs, self.lanes, self.steps);
+        let (runs, mut lanes, mut steps) = (self.runs, self.lanes, self.steps);
+        let names = Names::of(lanes.iter().map(|lane| lane.instance.as_str()));
+        let shown: Vec<String> = lanes.iter().map(|lane| names.shown(&lane.instance)).collect();
+        lanes.iter_mut().zip(shown).for_each(|(lane, shown)| lane.shown = shown);
         let begun_ms = self.begun_ms.filter(|_| !self.is_stable);
-        // Times are since the earliest event, which need not be the first one.
-        steps.iter_mut().for_each(|step: &mut Step| step.at_ms -= begun_ms.unwrap_or_default());
+        // Times are since the earliest event, which need not be the first one. An event without a time may precede it.
+        let since = |at_ms: u64| at_ms.saturating_sub(begun_ms.unwrap_or_default());
+        steps.iter_mut().for_each(|step: &mut Step| step.at_ms = since(step.at_ms));
         let (unchecked, is_stable) = (self.unchecked, self.is_stable);
         let end_ms = steps.iter().map(|step: &Step| step.at_ms).max().unwrap_or_default();
         Review {
@@ -234,6 +268,7 @@ impl<'b> ReviewBuilder<'b> {
             faults,
             begun_ms,
             unchecked,
+            omitted: self.omitted,
             redacted: self.redacted,
             is_stable,
             end_ms,
@@ -275,7 +310,14 @@ impl<'b> ReviewBuilder<'b> {
         let number = *number;
         let lifecycle = self.clean(lifecycle);
         let instance = if self.is_stable { format!("{lifecycle}#{number}") } else { self.clean(instance) };
-        self.lanes.push(Lane { run, lifecycle, instance, stays: Vec::new(), facts: Vec::new() });
+        self.lanes.push(Lane {
+            run,
+            lifecycle,
+            instance,
+            stays: Vec::new(),
+            facts: Vec::new(),
+            shown: String::new(),
+        });
         self.lane_places.insert(key, self.lanes.len() - 1);
         self.lanes.len() - 1
     }
@@ -307,34 +349,6 @@ impl<'b> ReviewBuilder<'b> {
         let value = if self.hides_values { "[redacted]".to_owned() } else { self.redacted.value(value) };
         Fact { name: self.clean(name), value }
     }
-}
-
-impl Breach {
-    /// The violation without its step and the texts of its diagram.
-    pub(crate) fn of(violation: &Violation) -> Self {
-        let place = |line: Option<u32>| {
-            Some(format!("{}:{}", violation.diagram.as_deref().unwrap_or("the diagram"), line?))
-        };
-        let legal = |legal: &runstate::trace::Legal| Legal {
-            what: legal.what.clone(),
-            place: place(legal.diagram_line),
-            text: None,
-        };
-        Breach {
-            step: None,
-            line: violation.line,
-            got: violation.got.clone(),
-            reason: violation.reason(),
-            legal: violation.legal.iter().map(legal).collect(),
-            place: place(violation.diagram_line).or_else(|| violation.diagram.clone()),
-            is_fault: false,
-        }
-    }
-}
-
-/// The listed violations of a report.
-pub(crate) fn violations(report: &Report) -> impl Iterator<Item = &Violation> {
-    report.violation.iter().chain(&report.others)
 }
 
 /// The states that no transition leaves.

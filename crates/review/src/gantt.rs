@@ -18,7 +18,7 @@ const ROWS: usize = 30;
 /// row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond 30 are counted in a last row.
 /// Times of Unix clocks are shown in UTC, others count from midnight. A state that ends before it begins, by a clock that runs
 /// backwards, has no duration, and its label says so. In a stable review, and in a trace whose times are equal, a step lasts a second;
-/// the title then says so.
+/// the title then says so, and has the notes on the whole trace.
 ///
 /// # Example
 /// ```
@@ -44,11 +44,13 @@ pub fn gantt(review: &Review) -> String {
     let mut out = String::from("gantt\n");
     let scale = match () {
         () if review.is_stable() => "; a second is a step",
-        () if review.is_without_times() => "; all times are equal: a second is a step",
+        () if review.is_without_times() => "; no time passes: a second is a step",
         () => "",
     };
-    let not_checked = if review.unchecked().is_empty() { "" } else { " (some lifecycles are not checked)" };
-    let title = format!("{}: {}{not_checked}{scale}", name(review.title()), review.verdict());
+    let lost = review.interruption().map(|it| format!("; the trace is not whole, see line {}", it.line));
+    let notes: String =
+        lost.into_iter().chain(review.notes().into_iter().map(|note| format!("; {note}"))).collect();
+    let title = format!("{}: {}{notes}{scale}", name(review.title()), review.verdict());
     line(&mut out, &format!("title {}", encoded(&title)));
     line(&mut out, "dateFormat YYYY-MM-DDTHH:mm:ss.SSS");
     line(&mut out, clock.axis());
@@ -121,8 +123,12 @@ fn by_stay(review: &Review) -> Vec<Row> {
         let (begun, ended) = times(review, stay);
         let steps = review.steps();
         let is_back = stay.ended.is_some_and(|ended| steps[ended].at_ms < steps[stay.begun].at_ms);
-        let back = if is_back { ", ends before it begins" } else { "" };
-        let label = format!("{} {}{}{back}", name(&lane.instance), name(&stay.state), still(stay));
+        let back = match () {
+            () if !review.is_timed(stay) && !review.is_stable() => ", its time is unknown",
+            () if is_back => ", ends before it begins",
+            () => "",
+        };
+        let label = format!("{} {}{}{back}", lane.shown, name(&stay.state), still(review, lane, stay));
         let is_illegal = review.steps()[stay.begun].is_illegal;
         Row { run: lane.run, label, begun, ended, is_illegal, kind: stay.kind }
     };
@@ -132,7 +138,8 @@ fn by_stay(review: &Review) -> Vec<Row> {
 fn of_lane(review: &Review, lane: &Lane) -> Row {
     let begun = lane.stays.first().map(|stay| times(review, stay).0).unwrap_or_default();
     let ended = lane.stays.iter().map(|stay| times(review, stay).1).max().unwrap_or(begun);
-    let last = lane.stays.last().map(|stay| name(&stay.state) + still(stay)).unwrap_or_default();
+    let last =
+        lane.stays.last().map(|stay| name(&stay.state) + still(review, lane, stay)).unwrap_or_default();
     let back = if lane.stays.iter().any(|stay| review.steps()[stay.begun].is_back) {
         ", time runs backwards"
     } else {
@@ -143,12 +150,15 @@ fn of_lane(review: &Review, lane: &Lane) -> Row {
     Row { run: lane.run, label, begun, ended, is_illegal, kind: StayKind::Active }
 }
 
-/// The end of the label of a wait that has not ended.
-fn still(stay: &Stay) -> &'static str {
+/// The end of the label of a stay that has not ended.
+fn still(review: &Review, lane: &Lane, stay: &Stay) -> &'static str {
     match stay.kind {
         StayKind::CutOff => ", cut off",
         _ if stay.is_open_wait() => ", still waits",
-        _ => "",
+        StayKind::Active if stay.ended.is_none() && !review.unchecked().contains(&lane.lifecycle) => {
+            ", not ended"
+        }
+        StayKind::Active | StayKind::Waiting | StayKind::Over => "",
     }
 }
 
@@ -171,7 +181,10 @@ fn by_lifecycle(review: &Review) -> Vec<Row> {
     };
     let sum = |(run, lifecycle, rows, open): (usize, &str, Vec<Row>, usize)| Row {
         run,
-        label: format!("{}, {} instances{}", name(lifecycle), rows.len(), still(open)),
+        label: match rows.len() {
+            1 => format!("{}, 1 instance{}", name(lifecycle), still(open)),
+            several => format!("{}, {several} instances{}", name(lifecycle), still(open)),
+        },
         begun: rows.iter().map(|row| row.begun).min().unwrap_or_default(),
         ended: rows.iter().map(|row| row.ended).max().unwrap_or_default(),
         is_illegal: rows.iter().any(|row| row.is_illegal),

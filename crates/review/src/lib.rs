@@ -39,6 +39,8 @@
 //! assert!(html(&review).contains("no edge leads from New to Succeeded"));
 //! ```
 
+mod bounded;
+mod breach;
 mod build;
 mod diff;
 mod gantt;
@@ -48,6 +50,8 @@ mod markdown;
 mod marks;
 mod mermaid;
 mod model;
+mod names;
+mod notes;
 mod pause;
 mod perfetto;
 mod redacted;
@@ -57,6 +61,7 @@ mod summary;
 mod text;
 mod timeline;
 
+pub use breach::{Breach, Legal};
 pub use build::ReviewBuilder;
 pub use diff::{Change, ChangeKind, Numbered, Side, TraceDiff, diff};
 pub use gantt::gantt;
@@ -65,7 +70,7 @@ pub use interruption::Interruption;
 pub use markdown::markdown;
 pub use marks::Marks;
 pub use mermaid::mermaid;
-pub use model::{Breach, Fact, Lane, Legal, Review, Stay, StayKind, Step};
+pub use model::{Fact, Lane, Review, Stay, StayKind, Step};
 pub use perfetto::perfetto;
 pub use snapshot::TraceText;
 pub use summary::{Entry, Summary};

@@ -20,7 +20,8 @@ use runstate::trace::{Checker, Event, Report, Rulebook};
 /// assert_eq!(marks.event(1, &line(1, "New")), None);
 /// let illegal = marks.event(2, &line(2, "Running"));
 /// assert_eq!(illegal.as_deref(), Some("illegal: it is created in Running, which is not initial"));
-/// assert_eq!(marks.event(3, &line(3, "Running")).as_deref(), Some("illegal"), "the first one has a reason");
+/// let other = marks.event(3, &line(3, "Running"));
+/// assert_eq!(other.as_deref(), Some("illegal: it is created in Running, which is not initial"), "of another call");
 /// ```
 #[derive(Debug)]
 pub struct Marks<'b> {
@@ -35,18 +36,18 @@ impl<'b> Marks<'b> {
     }
 
     /// Checks the next event, given the number of its line in the trace. Returns none for a legal event, and the mark of an
-    /// illegal one: `illegal`, and for the first one of the trace the reason too.
+    /// illegal one: `illegal`, and for the first one of its instance the reason too.
     pub fn event(&mut self, line: u64, event: &Event<'_>) -> Option<String> {
         if !self.has_rules(event) {
             return None;
         }
-        let before = self.checker.violations();
+        let (before, listed) = (self.checker.violations(), self.checker.others().len());
         self.checker.event(line, event);
-        match (self.checker.violations() - before, before) {
-            (0, _) => None,
-            (_, 0) => Some(format!("illegal: {}", self.checker.violation()?.reason())),
-            _ => Some("illegal".to_owned()),
+        if self.checker.violations() == before {
+            return None;
         }
+        let new = if before == 0 { self.checker.violation() } else { self.checker.others().get(listed) };
+        Some(new.map_or("illegal".to_owned(), |violation| format!("illegal: {}", violation.reason())))
     }
 
     /// Returns whether an unfinished instance is cut off by a new activation or by the end of its run.

@@ -3,6 +3,8 @@
 use runstate::diagram::{Diagram, Endpoint, EventLabel, parse};
 use runstate::trace::{EdgeCount, LifecycleCoverage, Report, Rules, Violation, mark_mermaid, to_mermaid};
 
+use crate::text::name;
+
 /// The maximum number of drawn violations beside the first one.
 const OTHERS: usize = 20;
 
@@ -11,8 +13,8 @@ const OTHERS: usize = 20;
 /// The source stays as it is: composites, choices, notes, the direction, comments and styles. Each label has the number of
 /// times that its transition was taken, in brackets behind it. Entered states, current states and the states of the first
 /// violation of the lifecycle have colours, and a legend explains the colours that occur. Illegal transitions are drawn with
-/// their lines of the trace: that of the first violation, and up to twenty others between states of the diagram. A comment
-/// counts the rest. The report lists one violation of each instance; [`Checker::most_violations`](runstate::trace::Checker::most_violations)
+/// their lines of the trace: that of the first violation, and up to twenty others. A state of its own counts the illegal events
+/// without one. The report lists one violation of each instance; [`Checker::most_violations`](runstate::trace::Checker::most_violations)
 /// sets the number. A transition has no count if the id of a state or the label contains a `#`.
 ///
 /// A source that cannot take these statements, for instance since it ends inside one, has fewer of them.
@@ -156,30 +158,52 @@ fn of_rules<'r>(rules: &'r Rules, report: &'r Report) -> impl Iterator<Item = &'
     all.filter(|violation| violation.rules() == Some(rules.name()))
 }
 
-/// The illegal transitions of other violations than the marked one, between states of the diagram.
+/// The illegal transitions of other violations than the marked one, and a state that counts the illegal events without one.
 fn others(diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Violation>) -> String {
-    let id = |name: &str| diagram.state(name).map(|state| state.id.as_str());
-    let ends = |violation: &Violation| {
-        let from = violation.from.as_deref().map_or(Some("[*]"), id)?;
-        Some((from.to_owned(), id(&violation.to)?.to_owned()))
-    };
-    let (mut drawn, mut left_out) = (Vec::from_iter(marked.and_then(ends)), 0);
     let mut out = String::new();
-    for violation in of_rules(rules, report).filter(|it| marked.is_none_or(|marked| marked.line != it.line)) {
-        match ends(violation) {
-            Some(ends) if drawn.contains(&ends) => {}
-            Some(ends) if drawn.len() <= OTHERS => {
-                out += &line(&format!("{} --> {} : illegal, trace line {}", ends.0, ends.1, violation.line));
-                drawn.push(ends);
-            }
-            _ => left_out += 1,
+    let mut strangers: Vec<String> = Vec::new();
+    let mut id = |out: &mut String, name: &str| {
+        if let Some(state) = diagram.state(name) {
+            return state.id.clone();
+        }
+        let place = strangers.iter().position(|it| it == name).unwrap_or_else(|| {
+            strangers.push(name.to_owned());
+            *out += &line(&format!("state \"{}\" as trace_other_{}", text(name), strangers.len()));
+            strangers.len() - 1
+        });
+        format!("trace_other_{}", place + 1)
+    };
+    let ends = |violation: &Violation| (violation.from.clone(), violation.to.clone());
+    let mut drawn = Vec::from_iter(marked.map(ends));
+    let mut events = 0;
+    for violation in of_rules(rules, report) {
+        let ends = ends(violation);
+        if drawn.contains(&ends) {
+            events += 1;
+        } else if drawn.len() <= OTHERS {
+            let from = ends.0.as_deref().map_or("[*]".to_owned(), |from| id(&mut out, from));
+            let to = id(&mut out, &ends.1);
+            out += &line(&format!("{from} --> {to} : illegal, trace line {}", violation.line));
+            drawn.push(ends);
+            events += 1;
         }
     }
-    match left_out {
+    let all = report.coverage.lifecycle(rules.name()).map_or(events, |covered| covered.violations);
+    match all.saturating_sub(events) {
         0 => out,
-        1 => out + &line("%% 1 more illegal transition"),
-        more => out + &line(&format!("%% {more} more illegal transitions")),
+        1 => out + &line("state \"1 more illegal event\" as trace_more"),
+        more => out + &line(&format!("state \"{more} more illegal events\" as trace_more")),
     }
+}
+
+/// A name as the text of a state: characters with a meaning are entities.
+fn text(of: &str) -> String {
+    let mut out = String::new();
+    for c in name(of).chars() {
+        let is_plain = c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '…');
+        if is_plain { out.push(c) } else { out += &format!("#{};", u32::from(c)) }
+    }
+    out
 }
 
 /// A state for each colour of the marks. A state is not connected, so that no layout changes.

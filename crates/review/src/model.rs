@@ -2,6 +2,7 @@
 
 use runstate::trace::{Report, Verdict};
 
+use crate::breach::Breach;
 use crate::interruption::Interruption;
 use crate::redacted::Redacted;
 
@@ -22,6 +23,8 @@ pub struct Review {
     pub(crate) faults: u64,
     pub(crate) begun_ms: Option<u64>,
     pub(crate) unchecked: Vec<String>,
+    /// The number of events of other lifecycles, which are not part of the review.
+    pub(crate) omitted: u64,
     pub(crate) redacted: Redacted,
     pub(crate) is_stable: bool,
     pub(crate) end_ms: u64,
@@ -41,6 +44,8 @@ pub struct Lane {
     pub stays: Vec<Stay>,
     /// Facts about the instance, such as the arguments of a call.
     pub facts: Vec<Fact>,
+    /// The name for a reader: two instances of a review have different ones.
+    pub(crate) shown: String,
 }
 
 /// The time of an instance in one state.
@@ -102,6 +107,8 @@ pub struct Step {
     pub is_illegal: bool,
     /// Whether the time is earlier than that of the previous event of the run; never in a stable review.
     pub is_back: bool,
+    /// Whether the time is known. An event without a time has the time of the event before it in its run.
+    pub is_timed: bool,
     /// The further fields of the event.
     pub facts: Vec<Fact>,
 }
@@ -116,42 +123,10 @@ pub struct Fact {
     pub value: String,
 }
 
-/// The first violation of an instance.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Breach {
-    /// The index of its step in [`Review::steps`].
-    pub step: Option<usize>,
-    /// The line of the trace, from 1.
-    pub line: u64,
-    /// The event in the notation of a diagram.
-    pub got: String,
-    /// The reason in one sentence.
-    pub reason: String,
-    /// The legal alternatives; none for an ended instance.
-    pub legal: Vec<Legal>,
-    /// The place of the instance's state in the diagram, as `file:line`.
-    pub place: Option<String>,
-    /// Whether it is a fault of the event alone, which follows the rules; it then has no legal alternatives.
-    pub is_fault: bool,
-}
-
-/// A legal alternative to an illegal event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Legal {
-    /// The transition, in the notation of a diagram.
-    pub what: String,
-    /// Its place in the diagram, as `file:line`.
-    pub place: Option<String>,
-    /// The text of that line of the diagram, if [`ReviewBuilder::diagram`](crate::ReviewBuilder::diagram) was given.
-    pub text: Option<String>,
-}
-
 impl Lane {
     /// The lifecycle and the name of the instance, for a reader. The number of a stable review has the lifecycle in it.
     pub(crate) fn label(&self) -> String {
-        let (lifecycle, instance) = (crate::text::name(&self.lifecycle), crate::text::name(&self.instance));
+        let (lifecycle, instance) = (crate::text::name(&self.lifecycle), self.shown.clone());
         let number = instance.strip_prefix(&lifecycle);
         if number.is_some_and(|rest| rest.starts_with('#')) {
             return instance;
@@ -210,18 +185,16 @@ impl Review {
         self.report.violations + self.faults
     }
 
-    /// The events that are earlier than the previous event of their run, in one sentence; none if there is no such event.
-    pub(crate) fn back(&self) -> Option<String> {
-        let mut lines = self.steps.iter().filter(|step| step.is_back).map(|step| step.line);
-        let first = lines.next()?;
-        let more = match lines.count() {
-            0 => String::new(),
-            1 => ", and on 1 more line".to_owned(),
-            more => format!(", and on {more} more lines"),
-        };
-        Some(format!(
-            "time runs backwards on line {first}{more}; a duration that ends there is shown as 0 ms"
-        ))
+    /// Returns whether the begin and the end of a stay are known.
+    pub(crate) fn is_timed(&self, stay: &Stay) -> bool {
+        let is_timed = |step: usize| self.steps.get(step).is_some_and(|step| step.is_timed);
+        is_timed(stay.begun) && stay.ended.is_none_or(is_timed)
+    }
+
+    /// The duration of a stay, or `unknown`.
+    pub(crate) fn lasts(&self, stay: &Stay) -> String {
+        let (begun, ended) = self.times(stay);
+        if self.is_timed(stay) { self.duration(ended - begun) } else { "unknown".to_owned() }
     }
 
     /// Returns whether all times are equal, so that a chart of times has nothing to show.
@@ -295,24 +268,14 @@ impl Review {
         waits
     }
 
-    /// The lifecycles without rules, in one sentence; none if all events are checked.
-    pub(crate) fn not_checked(&self) -> Option<String> {
-        let names: Vec<String> = self.unchecked.iter().take(10).map(|it| crate::text::name(it)).collect();
-        let more = match self.unchecked.len().saturating_sub(10) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!names.is_empty())
-            .then(|| format!("not checked, since there is no diagram: {}{more}", names.join(", ")))
-    }
-
-    /// The verdict in one word. A trace without any checked event is `not checked`, and a legal one with an unreadable line
-    /// `interrupted`.
+    /// The verdict in a word or two. A trace without any checked event is `not checked`, one with lifecycles without rules
+    /// `conforms in part`, and a legal one with an unreadable line `interrupted`.
     pub(crate) fn verdict(&self) -> &'static str {
-        match self.interruption {
+        match (&self.interruption, verdict(&self.report)) {
             _ if self.faults > 0 => "violates",
-            Some(_) if self.report.verdict != Verdict::Violates => "interrupted",
-            _ => verdict(&self.report),
+            (Some(_), "conforms" | "incomplete" | "not checked") => "interrupted",
+            (None, "conforms") if !self.unchecked.is_empty() => "conforms in part",
+            (_, verdict) => verdict,
         }
     }
 
@@ -328,7 +291,9 @@ impl Review {
 
 /// The verdict of a report in one word.
 pub(crate) fn verdict(report: &Report) -> &'static str {
+    let is_read_in_part = !report.consumed_whole && report.violations == 1;
     match report.verdict {
+        Verdict::Violates if is_read_in_part => "interrupted",
         Verdict::Conforms if report.checked() == 0 && report.consumed_whole => "not checked",
         Verdict::Conforms => "conforms",
         Verdict::Incomplete => "incomplete",

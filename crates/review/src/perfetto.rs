@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{Breach, Fact, Lane, Review, Stay, StayKind};
+use crate::breach::Breach;
+use crate::model::{Fact, Lane, Review, Stay, StayKind};
 use crate::span::utc;
 use crate::text::{name, seen};
 
@@ -17,7 +18,7 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 ///
 /// Times are microseconds since the earliest event of the trace. Of several traces with clocks that count from 1970, they are since the
 /// earliest event of all. A flow leads from each finished wait to the next state with a
-/// duration, which shows the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
+/// duration. It has the name of the event that ended the wait, such as the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
 /// `illegal`, and their slices have the reason. A wait that has not ended lasts to the end of the trace, and has the category
 /// `open_wait`. Times end after 2^53 microseconds. An event that is earlier than the previous one of its run has the argument
 /// `earlier than the event before it`. In a trace whose times are equal each step takes a millisecond, and the name of the process says so.
@@ -64,7 +65,7 @@ pub fn perfetto(reviews: &[Review]) -> String {
             }
             events.push(named("process_name", process(run), 0, &shown));
             let lost = review.interruption().map(|it| format!("not whole: {it}"));
-            let labels: Vec<String> = lost.into_iter().chain(review.not_checked()).collect();
+            let labels: Vec<String> = lost.into_iter().chain(review.notes()).collect();
             if !labels.is_empty() {
                 let labels = seen(&labels.join("; "), VALUE);
                 events.push(json!({"ph": "M", "name": "process_labels", "pid": process(run), "args": {"labels": labels}}));
@@ -91,8 +92,10 @@ pub fn perfetto(reviews: &[Review]) -> String {
                 events.push(slice(review, lane, (stay, spans[place]), breach, at));
                 if let (StayKind::Waiting, Some(next)) = (stay.kind, following[place]) {
                     flows += 1;
-                    events.push(flow(spans[place], at, flows, "s"));
-                    events.push(flow(spans[next], at, flows, "f"));
+                    let ended_by =
+                        stay.ended.map(|step| name(&review.steps()[step].event)).unwrap_or_default();
+                    events.push(flow(spans[place], at, (flows, &ended_by), "s"));
+                    events.push(flow(spans[next], at, (flows, &ended_by), "f"));
                 }
             }
         }
@@ -172,6 +175,9 @@ fn slice(
         let reason = breach.map_or("after an earlier violation of the instance", |breach| &breach.reason);
         add("illegal", seen(reason, VALUE).into());
     }
+    if !step.is_timed {
+        add("time", "unknown: that of the event before it".into());
+    }
     if step.is_back {
         add("earlier than the event before it", true.into());
     }
@@ -182,8 +188,9 @@ fn slice(
         None if stay.kind != StayKind::Over => add("not ended", true.into()),
         None => {}
     }
+    // They are known at the end of the lane: an output or a decision is no part of its first state.
     let of_lane =
-        if lane.stays.first().is_some_and(|first| first.begun == stay.begun) { &*lane.facts } else { &[] };
+        if lane.stays.last().is_some_and(|last| last.begun == stay.begun) { &*lane.facts } else { &[] };
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     for Fact { name: of, value } in of_lane.iter().chain(&step.facts) {
         let named = format!("fact {}", name(of));
@@ -210,9 +217,9 @@ fn slice(
 }
 
 /// One end of a flow, which binds to the slice at its time.
-fn flow((begun, _): (u64, u64), at: Place, id: u64, phase: &str) -> Value {
+fn flow((begun, _): (u64, u64), at: Place, (id, ended_by): (u64, &str), phase: &str) -> Value {
     let mut flow = json!({
-        "ph": phase, "name": "decision", "cat": "wait", "id": id, "pid": at.process, "tid": at.thread, "ts": micros(begun),
+        "ph": phase, "name": ended_by, "cat": "wait", "id": id, "pid": at.process, "tid": at.thread, "ts": micros(begun),
     });
     if phase == "f" {
         flow["bp"] = "e".into();

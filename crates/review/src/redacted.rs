@@ -1,9 +1,15 @@
 //! Texts without the secrets of the reader's choice.
 
+use runstate::actor::is_unseen;
 use serde_json::Value;
 
 /// The shortest beginning of a secret that is looked for at a cut.
 const BEGINNING: usize = 3;
+
+/// A character as messages show it.
+fn visible(c: char) -> String {
+    if is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() }
+}
 
 /// Secrets, the longest first: a text may begin with another one.
 #[derive(Debug, Clone, Default)]
@@ -12,7 +18,13 @@ pub(crate) struct Redacted(Vec<String>);
 impl Redacted {
     /// Adds a secret. The empty text has no effect.
     pub(crate) fn add(&mut self, secret: String) {
-        self.0.push(secret);
+        // Messages have invisible characters as escapes, and quote values as JSON or as Rust does.
+        let seen: String = secret.chars().map(visible).collect();
+        let json = Value::from(secret.as_str()).to_string();
+        let quoted = json.get(1..json.len() - 1).unwrap_or_default().to_owned();
+        let debug = format!("{secret:?}");
+        let debug = debug.get(1..debug.len() - 1).unwrap_or_default().to_owned();
+        self.0.extend([seen, quoted, debug, secret]);
         self.0.retain(|text| !text.is_empty());
         self.0.sort_by_key(|text| std::cmp::Reverse(text.len()));
         self.0.dedup();

@@ -21,6 +21,25 @@ impl fmt::Display for Span {
     }
 }
 
+/// A time that tells two events apart: to the millisecond, in all its units.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exact(pub(crate) u64);
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ms, seconds) = (self.0 % 1000, self.0 / 1000);
+        let (days, hours, minutes, second) =
+            (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        match seconds {
+            0 => write!(f, "{ms} ms"),
+            1..60 => write!(f, "{second}.{ms:03} s"),
+            60..3600 => write!(f, "{minutes} m {second:02}.{ms:03} s"),
+            3600..86_400 => write!(f, "{hours} h {minutes:02} m {second:02}.{ms:03} s"),
+            _ => write!(f, "{days} d {hours:02} h {minutes:02} m {second:02}.{ms:03} s"),
+        }
+    }
+}
+
 /// The date and the time of day of a Unix time in milliseconds. None for times before September 2001, since a virtual clock
 /// counts from a number near zero, and for times after the year 9999.
 pub(crate) fn utc(at_ms: u64) -> Option<String> {
@@ -43,6 +62,11 @@ mod tests {
     fn unix_times_are_dates_and_virtual_times_are_none() {
         assert_eq!(utc(1_700_000_001_250).as_deref(), Some("2023-11-14 22:13:21.250 UTC"));
         assert_eq!((utc(0), utc(7_382_005), utc(u64::MAX)), (None, None, None));
+        assert_eq!(Exact(93_784_005).to_string(), "1 d 02 h 03 m 04.005 s");
+        assert_eq!(
+            (Exact(999).to_string(), Exact(61_000).to_string()),
+            ("999 ms".to_owned(), "1 m 01.000 s".to_owned())
+        );
         assert_eq!(utc(253_402_300_799_999).as_deref(), Some("9999-12-31 23:59:59.999 UTC"));
     }
 }

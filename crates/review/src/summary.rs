@@ -4,9 +4,10 @@ use std::fmt;
 
 use runstate::trace::{Coverage, Report};
 
-use crate::build::violations;
+use crate::bounded::Bounded;
+use crate::breach::{Breach, violations};
 use crate::markdown::{block, cell, code, plain};
-use crate::model::{Breach, Review, verdict};
+use crate::model::{Review, verdict};
 use crate::redacted::Redacted;
 use crate::text::{name, seen};
 
@@ -114,15 +115,29 @@ impl Entry {
     /// Adds the counts and the violations of a report.
     #[must_use]
     pub fn report(mut self, report: &Report) -> Self {
-        self.counts = Some([report.checked(), report.instances, report.violations]);
-        self.breaches.extend(violations(report).map(|violation| {
+        // A line that is no event is no illegal event.
+        let illegal = report.violations - u64::from(!report.consumed_whole);
+        self.counts = Some([report.checked(), report.instances, illegal]);
+        let (of_events, lost): (Vec<_>, Vec<_>) =
+            violations(report).partition(|violation| violation.is_of_event());
+        self.breaches.extend(of_events.into_iter().map(|violation| {
             Listed {
                 subject: (!violation.lifecycle.is_empty())
                     .then(|| (violation.lifecycle.clone(), violation.instance.clone())),
                 breach: Breach::of(violation),
             }
         }));
-        self.more = report.violations.saturating_sub(self.breaches.len() as u64);
+        self.more = illegal.saturating_sub(self.breaches.len() as u64);
+        let lost = lost
+            .into_iter()
+            .map(|lost| format!("the trace is not whole: line {}: {}", lost.line, lost.reason()));
+        self.lines.extend(lost);
+        self.lines.extend(report.unfinished.iter().map(ToString::to_string));
+        match report.unfinished_instances - report.unfinished.len() as u64 {
+            0 => {}
+            1 => self.lines.push("1 more instance has not ended".to_owned()),
+            more => self.lines.push(format!("{more} more instances have not ended")),
+        }
         self
     }
 
@@ -153,8 +168,9 @@ impl Entry {
         let mut entry = Entry::new(review.title(), verdict, sign(verdict));
         entry.counts = Some([count(review.steps().len()), count(review.lanes().len()), review.illegal()]);
         entry.breaches = review.breaches().iter().map(listed).collect();
-        entry.lines.extend(review.not_checked());
-        entry.lines.extend(review.back());
+        entry.more = review.illegal().saturating_sub(entry.breaches.len() as u64);
+        entry.lines.extend(review.notes());
+        entry.lines.extend(review.unfinished());
         entry.lines.extend(review.interruption().map(|it| format!("the trace is not whole: {it}")));
         entry
     }
@@ -284,23 +300,6 @@ impl fmt::Display for Summary {
             out.put(&format!("\n**The summary is shortened to 1 MB: {parts} left out.**\n"));
         }
         f.write_str(&out.text)
-    }
-}
-
-/// A text of at most that size. A part without room is left out whole, and counted.
-struct Bounded {
-    text: String,
-    room: usize,
-    left_out: u64,
-}
-
-impl Bounded {
-    fn put(&mut self, part: &str) {
-        if self.text.len() + part.len() > self.room {
-            self.left_out += 1;
-        } else {
-            self.text.push_str(part);
-        }
     }
 }
 

@@ -170,7 +170,7 @@ fn backward_times_and_faults_are_marked() {
     }
     let review = builder.finish();
     let page = html(&review);
-    assert!(page.contains("time runs backwards on line 4; "), "{page}");
+    assert!(page.contains("Note: time runs backwards on line 4."), "{page}");
     assert!(page.contains("pack (earlier than the event before it)"));
     assert!(page.contains("its event is &quot;paid&quot;") && page.contains(", 2 illegal events"));
     assert_eq!(review.breaches().len(), 2);
@@ -246,4 +246,47 @@ fn a_redacted_text_is_in_no_place_of_a_diagram() {
             assert!(!shown.contains(secret), "{secret}: {shown}");
         }
     }
+}
+
+#[test]
+fn an_unknown_time_has_no_duration_beside_it() {
+    let (book, events) = (book(), orders());
+    let mut builder = ReviewBuilder::new("orders", &book);
+    builder.event(1, &events[0]);
+    builder.event_without_time(2, &events[1]);
+    builder.event(4, &events[3]);
+    builder.omitted(3);
+    let review = builder.finish();
+    let page = html(&review);
+    assert!(page.contains("there is no time on line 2: the durations beside it are unknown"), "{page}");
+    assert!(
+        page.contains("<td class=n>2<td class=n>unknown<td>pay<td>WaitingForStock<td class=n>unknown"),
+        "{page}"
+    );
+    assert!(page.contains("3 events of other lifecycles are not shown"), "{page}");
+    let chart = runstate_review::gantt(&review);
+    assert!(chart.contains("a WaitingForStock, its time is unknown :"), "{chart}");
+}
+
+#[test]
+fn a_redacted_text_is_found_in_its_escaped_forms() {
+    let book = book();
+    for secret in ["key\u{200b}hunter2", "a\nhunter2", "say \"hunter2\""] {
+        let mut builder = ReviewBuilder::new("orders", &book).redact(secret);
+        builder.event(1, &event(1, 1, "a", "create", None, "Cart"));
+        builder.event(2, &event(2, 2, "a", "go", Some("Cart"), secret));
+        builder.interrupted(runstate_review::Interruption::new(3, format!("got {secret:?}"), 0));
+        let review = builder.finish();
+        let shown = html(&review) + &runstate_review::markdown(std::slice::from_ref(&review));
+        assert!(!shown.contains("hunter2"), "{secret:?}: {shown}");
+    }
+}
+
+#[test]
+fn lanes_of_ids_that_differ_in_the_middle_differ() {
+    let id = |middle: &str| format!("{}{middle}{}", "p".repeat(60), "s".repeat(60));
+    let events =
+        [event(1, 1, &id("one"), "create", None, "Cart"), event(2, 2, &id("two"), "create", None, "Cart")];
+    let page = html(&review(&events));
+    assert!(page.contains("ppone") && page.contains("pptwo"), "{page}");
 }

@@ -1,6 +1,6 @@
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use runstate::trace::check;
-use runstate_review::{Entry, Interruption, Summary, markdown};
+use runstate_review::{Entry, Interruption, ReviewBuilder, Summary, markdown};
 
 use crate::fixture::{assert_shown, attacks, book, event, orders, review};
 
@@ -114,7 +114,7 @@ fn entries_demands_and_blocks_are_shown() {
 fn an_interrupted_trace_is_named_with_its_loss() {
     let error = runstate::trace::JsonlReader::new(&br#"{"seq":1"#[..]).read().unwrap_err();
     let book = book();
-    let mut builder = runstate_review::ReviewBuilder::new("cut.jsonl", &book);
+    let mut builder = ReviewBuilder::new("cut.jsonl", &book);
     orders()[..2].iter().zip(1..).for_each(|(event, line)| builder.event(line, event));
     builder.interrupted(Interruption::of(&error, 0));
     let review = builder.finish();
@@ -123,12 +123,12 @@ fn an_interrupted_trace_is_named_with_its_loss() {
     assert!(summary.contains("| `cut.jsonl` | ⚠ interrupted | 2 | 1 | 0 |"), "{summary}");
     assert!(summary.contains("- the trace is not whole&#58; line 1 is cut, since its writer"), "{summary}");
     let page = runstate_review::html(&review);
-    assert!(page.contains("<strong>The trace is not whole.</strong> line 1 is cut"), "{page}");
+    assert!(page.contains("<strong>The trace is not whole:</strong> line 1 is cut"), "{page}");
     assert!(page.contains(">interrupted: 2 events, 1 instance</p>"), "{page}");
     // Its problem may quote a secret.
     let error = runstate::trace::JsonlReader::new(&br#"{"seq":"hunter2"}"#[..]).read().unwrap_err();
     for hide in [true, false] {
-        let mut builder = runstate_review::ReviewBuilder::new("x", &book);
+        let mut builder = ReviewBuilder::new("x", &book);
         builder = if hide { builder.hide_values() } else { builder.redact("hunter2") };
         builder.interrupted(Interruption::of(&error, 0));
         assert!(!runstate_review::html(&builder.finish()).contains("hunter2"));
@@ -144,4 +144,26 @@ fn unmet_demand_is_never_left_out() {
     let text = summary.to_string();
     assert!(text.contains("- ❌ edge 55: never taken"), "{text}");
     assert!(text.contains("- and 10 further demands"), "{text}");
+}
+
+#[test]
+fn an_incomplete_trace_names_its_unfinished_instances() {
+    let summary = markdown(&[review(&orders()[..2])]);
+    assert!(summary.contains("⚠ incomplete"), "{summary}");
+    assert!(summary.contains("- order a waits in WaitingForStock since line 2\n"), "{summary}");
+}
+
+#[test]
+fn a_trace_with_unchecked_lifecycles_conforms_in_part() {
+    let (book, mut events) = (book(), orders());
+    events.truncate(1);
+    events.push(event(2, 1_700_000_000_500, "a", "cancel", Some("Cart"), "Cancelled"));
+    let mut other = events[0].clone();
+    (other.lifecycle, other.seq) = ("parcel".into(), 3);
+    events.push(other);
+    let mut builder = ReviewBuilder::new("mixed", &book);
+    (1..).zip(&events).for_each(|(line, event)| builder.event(line, event));
+    let summary = markdown(&[builder.finish()]);
+    assert!(summary.contains("| `mixed` | ⚠ conforms in part | 3 | 2 | 0 |"), "{summary}");
+    assert!(summary.contains("- not checked, since there is no diagram&#58; parcel\n"), "{summary}");
 }

@@ -37,6 +37,6 @@ fn an_own_lifecycle_has_its_illegal_events_marked() {
     let book = book();
     assert_trace_snapshot!(&orders()[3..5], rules = &book, @r"
     order#1  WaitingForStock --> Packed : pack  <- illegal: its first event is not its creation
-    order#2  Cart --> Shipped : ship  <- illegal
+    order#2  Cart --> Shipped : ship  <- illegal: its first event is not its creation
     ");
 }

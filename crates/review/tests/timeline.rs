@@ -253,3 +253,47 @@ fn open_waits_beyond_the_limit_are_counted() {
         "the earliest first: {shown}"
     );
 }
+
+#[test]
+fn an_unknown_time_makes_the_durations_beside_it_unknown() {
+    let mut timeline = Timeline::new(80);
+    let events = orders();
+    timeline.event(&events[0], false);
+    timeline.event_without_time(&events[1], false);
+    timeline.event(&events[3], false);
+    let rows: Vec<String> = timeline.to_string().lines().map(str::to_owned).collect();
+    assert_eq!(
+        rows,
+        [
+            "     Time  In state  Instance  Transition",
+            "     0 ms            order a   [*] --> Cart : create",
+            "        ?         ?  order a   Cart --> WaitingForStock : pay",
+            " 2 h 00 m         ?  order a   WaitingForStock --> Packed : pack",
+            "? has no time in the trace",
+        ]
+    );
+    assert_eq!(timeline.begins().as_deref(), Some("2023-11-14 22:13:20.000 UTC"));
+}
+
+#[test]
+fn instances_whose_shortened_names_are_equal_have_numbers() {
+    let id = |middle: &str| format!("{}{middle}{}", "p".repeat(60), "s".repeat(60));
+    let mut timeline = Timeline::new(80);
+    for (seq, middle) in [(1, "one"), (2, "two"), (3, "one")] {
+        timeline.event(&event(seq, seq, &id(middle), "create", None, "Cart"), false);
+    }
+    let shown = timeline.to_string();
+    let numbers: Vec<&str> =
+        shown.lines().skip(1).filter_map(|line| line.split('#').nth(1)?.get(..1)).collect();
+    assert_eq!(numbers, ["1", "2", "1"], "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+}
+
+#[test]
+fn illegal_rows_that_are_left_out_are_counted() {
+    let mut timeline = Timeline::new(80).last(1);
+    for (place, event) in orders().iter().enumerate() {
+        timeline.event(event, place == 1);
+    }
+    assert!(timeline.to_string().contains("… 5 transitions before these, 1 illegal\n"), "{timeline}");
+}

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::names::Names;
+use crate::names::Names;
+
 use super::{Change, ChangeKind, Numbered, Trace};
 
 /// The time of each event: for a creation since the first event of its run, for others since the last event of the instance.

@@ -2,15 +2,14 @@
 
 mod align;
 mod fields;
-mod names;
 mod shown;
 
 use std::collections::HashSet;
 
 use runstate::trace::Event;
 
+use crate::names::Names;
 use align::{Keys, Place, Row, Subject, align, instances};
-use names::Names;
 
 /// An event with its line, from 1.
 pub type Numbered<'a> = (u64, Event<'a>);
@@ -121,7 +120,7 @@ pub fn diff(old: &[Numbered<'_>], new: &[Numbered<'_>]) -> TraceDiff {
     let nothing = HashSet::new();
     let mut keys = Keys::default();
     let (mut of_old, mut of_new) = (keys.of(old, &nothing), keys.of(new, &nothing));
-    let names = Names::of(old.iter().chain(new).map(|(_, event)| event));
+    let names = Names::of_events(old.iter().chain(new).map(|(_, event)| event));
     let first = first(&Trace::of(old, &of_old.1), &Trace::of(new, &of_new.1), (&of_old.0, &of_new.0), &names);
     let mut keys = Keys::default();
     if of_old.0 != of_new.0 {

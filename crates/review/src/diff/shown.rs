@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::align::Row as Aligned;
-use super::names::{Names, apart};
 use super::{Change, ChangeKind, Trace, TraceDiff};
+use crate::names::{Names, apart};
 use crate::span::Span;
 use crate::text::name;
 

@@ -11,8 +11,9 @@ use axis::{Axis, Break};
 use markup::{Markup, put};
 use room::Room;
 
-use crate::model::{Breach, Lane, Review, Stay, StayKind, Step};
-use crate::span::utc;
+use crate::breach::Breach;
+use crate::model::{Lane, Review, Stay, StayKind, Step};
+use crate::span::{Exact, utc};
 use crate::text::{name, seen};
 
 /// The maximum length of a reason, in characters.
@@ -110,16 +111,15 @@ fn head(out: &mut Markup, review: &Review, axis: &Axis) {
     if let Some(begun) = review.begun_ms().and_then(utc) {
         put!(out, "begins " (begun) ", ");
     }
-    put!(out, "lasts " (review.duration(review.end_ms())) "</p>\n");
-    if let Some(back) = review.back() {
-        put!(out, "<p class=\"cut\" role=\"note\">" (back) ".</p>\n");
-    }
+    let is_untimed = review.steps().iter().all(|step| !step.is_timed) && !review.steps().is_empty();
+    let lasts = if is_untimed { "for an unknown time".to_owned() } else { review.duration(review.end_ms()) };
+    put!(out, "lasts " (lasts) "</p>\n");
     if let Some(interruption) = review.interruption() {
-        put!(out, "<p class=\"cut\" role=\"note\"><strong>The trace is not whole.</strong> " (seen(&interruption.to_string(), VALUE))
+        put!(out, "<p class=\"cut\" role=\"note\"><strong>The trace is not whole:</strong> " (seen(&interruption.to_string(), VALUE))
             ".</p>\n");
     }
-    if let Some(names) = review.not_checked() {
-        put!(out, "<p class=\"incomplete\">" (names) "</p>\n");
+    for note in review.notes() {
+        put!(out, "<p class=\"incomplete\">Note: " (note) ".</p>\n");
     }
     put!(out, "</header>\n");
 }
@@ -172,7 +172,7 @@ fn open_waits(out: &mut Markup, review: &Review) {
         put!(out, (lane.label()) " still waits in <code>" (name(&stay.state))
             "</code>, since line " (review.steps()[stay.begun].line));
         // The trace ends with the entry, so its time says nothing of the wait.
-        if begun < ended {
+        if begun < ended && review.is_timed(stay) {
             put!(out, " for "(review.duration(ended - begun)));
         }
         put!(out, "</li>\n");
@@ -195,10 +195,11 @@ fn lanes(out: &mut Markup, review: &Review, axis: &Axis, mut room: Room) {
     }
     put!(out, "<span class=\"o\">ended</span><span class=\"x\">illegal</span></p>\n");
     put!(out, "<p class=\"soft\">Open a row for its states, times and facts. ");
-    if !axis.breaks.is_empty() {
-        put!(out, "Times are to scale, except long waits between two vertical lines. ");
+    put!(out, "A state has a small width of its own, and beside it the width of its time");
+    match axis.breaks.is_empty() {
+        true => put!(out, ", to scale.</p>\n"),
+        false => put!(out, ", to scale, except long waits between two vertical lines.</p>\n"),
     }
-    put!(out, "A state that takes no time has a small width.</p>\n");
     let mut by_run: Vec<Vec<&Lane>> = vec![Vec::new(); review.runs().len()];
     shown(review).into_iter().for_each(|lane| by_run[lane.run].push(lane));
     if let Some(more) = review.lanes().len().checked_sub(LANES).filter(|more| *more > 0) {
@@ -282,8 +283,8 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut 
         && review.steps()[only.begun].facts.is_empty()
     {
         let step = &review.steps()[only.begun];
-        put!(out, "<p>line " (step.line) ", " (review.duration(step.at_ms)) ": " (name(&step.event)));
-        out.markup(marks_of(step));
+        put!(out, "<p>line " (step.line) ", " (time(review, step)) ": " (name(&step.event)));
+        marks_of(out, step);
         put!(out, "</p></div></details>\n");
         return;
     }
@@ -304,29 +305,39 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut 
 }
 
 /// The marks behind the name of an event.
-fn marks_of(step: &Step) -> &'static str {
-    match (step.is_illegal, step.is_back) {
-        (false, false) => "",
-        (true, false) => " (illegal)",
-        (false, true) => " (earlier than the event before it)",
-        (true, true) => " (illegal, earlier than the event before it)",
+fn marks_of(out: &mut Markup, step: &Step) {
+    if step.is_illegal {
+        put!(out, " (illegal from " (step.from.as_deref().map_or("[*]".to_owned(), name)) ")");
+    }
+    if step.is_back {
+        put!(out, " (earlier than the event before it)");
+    }
+}
+
+/// The time of a step since the begin.
+fn time(review: &Review, step: &Step) -> String {
+    match (step.is_timed, review.is_stable()) {
+        (false, _) => "unknown".to_owned(),
+        (true, true) => review.duration(step.at_ms),
+        (true, false) => Exact(step.at_ms).to_string(),
     }
 }
 
 fn row(out: &mut Markup, review: &Review, stay: &Stay, room: &mut Option<&mut Room>) {
     let step = &review.steps()[stay.begun];
-    let (begun, ended) = review.times(stay);
     out.markup(if step.is_illegal { "<tr class=x>" } else { "<tr>" });
-    put!(out, "<td class=n>" (step.line) "<td class=n>" (review.duration(step.at_ms)) "<td>" (name(&step.event)));
-    out.markup(marks_of(step));
+    put!(out, "<td class=n>" (step.line) "<td class=n>" (time(review, step)) "<td>" (name(&step.event)));
+    marks_of(out, step);
     put!(out, "<td>" (name(&stay.state)) "<td class=n>");
+    let (begun, ended) = review.times(stay);
+    let is_last = begun == ended;
     match (stay.kind, stay.ended) {
         (StayKind::Over, None) => put!(out, "ended"),
         (StayKind::CutOff, None) => put!(out, "cut off"),
-        (StayKind::Waiting, None) if begun == ended => put!(out, "still waits"),
-        (StayKind::Waiting, None) => put!(out, (review.duration(ended - begun)) ", still waits"),
-        (StayKind::Active, None) => put!(out, (review.duration(ended - begun)) ", not ended"),
-        (_, Some(_)) => put!(out, (review.duration(ended - begun))),
+        (StayKind::Waiting, None) if is_last => put!(out, "still waits"),
+        (StayKind::Waiting, None) => put!(out, (review.lasts(stay)) ", still waits"),
+        (StayKind::Active, None) => put!(out, (review.lasts(stay)) ", not ended"),
+        (_, Some(_)) => put!(out, (review.lasts(stay))),
     }
     if let Some(room) = room {
         put!(out, "<td>");

@@ -2,26 +2,24 @@
 
 mod fit;
 mod open;
+mod table;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-
-use unicode_width::UnicodeWidthStr;
 
 use runstate::trace::{Checker, Event, Rulebook};
 
 use crate::interruption::Interruption;
 use crate::model::StayKind;
-use crate::pause::longest_to_scale;
 use crate::span::utc;
 use crate::text::name;
-use fit::{cut, folded, short};
 
 /// A table of a trace with one row per transition: the time since the first event, the time spent in the source
 /// state, the instance and the transition. No line exceeds the width of the table. In a narrow table the transitions are on
 /// lines of their own, and longer content is cut with `…`.
 ///
-/// A `!` before a time marks an illegal event, and a `<` a row that is earlier than the previous row of its run. In a trace
+/// A `!` before a time marks an illegal event, a `<` a row that is earlier than the previous row of its run, and `?` an unknown
+/// time. Instances whose shortened names are equal have numbers. In a trace
 /// with several runs, each instance has the name of its run.
 ///
 /// A wait has a row of its own before the transition that ends it, with `~` and its duration: a state whose name contains
@@ -56,8 +54,11 @@ pub struct Timeline<'b> {
     checker: Option<Checker<'b>>,
     width: usize,
     last: usize,
-    /// The number of omitted rows before the kept ones.
+    /// The numbers of omitted rows before the kept ones, and of the illegal ones among them.
     left_out: u64,
+    illegal_left_out: u64,
+    /// The number of instances.
+    instances: usize,
     first_ms: Option<u64>,
     last_ms: u64,
     /// The number of all events.
@@ -80,7 +81,10 @@ struct Run {
 /// The entry of an instance into its state.
 #[derive(Debug, Clone)]
 struct Entry {
-    at_ms: u64,
+    /// None for an event whose time is unknown.
+    at_ms: Option<u64>,
+    /// The number of the instance, in the order of their appearance.
+    instance: usize,
     /// The number of the event.
     number: u64,
     /// The state, if it is a wait.
@@ -90,8 +94,9 @@ struct Entry {
 #[derive(Debug, Clone)]
 struct Row {
     at_ms: u64,
-    at: Span,
-    spent: Option<Span>,
+    /// None for an event whose time is unknown.
+    at: Option<Span>,
+    spent: Spent,
     /// The state in which the instance waited before this transition.
     waited: Option<String>,
     is_back: bool,
@@ -99,7 +104,18 @@ struct Row {
     run: usize,
     lifecycle: String,
     instance: String,
+    /// The number of the instance.
+    number: usize,
     what: String,
+}
+
+/// The time in the state before a transition.
+#[derive(Debug, Clone, Copy)]
+enum Spent {
+    /// A creation has no state before.
+    No,
+    Unknown,
+    Known(Span),
 }
 
 /// The time from one moment to another, possibly earlier, moment.
@@ -123,6 +139,8 @@ impl<'b> Timeline<'b> {
             width,
             last: usize::MAX,
             left_out: 0,
+            illegal_left_out: 0,
+            instances: 0,
             first_ms: None,
             last_ms: 0,
             events: 0,
@@ -170,31 +188,52 @@ impl<'b> Timeline<'b> {
 
     /// Adds the next event of the trace, legal or illegal; [`Marks`](crate::Marks) decides.
     pub fn event(&mut self, event: &Event<'_>, is_illegal: bool) {
-        let first = *self.first_ms.get_or_insert(event.at_ms);
+        self.add(event, is_illegal, true);
+    }
+
+    /// Adds the next event of the trace, whose time is unknown: so are the durations before and after it.
+    pub fn event_without_time(&mut self, event: &Event<'_>, is_illegal: bool) {
+        self.add(event, is_illegal, false);
+    }
+
+    fn add(&mut self, event: &Event<'_>, is_illegal: bool, is_timed: bool) {
+        let at_ms = is_timed.then_some(event.at_ms);
+        if is_timed {
+            self.first_ms.get_or_insert(event.at_ms);
+        }
         if let Some(checker) = &mut self.checker {
             checker.event(self.events + 1, event);
         }
         let run = self.places.get(&*event.run).copied().unwrap_or_else(|| {
             self.places.insert(event.run.to_string(), self.runs.len());
-            let run = Run { name: event.run.to_string(), at_ms: event.at_ms, since: HashMap::new() };
+            let run =
+                Run { name: event.run.to_string(), at_ms: at_ms.unwrap_or_default(), since: HashMap::new() };
             self.runs.push(run);
             self.runs.len() - 1
         });
         let known = &mut self.runs[run];
-        let is_back = event.at_ms < known.at_ms;
-        known.at_ms = event.at_ms;
+        let is_back = at_ms.is_some_and(|at_ms| at_ms < known.at_ms);
+        known.at_ms = at_ms.unwrap_or(known.at_ms);
         let key = (event.lifecycle.to_string(), event.instance.to_string());
         let waits = |state: &&str| StayKind::of_name(state) == StayKind::Waiting;
         let into = Some(&*event.to).filter(waits).map(str::to_owned);
-        let entry = Entry { at_ms: event.at_ms, number: self.events, waits: into };
-        let since = known.since.insert(key, entry).filter(|_| !event.is_creation());
-        let spent = since.map(|since| Span::between(since.at_ms, event.at_ms));
+        let before = known.since.get(&key);
+        let instance = before.map_or(self.instances, |before| before.instance);
+        self.instances = self.instances.max(instance + 1);
+        let spent = match before.filter(|_| !event.is_creation()) {
+            None => Spent::No,
+            Some(before) => match before.at_ms.zip(at_ms) {
+                None => Spent::Unknown,
+                Some((since, at_ms)) => Spent::Known(Span::between(since, at_ms)),
+            },
+        };
+        known.since.insert(key, Entry { at_ms, instance, number: self.events, waits: into });
         self.events += 1;
-        self.last_ms = self.last_ms.max(event.at_ms);
-        let is_long = spent.is_some_and(|spent| !spent.is_back && spent.ms > 0);
+        self.last_ms = self.last_ms.max(at_ms.unwrap_or_default());
+        let is_long = matches!(spent, Spent::Known(Span { is_back: false, ms: 1.. }));
         self.rows.push_back(Row {
-            at_ms: event.at_ms,
-            at: Span::between(first, event.at_ms),
+            at_ms: at_ms.unwrap_or(self.last_ms),
+            at: at_ms.zip(self.first_ms).map(|(at_ms, first)| Span::between(first, at_ms)),
             spent,
             waited: event.from.as_deref().filter(waits).filter(|_| is_long).map(name),
             is_back,
@@ -202,11 +241,13 @@ impl<'b> Timeline<'b> {
             run,
             lifecycle: name(&event.lifecycle),
             instance: name(&event.instance),
+            number: instance,
             what: event.to_string(),
         });
         if self.rows.len() > self.last {
-            self.rows.pop_front();
+            let left_out = self.rows.pop_front();
             self.left_out += 1;
+            self.illegal_left_out += u64::from(left_out.is_some_and(|row| row.is_illegal));
         }
     }
 
@@ -235,106 +276,6 @@ impl<'b> Timeline<'b> {
         let run = name(&run.name);
         if self.runs.len() < 2 || run == instance { instance.to_owned() } else { format!("{run}/{instance}") }
     }
-
-    /// The pause before each row, if it is a long one and no part of the row's own wait.
-    fn pauses(&self) -> Vec<Option<crate::span::Span>> {
-        let mut latest = self.rows.front().map_or(0, |row| row.at_ms);
-        let before = |row: &Row| {
-            let pause = row.at_ms.saturating_sub(latest);
-            latest = latest.max(row.at_ms);
-            pause
-        };
-        let pauses: Vec<u64> = self.rows.iter().map(before).collect();
-        let limit = longest_to_scale(&pauses);
-        let is_shown = |row: &Row, pause: u64| {
-            pause > limit && !(row.waited.is_some() && row.spent.is_some_and(|spent| spent.ms >= pause))
-        };
-        let shown = self.rows.iter().zip(pauses);
-        shown.map(|(row, pause)| is_shown(row, pause).then_some(crate::span::Span(pause))).collect()
-    }
-
-    fn write(&self, f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
-        writeln!(f, "{}", cut(line.trim_end(), self.width))
-    }
-}
-
-impl fmt::Display for Timeline<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [mut time, mut spent, mut subject, mut what] = HEAD.map(UnicodeWidthStr::width);
-        let (pauses, (open, more_open)) = (self.pauses(), self.still_waiting());
-        for wait in &open {
-            spent = spent.max(wait.spent.width());
-            subject = subject.max(wait.lifecycle.width() + 1 + wait.instance.width());
-            what = what.max(wait.what.width());
-        }
-        for (row, pause) in self.rows.iter().zip(&pauses) {
-            what = what.max(row.waits().width());
-            spent = spent.max(pause.map_or(0, |pause| pause.to_string().width()));
-            time = time.max(row.time().width());
-            spent = spent.max(row.spent().width());
-            subject = subject.max(row.lifecycle.width() + 1 + row.instance(self).width());
-            what = what.max(row.what.width());
-        }
-        // One column stays free before the time, to separate the table from its surroundings.
-        time += 1;
-        let room = self.width.saturating_sub(time + spent + 3 * GAP);
-        let mut is_folded = false;
-        if subject + what > room {
-            let least = (room / 3).max((room / 2).min(MUCH));
-            subject = subject.min(room.saturating_sub(what).max(least));
-            is_folded = subject + what > room;
-        }
-        if is_folded {
-            subject = room + GAP;
-        }
-        let line = |f: &mut fmt::Formatter<'_>,
-                    time_cell: &str,
-                    spent_cell: &str,
-                    subject_cell: &str,
-                    what: &str| {
-            let row = format!("{time_cell:>time$}  {spent_cell:>spent$}  {subject_cell}");
-            if is_folded {
-                self.write(f, &row)?;
-                return self.write(f, &format!("    {what}"));
-            }
-            let pad = " ".repeat(subject.saturating_sub(subject_cell.width()));
-            self.write(f, &format!("{row}{pad}  {what}"))
-        };
-        line(f, HEAD[0], HEAD[1], &cut(HEAD[2], subject), HEAD[3])?;
-        if self.left_out > 0 {
-            let s = if self.left_out == 1 { "" } else { "s" };
-            self.write(f, &format!("… {} transition{s} before these", self.left_out))?;
-        }
-        for (row, pause) in self.rows.iter().zip(pauses) {
-            let subject = short(&row.lifecycle, &row.instance(self), subject);
-            if let Some(pause) = pause {
-                line(f, "", &pause.to_string(), "", PAUSE)?;
-            }
-            if row.waited.is_some() {
-                line(f, "", &row.spent(), &subject, &row.waits())?;
-            }
-            line(f, &row.time(), &row.spent(), &subject, &row.what)?;
-        }
-        for wait in open {
-            line(f, "", &wait.spent, &short(&wait.lifecycle, &wait.instance, subject), &wait.what)?;
-        }
-        if more_open > 0 {
-            let waits = if more_open == 1 { "instance still waits" } else { "instances still wait" };
-            self.write(f, &format!("… and {more_open} more {waits}"))?;
-        }
-        if self.rows.iter().any(|row| row.is_illegal) {
-            self.write(f, "! is illegal")?;
-        }
-        if self.rows.iter().any(|row| row.is_back) {
-            self.write(f, "< is earlier than the transition before it in its run")?;
-        }
-        if let Some(interruption) = &self.interruption {
-            folded(&format!("The trace is not whole: {interruption}."), self.width)
-                .iter()
-                .try_for_each(|line| self.write(f, line))?;
-        }
-        Ok(())
-    }
 }
 
 impl Row {
@@ -344,7 +285,10 @@ impl Row {
 
     fn time(&self) -> String {
         let (illegal, back) = (if self.is_illegal { "!" } else { "" }, if self.is_back { "<" } else { "" });
-        format!("{illegal}{back}{}", self.at)
+        match self.at {
+            Some(at) => format!("{illegal}{back}{at}"),
+            None => format!("{illegal}?"),
+        }
     }
 
     fn waits(&self) -> String {
@@ -352,7 +296,11 @@ impl Row {
     }
 
     fn spent(&self) -> String {
-        self.spent.map(|spent| spent.to_string()).unwrap_or_default()
+        match self.spent {
+            Spent::No => String::new(),
+            Spent::Unknown => "?".to_owned(),
+            Spent::Known(spent) => spent.to_string(),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ impl Timeline<'_> {
         open.sort_by_key(|(entry, ..)| entry.number);
         let more = open.len().saturating_sub(OPEN);
         let wait = |(entry, run, lifecycle, instance, state): (&Entry, &Run, &String, &String, &String)| {
-            let spent = self.last_ms.saturating_sub(entry.at_ms);
+            let spent = entry.at_ms.map_or(0, |at_ms| self.last_ms.saturating_sub(at_ms));
             OpenWait {
                 // The trace ends with the entry, so its time says nothing of the wait.
                 spent: if spent == 0 { String::new() } else { Span(spent).to_string() },

@@ -13,26 +13,31 @@ const AFTER: usize = 40;
 
 /// The shown forms of long names, of which several share the characters that are usually shown.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<String, String>);
+pub(crate) struct Names(HashMap<String, String>);
 
 impl Names {
     /// Collects the names of the events.
-    pub(super) fn of<'e>(events: impl Iterator<Item = &'e Event<'e>>) -> Self {
-        let mut long: BTreeSet<&str> = BTreeSet::new();
-        for event in events {
+    pub(crate) fn of_events<'e>(events: impl Iterator<Item = &'e Event<'e>>) -> Self {
+        Names::of(events.flat_map(|event| {
             let names = [&*event.lifecycle, &*event.instance, &*event.event, &*event.to];
-            let names = names.into_iter().chain(event.from.as_deref());
-            // A name has at least as many bytes as characters.
-            long.extend(names.filter(|name| name.len() > NAME && name.chars().nth(NAME).is_some()));
-        }
-        let sorted: Vec<&str> = long.into_iter().collect();
+            names.into_iter().chain(event.from.as_deref())
+        }))
+    }
+
+    /// Collects names.
+    pub(crate) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        // A name has at least as many bytes as characters.
+        let long = names.filter(|name| name.len() > NAME && name.chars().nth(NAME).is_some());
+        let sorted: Vec<&str> = long.collect::<BTreeSet<&str>>().into_iter().collect();
+        let mut forms: HashMap<String, usize> = HashMap::new();
+        sorted.iter().for_each(|text| *forms.entry(name(text)).or_default() += 1);
         let mut shown = HashMap::new();
         for (place, text) in sorted.iter().enumerate() {
             // In this order, one of the neighbours has the longest common beginning.
             let before = place.checked_sub(1).map_or(0, |before| common(sorted[before], text));
             let after = sorted.get(place + 1).map_or(0, |after| common(text, after));
             let differs = before.max(after);
-            if differs >= NAME {
+            if forms.get(&name(text)).is_some_and(|equal| *equal > 1) {
                 shown.insert((*text).to_owned(), around(text, differs));
             }
         }
@@ -40,13 +45,13 @@ impl Names {
     }
 
     /// The name for people.
-    pub(super) fn shown(&self, text: &str) -> String {
+    pub(crate) fn shown(&self, text: &str) -> String {
         self.0.get(text).cloned().unwrap_or_else(|| name(text))
     }
 }
 
 /// Two values for people. Long ones are shortened around their first difference.
-pub(super) fn apart(old: &str, new: &str) -> (String, String) {
+pub(crate) fn apart(old: &str, new: &str) -> (String, String) {
     let differs = common(old, new);
     let shown = |text: &str| {
         if differs + BEFORE < NAME { name(text) } else { around(text, differs) }
@@ -82,6 +87,6 @@ mod tests {
         assert_eq!(apart(&long(""), &long("a")).0, format!("{}… (character 493) …xxxxxxxx", "x".repeat(16)));
         assert_eq!(apart("1", "2"), ("1".to_owned(), "2".to_owned()));
         let far = format!("a{}", "y".repeat(1 << 20));
-        assert_eq!(apart(&far, "b").0.chars().count(), 81);
+        assert_eq!(apart(&far, "b").0.chars().count(), 80);
     }
 }

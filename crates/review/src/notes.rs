@@ -1,0 +1,77 @@
+//! The sentences about a review that each of its outputs has.
+
+use crate::model::{Review, StayKind};
+use crate::text::name;
+
+/// The maximum number of listed names, and of listed instances.
+const LISTED: usize = 10;
+
+impl Review {
+    /// What the outputs leave out, and what the trace does not say: each in one sentence.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        [self.not_checked(), self.omitted(), self.back(), self.untimed()].into_iter().flatten().collect()
+    }
+
+    fn not_checked(&self) -> Option<String> {
+        let names: Vec<String> = self.unchecked.iter().take(LISTED).map(|it| name(it)).collect();
+        let more = match self.unchecked.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = (!names.is_empty()).then(|| names.join(", "))?;
+        Some(format!("not checked, since there is no diagram: {names}{more}"))
+    }
+
+    fn omitted(&self) -> Option<String> {
+        match self.omitted {
+            0 => None,
+            1 => Some("1 event of another lifecycle is not shown".to_owned()),
+            several => Some(format!("{several} events of other lifecycles are not shown")),
+        }
+    }
+
+    fn back(&self) -> Option<String> {
+        let (first, more) = lines(self.steps.iter().filter(|step| step.is_back).map(|step| step.line))?;
+        Some(format!("time runs backwards on line {first}{more}"))
+    }
+
+    fn untimed(&self) -> Option<String> {
+        if !self.steps.is_empty() && self.steps.iter().all(|step| !step.is_timed) {
+            return Some("no event has a time: all durations are unknown".to_owned());
+        }
+        let (first, more) = lines(self.steps.iter().filter(|step| !step.is_timed).map(|step| step.line))?;
+        Some(format!("there is no time on line {first}{more}: the durations beside it are unknown"))
+    }
+
+    /// The instances that have not ended, with their states: at most ten, and the number of the others.
+    pub(crate) fn unfinished(&self) -> Vec<String> {
+        let is_checked = |lifecycle: &str| !self.unchecked.iter().any(|it| it == lifecycle);
+        let open = self.lanes.iter().filter(|lane| is_checked(&lane.lifecycle)).filter_map(|lane| {
+            let last =
+                lane.stays.last().filter(|stay| !matches!(stay.kind, StayKind::Over | StayKind::CutOff))?;
+            let line = self.steps[last.begun].line;
+            let verb = if last.kind == StayKind::Waiting { "waits in" } else { "is in" };
+            Some(format!("{} {verb} {} since line {line}", lane.label(), name(&last.state)))
+        });
+        let mut open: Vec<String> = open.collect();
+        let more = open.len().saturating_sub(LISTED);
+        open.truncate(LISTED);
+        match more {
+            0 => {}
+            1 => open.push("1 more instance has not ended".to_owned()),
+            more => open.push(format!("{more} more instances have not ended")),
+        }
+        open
+    }
+}
+
+/// The first line and the number of the others.
+fn lines(mut lines: impl Iterator<Item = u64>) -> Option<(u64, String)> {
+    let first = lines.next()?;
+    let more = match lines.count() {
+        0 => String::new(),
+        1 => ", and on 1 more line".to_owned(),
+        more => format!(", and on {more} more lines"),
+    };
+    Some((first, more))
+}

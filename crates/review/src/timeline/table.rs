@@ -1,0 +1,143 @@
+//! The table of a timeline.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::fit::{cut, folded, short};
+use super::{GAP, HEAD, MUCH, PAUSE, Row, Spent, Timeline};
+use crate::pause::longest_to_scale;
+
+impl Timeline<'_> {
+    /// The pause before each row, if it is a long one and no part of the row's own wait.
+    fn pauses(&self) -> Vec<Option<crate::span::Span>> {
+        let (mut latest, mut is_timed) = (self.rows.front().map_or(0, |row| row.at_ms), true);
+        let before = |row: &Row| {
+            // An event without a time may be anywhere in the time around it.
+            let pause = if is_timed && row.at.is_some() { row.at_ms.saturating_sub(latest) } else { 0 };
+            (latest, is_timed) = (latest.max(row.at_ms), row.at.is_some());
+            pause
+        };
+        let pauses: Vec<u64> = self.rows.iter().map(before).collect();
+        let limit = longest_to_scale(&pauses);
+        let is_shown = |row: &Row, pause: u64| {
+            pause > limit
+                && !(row.waited.is_some() && matches!(row.spent, Spent::Known(spent) if spent.ms >= pause))
+        };
+        let shown = self.rows.iter().zip(pauses);
+        shown.map(|(row, pause)| is_shown(row, pause).then_some(crate::span::Span(pause))).collect()
+    }
+
+    /// The instance of each row in that width. Different instances that look alike have their numbers.
+    fn subjects(&self, width: usize) -> Vec<String> {
+        let shown = |row: &Row| short(&row.lifecycle, &row.instance(self), width);
+        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+        for row in &self.rows {
+            let numbers = alike.entry(shown(row)).or_default();
+            if !numbers.contains(&row.number) {
+                numbers.push(row.number);
+            }
+        }
+        let numbered = |row: &Row| {
+            let shown = shown(row);
+            let numbers = alike.get(&shown).filter(|numbers| numbers.len() > 1);
+            let Some(place) = numbers.and_then(|of| of.iter().position(|it| *it == row.number)) else {
+                return shown;
+            };
+            let number = format!("#{}", place + 1);
+            cut(&shown, width.saturating_sub(number.len())) + &number
+        };
+        self.rows.iter().map(numbered).collect()
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
+        writeln!(f, "{}", cut(line.trim_end(), self.width))
+    }
+}
+
+impl fmt::Display for Timeline<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [mut time, mut spent, mut subject, mut what] = HEAD.map(UnicodeWidthStr::width);
+        let (pauses, (open, more_open)) = (self.pauses(), self.still_waiting());
+        for wait in &open {
+            spent = spent.max(wait.spent.width());
+            subject = subject.max(wait.lifecycle.width() + 1 + wait.instance.width());
+            what = what.max(wait.what.width());
+        }
+        for (row, pause) in self.rows.iter().zip(&pauses) {
+            what = what.max(row.waits().width());
+            spent = spent.max(pause.map_or(0, |pause| pause.to_string().width()));
+            time = time.max(row.time().width());
+            spent = spent.max(row.spent().width());
+            subject = subject.max(row.lifecycle.width() + 1 + row.instance(self).width());
+            what = what.max(row.what.width());
+        }
+        // One column stays free before the time, to separate the table from its surroundings.
+        time += 1;
+        let room = self.width.saturating_sub(time + spent + 3 * GAP);
+        let mut is_folded = false;
+        if subject + what > room {
+            let least = (room / 3).max((room / 2).min(MUCH));
+            subject = subject.min(room.saturating_sub(what).max(least));
+            is_folded = subject + what > room;
+        }
+        if is_folded {
+            subject = room + GAP;
+        }
+        let line = |f: &mut fmt::Formatter<'_>,
+                    time_cell: &str,
+                    spent_cell: &str,
+                    subject_cell: &str,
+                    what: &str| {
+            let row = format!("{time_cell:>time$}  {spent_cell:>spent$}  {subject_cell}");
+            if is_folded {
+                self.write(f, &row)?;
+                return self.write(f, &format!("    {what}"));
+            }
+            let pad = " ".repeat(subject.saturating_sub(subject_cell.width()));
+            self.write(f, &format!("{row}{pad}  {what}"))
+        };
+        line(f, HEAD[0], HEAD[1], &cut(HEAD[2], subject), HEAD[3])?;
+        if self.left_out > 0 {
+            let s = if self.left_out == 1 { "" } else { "s" };
+            let illegal = match self.illegal_left_out {
+                0 => String::new(),
+                illegal => format!(", {illegal} illegal"),
+            };
+            self.write(f, &format!("… {} transition{s} before these{illegal}", self.left_out))?;
+        }
+        let subjects = self.subjects(subject);
+        for ((row, pause), subject) in self.rows.iter().zip(pauses).zip(subjects) {
+            if let Some(pause) = pause {
+                line(f, "", &pause.to_string(), "", PAUSE)?;
+            }
+            if row.waited.is_some() {
+                line(f, "", &row.spent(), &subject, &row.waits())?;
+            }
+            line(f, &row.time(), &row.spent(), &subject, &row.what)?;
+        }
+        for wait in open {
+            line(f, "", &wait.spent, &short(&wait.lifecycle, &wait.instance, subject), &wait.what)?;
+        }
+        if more_open > 0 {
+            let waits = if more_open == 1 { "instance still waits" } else { "instances still wait" };
+            self.write(f, &format!("… and {more_open} more {waits}"))?;
+        }
+        if self.rows.iter().any(|row| row.is_illegal) {
+            self.write(f, "! is illegal")?;
+        }
+        if self.rows.iter().any(|row| row.is_back) {
+            self.write(f, "< is earlier than the transition before it in its run")?;
+        }
+        if self.rows.iter().any(|row| row.at.is_none()) {
+            self.write(f, "? has no time in the trace")?;
+        }
+        if let Some(interruption) = &self.interruption {
+            folded(&format!("The trace is not whole: {interruption}."), self.width)
+                .iter()
+                .try_for_each(|line| self.write(f, line))?;
+        }
+        Ok(())
+    }
+}
