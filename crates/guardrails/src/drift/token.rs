@@ -72,7 +72,32 @@ impl Token {
             self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
             return;
         }
+        // So are most of their first letters.
+        if c.is_ascii_lowercase()
+            && self.part == Part::Before
+            && self.script.is_none_or(|it| it == Script::Latin)
+        {
+            self.begin_word(c);
+            return;
+        }
         self.next(c);
+    }
+
+    /// Takes the first letter of a plain word.
+    #[inline]
+    fn begin_word(&mut self, c: char) {
+        self.is_item = false;
+        self.part = Part::Word;
+        self.script = Some(Script::Latin);
+        self.is_plain = self.uppers <= 1;
+        if self.letters == 0 {
+            self.is_lower = true;
+        }
+        self.letters += 1;
+        self.lowers += 1;
+        self.shape |= LOWER;
+        self.hash = hashed(self.hash, c);
+        self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
     }
 
     fn next(&mut self, c: char) {
