@@ -274,6 +274,8 @@ pub(crate) struct LoggedEvent {
     pub(crate) event: Event<'static>,
     /// The faults of the line.
     pub(crate) fault: Option<String>,
+    /// Does the line have a time?
+    pub(crate) is_timed: bool,
 }
 
 /// The lines of a log about runs as a trace, and its lines that are no event.
@@ -281,7 +283,7 @@ pub(crate) type LoggedTrace = (Vec<LoggedEvent>, Option<Interruption>);
 
 /// The lines of a log about runs as a trace. A line that is an event stays as it is recorded. Another line has the states that
 /// it names, known or not. Its event is the one between these states, and `unknown` if the lifecycle lacks that transition.
-/// Without a time it has the time of the next line.
+/// Without a time it has the time of the line before it.
 ///
 /// # Errors
 /// The file cannot be read, or no line is about a run.
@@ -304,13 +306,12 @@ pub(crate) fn trace(path: &str) -> Result<LoggedTrace, Failure> {
         return Err(Failure::new(format!("{path}: {why}")));
     }
     let more = (lost.len() as u64 - u64::from(first.is_some())).max(report.unreadable.saturating_sub(1));
-    let interruption = first.map(|(line, why)| Interruption::new(*line, why.as_str(), more));
-    let mut at_ms = lines.iter().rev().find_map(|line| line.at_ms).unwrap_or_default();
-    for line in lines.iter_mut().rev() {
-        at_ms = *line.at_ms.get_or_insert(at_ms);
-    }
+    // The interruption says itself that the line is no event.
+    let plain = |why: &str| why.strip_prefix("it is no event: ").unwrap_or(why).to_owned();
+    let interruption = first.map(|(line, why)| Interruption::new(*line, plain(why), more));
+    let mut at_ms = lines.iter().find_map(|line| line.at_ms).unwrap_or_default();
     let mut seq = 0;
-    let events = lines.into_iter().filter_map(|line| line.event(&mut seq)).collect();
+    let events = lines.into_iter().filter_map(|line| line.event(&mut seq, &mut at_ms)).collect();
     Ok((events, interruption))
 }
 
@@ -342,19 +343,20 @@ impl Read {
         Some(Read { line: line.line, at_ms, content, fault })
     }
 
-    /// The event, with the number after the last one if its line has none.
-    fn event(self, last: &mut u64) -> Option<LoggedEvent> {
+    /// The event, with the number after the last one and the last time if its line has none.
+    fn event(self, last: &mut u64, last_ms: &mut u64) -> Option<LoggedEvent> {
         let Read { line, at_ms, content, fault } = self;
+        *last_ms = at_ms.unwrap_or(*last_ms);
         let event = match content {
             Content::Event(event) => event,
             Content::States { run, seq, from, to } => {
                 let event = event_name(from.as_deref(), &to).unwrap_or("unknown");
                 let seq = seq.unwrap_or(last.saturating_add(1));
-                event_between(&run, seq, at_ms.unwrap_or_default(), (from.as_deref(), event, &to))?
+                event_between(&run, seq, *last_ms, (from.as_deref(), event, &to))?
             }
         };
         *last = event.seq;
-        Some(LoggedEvent { line, event, fault })
+        Some(LoggedEvent { line, event, fault, is_timed: at_ms.is_some() })
     }
 }
 

@@ -204,6 +204,6 @@ fn a_summary_in_markdown_has_verdicts_violations_and_missed_edges() {
     for (more, row) in [(&[] as &[&str], "⚠ incomplete"), (&["--complete"], "❌ incomplete")] {
         let said = session.run(&[&["check", "open.jsonl", "--format", "markdown"], more].concat());
         assert!(said.stdout.contains(row), "{}", said.shown());
-        assert_eq!(said.stdout.contains("- not ended&#58; "), !more.is_empty(), "{}", said.shown());
+        assert!(said.stdout.contains(" since line "), "{}", said.shown());
     }
 }

@@ -207,17 +207,15 @@ impl Outcome {
                 (Ok(report), None) => {
                     let is_missed = self.complete && report.verdict == Verdict::Incomplete;
                     let mut entry = match report.verdict {
+                        // The line that is no event is the only violation.
+                        Verdict::Violates if !report.consumed_whole && report.violations == 1 => {
+                            Entry::open(&trace.name, "interrupted")
+                        }
                         Verdict::Violates => Entry::bad(&trace.name, "violates"),
                         Verdict::Incomplete if is_missed => Entry::bad(&trace.name, "incomplete"),
                         Verdict::Incomplete => Entry::open(&trace.name, "incomplete"),
                         Verdict::Conforms => Entry::good(&trace.name, "conforms"),
                     };
-                    for open in report.unfinished.iter().filter(|_| is_missed) {
-                        entry = entry.line(format!("not ended: {open}"));
-                    }
-                    if !report.consumed_whole {
-                        entry = entry.line("the trace was not read to its end");
-                    }
                     if let Some(backwards) = &report.backwards {
                         entry = entry.line(backwards.to_string());
                     }

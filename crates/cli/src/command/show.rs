@@ -1,5 +1,7 @@
 //! `runstate show RUN` and `runstate show TRACE`
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use runstate::trace::{Event, Ordinals, Report, Rulebook, Rules};
@@ -8,7 +10,7 @@ use runstate_review::{Marks, Review, ReviewBuilder, Timeline, gantt, html, markd
 use serde_json::{Map, Value, json};
 
 use super::governed_facts;
-use super::source::{Rest, Source, source};
+use super::source::{Lost, Shown, Source, source};
 use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -131,18 +133,18 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Format::Text => {
             let (mut ordinals, mut marks) = (Ordinals::new(), Marks::new(book));
             let mut unchecked = Unchecked::default();
-            let rest = source.each(only, |line, event, fault| {
+            let rest = source.each(only, |Shown { line, event, fault, .. }| {
                 unchecked.event(book, event);
                 let illegal = marks.event(line, event);
                 let fault = fault.map(|fault| format!("illegal: {}", printable(fault)));
                 let mark = fault.or(illegal).map(|mark| format!("  <- {mark}"));
                 out.line(&format!("{}{}", ordinals.line(event), mark.unwrap_or_default()));
             })?;
-            if let Some(rest) = &rest {
-                out.line(&format!("The trace is not whole: {}.", rest.interruption));
+            if let Some(lost) = &rest.lost {
+                out.line(&format!("The trace is not whole: {}.", lost.interruption));
             }
-            unchecked.tell();
-            return Ok(told(rest));
+            notes(&unchecked, rest.others, out);
+            return Ok(told(rest.lost));
         }
         Format::Timeline => {
             let (mut timeline, mut marks) = (Timeline::new(columns()).open_waits(book), Marks::new(book));
@@ -150,29 +152,33 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
             }
             let mut unchecked = Unchecked::default();
-            let rest = source.each(only, |line, event, fault| {
+            let rest = source.each(only, |Shown { line, event, fault, is_timed }| {
                 unchecked.event(book, event);
-                timeline.event(event, marks.event(line, event).is_some() || fault.is_some());
+                let is_illegal = marks.event(line, event).is_some() || fault.is_some();
+                match is_timed {
+                    true => timeline.event(event, is_illegal),
+                    false => timeline.event_without_time(event, is_illegal),
+                }
             })?;
-            if let Some(rest) = &rest {
-                timeline.interrupted(rest.interruption.clone());
+            if let Some(lost) = &rest.lost {
+                timeline.interrupted(lost.interruption.clone());
             }
             if let Some(begins) = timeline.begins() {
                 out.line(&format!("begins {begins}"));
             }
             out.lines(&timeline.to_string());
-            unchecked.tell();
-            return Ok(told(rest));
+            notes(&unchecked, rest.others, out);
+            return Ok(told(rest.lost));
         }
         Format::Mermaid => {
             let mut marks = Marks::new(book);
-            source.whole(only, |line, event, _| drop(marks.event(line, event)))?;
+            source.whole(only, |shown| drop(marks.event(shown.line, shown.event)))?;
             out.lines(&diagrams(&laws, &marks.finish())?);
         }
         Format::Json => {
             let (mut marks, mut events, mut faults) = (Marks::new(book), Vec::new(), Vec::new());
             let mut unchecked = Unchecked::default();
-            source.whole(only, |line, event, fault| {
+            source.whole(only, |Shown { line, event, fault, .. }| {
                 unchecked.event(book, event);
                 marks.event(line, event);
                 faults.extend(fault.map(|fault| json!({"line": line, "why": fault})));
@@ -192,7 +198,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             }
             out.json(&shown);
         }
-        Format::Jsonl => source.whole(only, |_, event, _| out.json_line(&event.to_json()))?,
+        Format::Jsonl => source.whole(only, |shown| out.json_line(&shown.event.to_json()))?,
         // Returned above.
         Format::Html | Format::Perfetto | Format::Gantt | Format::Markdown => {}
     }
@@ -214,25 +220,33 @@ impl Unchecked {
         }
     }
 
-    fn tell(&self) {
-        if !self.0.is_empty() {
-            let short = |name: &String| printable(name).chars().take(80).collect::<String>();
-            let names: Vec<String> = self.0.iter().map(short).collect();
-            complain(&format!("note: not checked, since there is no diagram: {}", names.join(", ")));
-        }
+    fn note(&self) -> Option<String> {
+        let short = |name: &String| printable(name).chars().take(80).collect::<String>();
+        let names: Vec<String> = self.0.iter().map(short).collect();
+        (!names.is_empty()).then(|| format!("not checked, since there is no diagram: {}", names.join(", ")))
     }
+}
+
+/// What the rows do not say.
+fn notes(unchecked: &Unchecked, others: u64, out: &mut Output) {
+    let others = match others {
+        0 => None,
+        1 => Some("1 event of another lifecycle is not shown".to_owned()),
+        several => Some(format!("{several} events of other lifecycles are not shown")),
+    };
+    unchecked.note().into_iter().chain(others).for_each(|note| out.line(&format!("Note: {note}.")));
 }
 
 /// Shows all sources in a format of a review.
 fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure> {
     let (mut reviews, mut exit) = (Vec::new(), Exit::Good);
     for what in &args.what {
-        let (review, rest) = review(args, laws, &source(what, &args.rules, &args.place)?)?;
+        let (review, lost) = review(args, laws, &source(what, &args.rules, &args.place)?)?;
         reviews.push(review);
-        if let Some(mut rest) = rest {
+        if let Some(mut lost) = lost {
             // The message quotes the line.
-            rest.failure = rest.failure.without(&args.redact);
-            exit = told(Some(rest));
+            lost.failure = lost.failure.without(&args.redact);
+            exit = told(Some(lost));
         }
     }
     match args.format {
@@ -247,17 +261,22 @@ fn reviewed(args: &Args, laws: &Laws, out: &mut Output) -> Result<Exit, Failure>
 }
 
 /// Reports a line that is no event, after the events before it.
-fn told(rest: Option<Rest>) -> Exit {
-    let Some(rest) = rest else { return Exit::Good };
-    complain(&rest.failure.to_string());
+fn told(lost: Option<Lost>) -> Exit {
+    let Some(lost) = lost else { return Exit::Good };
+    complain(&lost.failure.to_string());
     Exit::BadInput
 }
 
-fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<Rest>), Failure> {
+fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<Lost>), Failure> {
     let title = match source {
         // The id of a run is one of the ids that are replaced.
         Source::Run(..) if args.stable => "a stored run".to_owned(),
         Source::State(..) | Source::Log(_) if args.stable => "governed runs".to_owned(),
+        // Equal behaviour may be in files of two folders.
+        Source::File(path) if args.stable => {
+            let name = Path::new(path).file_name().and_then(|name| name.to_str());
+            name.map_or_else(|| source.name(), str::to_owned)
+        }
         source => source.name(),
     };
     let mut builder = ReviewBuilder::new(title, &laws.book);
@@ -267,17 +286,20 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
     builder = args.redact.iter().fold(builder, |builder, text| builder.redact(text));
     builder = laws.texts().fold(builder, |builder, (file, text)| builder.diagram(file, text));
     let is_log = matches!(source, Source::Log(_));
-    let rest = source.each(laws.only.as_deref(), |line, event, fault| {
+    let rest = source.each(laws.only.as_deref(), |Shown { line, event, fault, is_timed }| {
         // The line of a log repeats the time and a part of the run's id as further fields.
-        match is_log.then(|| without_repeats(event)).flatten() {
-            Some(event) => builder.event(line, &event),
-            None => builder.event(line, event),
+        let without = is_log.then(|| without_repeats(event)).flatten();
+        let event = without.as_ref().unwrap_or(event);
+        match is_timed {
+            true => builder.event(line, event),
+            false => builder.event_without_time(line, event),
         }
         fault.into_iter().for_each(|fault| builder.fault(fault));
     })?;
-    if let Some(rest) = &rest {
-        builder.interrupted(rest.interruption.clone());
+    if let Some(lost) = &rest.lost {
+        builder.interrupted(lost.interruption.clone());
     }
+    builder.omitted(rest.others);
     match source {
         Source::Run(_, summary) => {
             let run = summary.id();
@@ -290,7 +312,7 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<R
         }
         Source::File(_) => {}
     }
-    Ok((builder.finish(), rest))
+    Ok((builder.finish(), rest.lost))
 }
 
 fn without_repeats(event: &Event<'_>) -> Option<Event<'static>> {

@@ -13,8 +13,29 @@ use super::summary::Summary;
 use crate::failure::Failure;
 use crate::input;
 use crate::rules::{RulesArgs, none_of};
+use crate::run_log::{self, LoggedEvent};
+use crate::run_state;
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
-use crate::{run_log, run_state};
+
+/// An event of the input.
+pub(super) struct Shown<'e> {
+    /// The line, from 1.
+    pub(super) line: u64,
+    pub(super) event: &'e Event<'e>,
+    /// The faults of the line of a log.
+    pub(super) fault: Option<&'e str>,
+    /// Does its line have a time?
+    pub(super) is_timed: bool,
+}
+
+/// What the input has beside the shown events.
+#[derive(Default)]
+pub(super) struct Rest {
+    /// The line that is no event, at the end.
+    pub(super) lost: Option<Lost>,
+    /// The number of events of other lifecycles.
+    pub(super) others: u64,
+}
 
 /// The shown input.
 pub(super) enum Source {
@@ -89,12 +110,8 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::each`], and for a trace with a line that is no event.
-    pub(super) fn whole(
-        &self,
-        only: Option<&str>,
-        with: impl FnMut(u64, &Event<'_>, Option<&str>),
-    ) -> Result<(), Failure> {
-        self.each(only, with)?.map_or(Ok(()), |rest| Err(rest.failure))
+    pub(super) fn whole(&self, only: Option<&str>, with: impl FnMut(Shown<'_>)) -> Result<(), Failure> {
+        self.each(only, with)?.lost.map_or(Ok(()), |lost| Err(lost.failure))
     }
 
     /// Reads the trace to its end, or to a line after its first event that is no event: all events, or the events of one
@@ -102,27 +119,31 @@ impl Source {
     ///
     /// # Errors
     /// The trace cannot be read, or has events of other lifecycles alone.
-    pub(super) fn each(
-        &self,
-        only: Option<&str>,
-        mut with: impl FnMut(u64, &Event<'_>, Option<&str>),
-    ) -> Result<Option<Rest>, Failure> {
+    pub(super) fn each(&self, only: Option<&str>, mut with: impl FnMut(Shown<'_>)) -> Result<Rest, Failure> {
         let refused = |error: ReadError| Failure::rendered(error.named(&self.name()).report());
+        let mut rest = Rest::default();
         match self {
-            Source::Run(_, summary) if summary.is_new() => return Ok(None),
+            Source::Run(_, summary) if summary.is_new() => return Ok(rest),
             Source::Log(path) => {
                 let (events, interruption) = run_log::trace(path)?;
-                let is_asked = |event: &Event<'_>| only.is_none_or(|only| event.lifecycle == only);
-                let asked = events.iter().filter(|logged| is_asked(&logged.event));
-                asked.for_each(|logged| with(logged.line, &logged.event, logged.fault.as_deref()));
-                return Ok(interruption.map(|interruption| {
+                for LoggedEvent { line, event, fault, is_timed } in &events {
+                    if only.is_some_and(|only| event.lifecycle != only) {
+                        rest.others += 1;
+                    } else {
+                        with(Shown { line: *line, event, fault: fault.as_deref(), is_timed: *is_timed });
+                    }
+                }
+                rest.lost = interruption.map(|interruption| {
                     let failure = Failure::new(format!("{path}: {interruption}"));
-                    Rest { interruption, failure }
-                }));
+                    Lost { interruption, failure }
+                });
+                return Ok(rest);
             }
             Source::State(_, state) => {
-                governed_facts::events(state).iter().for_each(|(line, event)| with(*line, event, None));
-                return Ok(None);
+                for (line, event) in &governed_facts::events(state) {
+                    with(Shown { line: *line, event, fault: None, is_timed: true });
+                }
+                return Ok(rest);
             }
             Source::File(_) | Source::Run(..) => {}
         }
@@ -132,6 +153,7 @@ impl Source {
         loop {
             match reader.read_numbered() {
                 Ok(Some((_, event))) if only.is_some_and(|only| event.lifecycle != only) => {
+                    rest.others += 1;
                     if others.len() < Report::MOST_SKIPPED
                         && !others.iter().any(|it| **it == *event.lifecycle)
                     {
@@ -140,14 +162,14 @@ impl Source {
                 }
                 Ok(Some((line, event))) => {
                     is_shown = true;
-                    with(line, &event, None);
+                    with(Shown { line, event: &event, fault: None, is_timed: true });
                 }
                 Ok(None) => match only {
                     // The summary covers a run without an event.
                     Some(only) if !is_shown => {
                         return Err(Failure::new(none_of(&self.name(), only, &others)));
                     }
-                    _ => return Ok(None),
+                    _ => return Ok(rest),
                 },
                 Err(error) if !is_shown || matches!(error.problem(), Problem::Io(_)) => {
                     return Err(refused(error));
@@ -155,7 +177,8 @@ impl Source {
                 Err(error) => {
                     let more = lines_left(&mut input, matches!(error.problem(), Problem::TooLong { .. }));
                     let interruption = Interruption::of(&error, more);
-                    return Ok(Some(Rest { interruption, failure: refused(error) }));
+                    rest.lost = Some(Lost { interruption, failure: refused(error) });
+                    return Ok(rest);
                 }
             }
         }
@@ -163,7 +186,7 @@ impl Source {
 }
 
 /// The end of a trace with a line that is no event.
-pub(super) struct Rest {
+pub(super) struct Lost {
     pub(super) interruption: Interruption,
     pub(super) failure: Failure,
 }
