@@ -142,7 +142,9 @@ fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
             put!(out, " <span class=\"soft\">" (seen(place, VALUE)) "</span>");
         }
         // A transition is often written as its line is.
-        if let Some(text) = legal.text.as_ref().filter(|text| !legal.what.contains(text.trim())) {
+        let is_other =
+            |text: &&String| !legal.what.contains(&*text.split_whitespace().collect::<Vec<_>>().join(" "));
+        if let Some(text) = legal.text.as_ref().filter(is_other) {
             put!(out, " <code>" (seen(text, VALUE)) "</code>");
         }
         put!(out, "</li>\n");
@@ -195,10 +197,17 @@ fn lanes(out: &mut Markup, review: &Review, axis: &Axis, mut room: Room) {
     }
     put!(out, "<span class=\"o\">ended</span><span class=\"x\">illegal</span></p>\n");
     put!(out, "<p class=\"soft\">Open a row for its states, times and facts. ");
-    put!(out, "A state has a small width of its own, and beside it the width of its time");
-    match axis.breaks.is_empty() {
-        true => put!(out, ", to scale.</p>\n"),
-        false => put!(out, ", to scale, except long waits between two vertical lines.</p>\n"),
+    let is_of_times = review.end_ms() > 0 && !review.is_stable();
+    match (is_of_times, axis.breaks.is_empty()) {
+        (false, _) => put!(out, "The width of a state is that of its steps, and no time.</p>\n"),
+        (true, true) => put!(
+            out,
+            "A state has a small width of its own, and beside it the width of its time, to scale.</p>\n"
+        ),
+        (true, false) => put!(
+            out,
+            "A state has a small width of its own, and beside it the width of its time, to scale, except long waits between two vertical lines.</p>\n"
+        ),
     }
     let mut by_run: Vec<Vec<&Lane>> = vec![Vec::new(); review.runs().len()];
     shown(review).into_iter().for_each(|lane| by_run[lane.run].push(lane));
