@@ -126,7 +126,7 @@ impl Guard<Locked, Unlock> for Shut {
 }
 
 /// The subject that makes doors and their events.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Doors;
 
 impl Subject for Doors {

@@ -260,12 +260,8 @@ impl<'a> Engine<'a> {
 
 /// The end of a sequence after a reply that is none.
 fn wrong(broken: Broken) -> Stop {
-    let (kind, why) = match broken {
-        Broken::Crash(why) => (Kind::Crash, why),
-        Broken::Timeout(why) => (Kind::Timeout, why),
-        Broken::Garbage(why) => (Kind::Garbage, why),
-        Broken::Flood(why) => (Kind::Flood, why),
-        Broken::Unusable(why) => return Stop::Unusable(why),
-    };
-    Stop::Wrong(Wrong { kind, why }, (kind, None, 0))
+    match judge::broken(broken) {
+        Ok(wrong) => Stop::Wrong(wrong.clone(), (wrong.kind, None, 0)),
+        Err(why) => Stop::Unusable(why),
+    }
 }

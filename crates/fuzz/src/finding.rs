@@ -164,6 +164,15 @@ impl Report {
 /// The last lines of a system's log that a text shows.
 const LOG_LINES: usize = 10;
 
+/// The lines of a sequence, with the last lines of the system's log.
+pub(crate) fn sequence(start: Option<&str>, exchanges: &[Exchange], log: &str) -> String {
+    let start = start.map(|start| format!("  [*] --> {start}\n"));
+    let exchanges = exchanges.iter().map(|exchange| format!("  {exchange}\n"));
+    let log: Vec<&str> = log.lines().collect();
+    let log = log[log.len().saturating_sub(LOG_LINES)..].iter().map(|line| format!("  | {line}\n"));
+    start.into_iter().chain(exchanges).chain(log).collect()
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let covered = self.transitions - self.uncovered.len();
@@ -204,16 +213,7 @@ impl fmt::Display for Report {
             } else if finding.is_flaky() {
                 writeln!(f, "  flaky: {} of {} fresh replays show it", finding.reproduced, Finding::REPLAYS)?;
             }
-            if let Some(start) = &finding.start {
-                writeln!(f, "  [*] --> {start}")?;
-            }
-            for exchange in &finding.exchanges {
-                writeln!(f, "  {exchange}")?;
-            }
-            let lines: Vec<&str> = finding.log.lines().collect();
-            for line in &lines[lines.len().saturating_sub(LOG_LINES)..] {
-                writeln!(f, "  | {line}")?;
-            }
+            f.write_str(&sequence(finding.start.as_deref(), &finding.exchanges, &finding.log))?;
         }
         for edge in &self.uncovered {
             writeln!(f, "\nuncovered: {edge}")?;

@@ -1,14 +1,45 @@
 //! The verdict on one reply.
 
+use std::fmt;
+
 use crate::finding::Kind;
 use crate::map::Map;
-use crate::sut::Reply;
+use crate::sut::{Broken, Reply};
 
 /// A reply that the diagram does not permit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(crate) kind: Kind,
     pub(crate) why: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.why)
+    }
+}
+
+/// The difference that a system without a reply shows.
+///
+/// # Errors
+/// The reason for which the system cannot be tested.
+pub(crate) fn broken(broken: Broken) -> Result<Wrong, String> {
+    let (kind, why) = match broken {
+        Broken::Crash(why) => (Kind::Crash, why),
+        Broken::Timeout(why) => (Kind::Timeout, why),
+        Broken::Garbage(why) => (Kind::Garbage, why),
+        Broken::Flood(why) => (Kind::Flood, why),
+        Broken::Unusable(why) => return Err(why),
+    };
+    Ok(Wrong { kind, why })
+}
+
+/// Whether a state may refuse an event. The machine may have become another state meanwhile. There, each transition may
+/// refuse, or there is none.
+pub(crate) fn may_refuse(map: &Map, from: usize, event: usize) -> bool {
+    map.drifts[from]
+        .iter()
+        .any(|origin| map.of(from, event).all(|at| map.edges[at].from != *origin || map.edges[at].may_refuse))
 }
 
 fn wrong<T>(kind: Kind, why: String) -> Result<T, Wrong> {
@@ -64,11 +95,7 @@ pub(crate) fn reply(
         targets.join(" or ")
     };
     if let Some(reason) = &reply.refused {
-        // The machine may have become another state meanwhile. There, each transition may refuse, or there is none.
-        let may_refuse = |origin: &usize| {
-            edges.iter().all(|at| map.edges[*at].from != *origin || map.edges[*at].may_refuse)
-        };
-        if !map.drifts[from].iter().any(may_refuse) {
+        if !may_refuse(map, from, event) {
             let targets = targets();
             return wrong(
                 Kind::RefusedLegal,

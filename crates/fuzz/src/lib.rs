@@ -22,6 +22,8 @@ mod program;
 mod regression;
 mod sequence;
 mod shrink;
+#[cfg(feature = "proptest-state-machine")]
+pub mod state_machine;
 mod subject;
 mod sut;
 

@@ -248,6 +248,32 @@ fn range(min: &impl std::fmt::Display, max: &impl std::fmt::Display) -> String {
 }
 
 impl Draft {
+    /// Whether a part comes from an earlier reply.
+    #[cfg(feature = "proptest-state-machine")]
+    pub(crate) fn needs_data(&self) -> bool {
+        match self {
+            Draft::Value(_) | Draft::Absent => false,
+            Draft::FromData(_) => true,
+            Draft::List(parts) => parts.iter().any(Draft::needs_data),
+            Draft::Object(parts) => parts.iter().any(|(_, part)| part.needs_data()),
+        }
+    }
+
+    /// The payload, with `{"from_data": POINTER}` for a part of an earlier reply.
+    #[cfg(feature = "proptest-state-machine")]
+    pub(crate) fn shown(&self) -> Value {
+        match self {
+            Draft::Value(value) => value.clone(),
+            Draft::Absent => Value::Null,
+            Draft::FromData(pointer) => serde_json::json!({ "from_data": pointer }),
+            Draft::List(parts) => parts.iter().map(Draft::shown).collect(),
+            Draft::Object(parts) => {
+                let is_present = |part: &&(String, Draft)| !matches!(part.1, Draft::Absent);
+                parts.iter().filter(is_present).map(|(name, part)| (name.clone(), part.shown())).collect()
+            }
+        }
+    }
+
     /// The payload, with the data of earlier replies. Returns none if a part is in no reply.
     pub(crate) fn resolve(self, data: &[Value]) -> Option<Value> {
         match self {

@@ -70,7 +70,7 @@ impl Guard<Off, Press> for On {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Lamps {
+pub(crate) struct Lamps {
     breaks_after: Option<u32>,
     panics: bool,
 }

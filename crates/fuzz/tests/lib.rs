@@ -10,6 +10,7 @@ mod payloads;
 #[cfg(unix)]
 mod programs;
 mod regressions;
+mod state_machine;
 
 /// Stands in for the crate `libfuzzer-sys`, with the form of its macro.
 extern crate self as libfuzzer_sys;
