@@ -10,7 +10,7 @@ use crate::finding::{Exchange, Finding, Kind, Report};
 use crate::fuzz::Fuzz;
 use crate::judge::{self, Wrong};
 use crate::map::Map;
-use crate::payload::Draft;
+use crate::payload::{Draft, FromData};
 use crate::sequence::{Sequence, Step};
 use crate::subject::rng;
 use crate::sut::{Broken, Sut, caught};
@@ -180,15 +180,17 @@ impl<'a> Engine<'a> {
         }
         let from = sequence.state;
         let event = step.event();
-        let payload = match &step {
-            Step::Apply(event, tree) => match tree.current().resolve(&sequence.data) {
-                Some(payload) => payload,
-                None => {
+        let (payload, from_data) = match &step {
+            Step::Apply(event, tree) => {
+                let draft = tree.current();
+                let from_data = draft.from_data();
+                let Some(payload) = draft.resolve(&sequence.data) else {
                     self.unsent.insert((from, *event));
                     return Ok(None);
-                }
-            },
-            Step::Observe => Value::Null,
+                };
+                (payload, from_data)
+            }
+            Step::Observe => (Value::Null, FromData::new()),
         };
         sequence.steps.push(step);
         self.requests += 1;
@@ -196,6 +198,7 @@ impl<'a> Engine<'a> {
             from: self.map.states[from].clone(),
             event: event.map(|event| self.map.events[event].clone()),
             payload,
+            from_data,
             refused: None,
             to: None,
         };
@@ -246,7 +249,7 @@ impl<'a> Engine<'a> {
         match self.map.payloads[event].new_tree(&mut self.runner) {
             Ok(tree) => Step::Apply(event, Box::new(tree) as Box<dyn ValueTree<Value = Draft>>),
             // A strategy without a filter always gives a tree.
-            Err(_) => Step::fixed(event, Value::Object(serde_json::Map::new())),
+            Err(_) => Step::fixed(event, Value::Object(serde_json::Map::new()), FromData::new()),
         }
     }
 

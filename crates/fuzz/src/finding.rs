@@ -1,5 +1,6 @@
 //! Findings, and the report of a fuzzing run.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -61,6 +62,10 @@ pub struct Exchange {
     /// The payload of the event.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub payload: Value,
+    /// The parts of the payload that were taken from `data` of earlier replies: the JSON pointer of each part, and that of the
+    /// data.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub from_data: BTreeMap<String, String>,
     /// The reason of a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,

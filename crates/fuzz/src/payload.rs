@@ -117,7 +117,12 @@ pub(crate) enum Draft {
     FromData(String),
     List(Vec<Draft>),
     Object(Vec<(String, Draft)>),
+    /// A payload that was sent before, and its parts that come from earlier replies.
+    Sent(Value, FromData),
 }
+
+/// The parts of a payload that come from earlier replies: the JSON pointer of the part, and that of the data.
+pub(crate) type FromData = BTreeMap<String, String>;
 
 impl Generator {
     /// The strategy of the generator.
@@ -248,14 +253,31 @@ fn range(min: &impl std::fmt::Display, max: &impl std::fmt::Display) -> String {
 }
 
 impl Draft {
-    /// Whether a part comes from an earlier reply.
-    #[cfg(feature = "proptest-state-machine")]
-    pub(crate) fn needs_data(&self) -> bool {
+    /// The parts that come from earlier replies.
+    pub(crate) fn from_data(&self) -> FromData {
+        let mut parts = FromData::new();
+        self.add_parts("", &mut parts);
+        parts
+    }
+
+    fn add_parts(&self, at: &str, parts: &mut FromData) {
         match self {
-            Draft::Value(_) | Draft::Absent => false,
-            Draft::FromData(_) => true,
-            Draft::List(parts) => parts.iter().any(Draft::needs_data),
-            Draft::Object(parts) => parts.iter().any(|(_, part)| part.needs_data()),
+            Draft::Value(_) | Draft::Absent => {}
+            Draft::FromData(pointer) => {
+                parts.insert(at.to_owned(), pointer.clone());
+            }
+            Draft::List(of) => {
+                of.iter().enumerate().for_each(|(i, part)| part.add_parts(&format!("{at}/{i}"), parts));
+            }
+            Draft::Object(of) => {
+                for (name, part) in of {
+                    let name = name.replace('~', "~0").replace('/', "~1");
+                    part.add_parts(&format!("{at}/{name}"), parts);
+                }
+            }
+            Draft::Sent(_, of) => {
+                parts.extend(of.iter().map(|(part, of)| (format!("{at}{part}"), of.clone())))
+            }
         }
     }
 
@@ -266,6 +288,7 @@ impl Draft {
             Draft::Value(value) => value.clone(),
             Draft::Absent => Value::Null,
             Draft::FromData(pointer) => serde_json::json!({ "from_data": pointer }),
+            Draft::Sent(value, _) => value.clone(),
             Draft::List(parts) => parts.iter().map(Draft::shown).collect(),
             Draft::Object(parts) => {
                 let is_present = |part: &&(String, Draft)| !matches!(part.1, Draft::Absent);
@@ -276,10 +299,17 @@ impl Draft {
 
     /// The payload, with the data of earlier replies. Returns none if a part is in no reply.
     pub(crate) fn resolve(self, data: &[Value]) -> Option<Value> {
+        let latest = |pointer: &str| data.iter().rev().find_map(|data| data.pointer(pointer)).cloned();
         match self {
             Draft::Value(value) => Some(value),
             Draft::Absent => Some(Value::Null),
-            Draft::FromData(pointer) => data.iter().rev().find_map(|data| data.pointer(&pointer)).cloned(),
+            Draft::FromData(pointer) => latest(&pointer),
+            Draft::Sent(mut value, parts) => {
+                for (at, pointer) in parts {
+                    *value.pointer_mut(&at)? = latest(&pointer)?;
+                }
+                Some(value)
+            }
             Draft::List(parts) => {
                 parts.into_iter().map(|part| part.resolve(data)).collect::<Option<Vec<_>>>().map(Value::Array)
             }

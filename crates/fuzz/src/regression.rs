@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use crate::finding::{Exchange, Finding};
 use crate::map::Map;
+use crate::payload::FromData;
 
 /// The sequence of a finding, to be replayed first in later runs.
 ///
 /// A file of regressions is a trace: `runstate check` and `runstate show` read it. A line is a transition with its
-/// `payload`. The field `tried` has the requests after it that made no transition: refusals, and a request without a
+/// `payload`; its parts that came from earlier replies (`from_data`) are taken anew in a replay. The field `tried` has the requests after it that made no transition: refusals, and a request without a
 /// reply. The first line of a regression, its creation, has the kind of the difference, the difference in words and the
 /// fingerprint of the diagram.
 ///
@@ -42,6 +43,8 @@ pub(crate) struct Request {
     pub(crate) event: Option<String>,
     #[serde(default)]
     pub(crate) payload: Value,
+    #[serde(default, skip_serializing_if = "FromData::is_empty")]
+    pub(crate) from_data: FromData,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
 }
@@ -53,6 +56,8 @@ struct Line {
     event: String,
     #[serde(default)]
     payload: Value,
+    #[serde(default)]
+    from_data: FromData,
     /// The transition was observed: no event was sent.
     #[serde(default)]
     observed: bool,
@@ -94,7 +99,12 @@ impl Regression {
                 return Err(refuse(format!("the run {:?} has no creation before this line", line.run)));
             };
             let event = Some(line.event).filter(|_| !line.observed);
-            regression.requests.push(Request { event, payload: line.payload, refused: None });
+            regression.requests.push(Request {
+                event,
+                payload: line.payload,
+                from_data: line.from_data,
+                refused: None,
+            });
             regression.requests.extend(line.tried);
         }
         Ok(read)
@@ -115,6 +125,7 @@ impl Regression {
             from,
             to,
             payload: None,
+            from_data: None,
             observed: false,
             tried: Vec::new(),
             fuzz: None,
@@ -122,7 +133,7 @@ impl Regression {
         let mut lines = vec![written(1, "create", None, start)];
         lines[0].fuzz =
             Some(json!({ "kind": finding.kind, "why": finding.why, "fingerprint": map.fingerprint }));
-        for Exchange { from, event, payload, refused, to } in &finding.exchanges {
+        for Exchange { from, event, payload, from_data, refused, to } in &finding.exchanges {
             match to {
                 Some(to) if refused.is_none() && (event.is_some() || to != from) => {
                     let observed = event.is_none();
@@ -130,12 +141,13 @@ impl Regression {
                     let mut line = written(lines.len() + 1, event, Some(from), to);
                     line.observed = observed;
                     line.payload = Some(payload).filter(|payload| !payload.is_null());
+                    line.from_data = Some(from_data).filter(|parts| !parts.is_empty());
                     lines.push(line);
                 }
                 _ => {
                     let (event, payload, refused) = (event.clone(), payload.clone(), refused.clone());
-                    let last = lines.len() - 1;
-                    lines[last].tried.push(Request { event, payload, refused });
+                    let (last, from_data) = (lines.len() - 1, from_data.clone());
+                    lines[last].tried.push(Request { event, payload, from_data, refused });
                 }
             }
         }
@@ -157,6 +169,8 @@ struct Written<'a> {
     to: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_data: Option<&'a FromData>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     observed: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -4,7 +4,7 @@ use proptest::strategy::ValueTree;
 use serde_json::Value;
 
 use crate::finding::Exchange;
-use crate::payload::Draft;
+use crate::payload::{Draft, FromData};
 
 /// A request of a sequence.
 pub(crate) enum Step {
@@ -15,9 +15,9 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The event with this payload, which does not shrink.
-    pub(crate) fn fixed(event: usize, payload: Value) -> Self {
-        Step::Apply(event, Box::new(Fixed(payload)))
+    /// The event with a payload that was sent before, which does not shrink. Its parts from earlier replies are taken anew.
+    pub(crate) fn fixed(event: usize, payload: Value, from_data: FromData) -> Self {
+        Step::Apply(event, Box::new(Fixed(payload, from_data)))
     }
 
     pub(crate) fn event(&self) -> Option<usize> {
@@ -29,13 +29,13 @@ impl Step {
 }
 
 /// A payload that does not shrink.
-struct Fixed(Value);
+struct Fixed(Value, FromData);
 
 impl ValueTree for Fixed {
     type Value = Draft;
 
     fn current(&self) -> Draft {
-        Draft::Value(self.0.clone())
+        Draft::Sent(self.0.clone(), self.1.clone())
     }
 
     fn simplify(&mut self) -> bool {

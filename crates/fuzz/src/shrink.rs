@@ -122,7 +122,7 @@ impl Engine<'_> {
             if let (Some(step), Some(exchange)) = (steps.get_mut(at), best.0.exchanges.get(at))
                 && let Some(event) = step.event()
             {
-                *step = Step::fixed(event, exchange.payload.clone());
+                *step = Step::fixed(event, exchange.payload.clone(), exchange.from_data.clone());
             }
         }
         Ok(true)
@@ -183,36 +183,57 @@ impl Engine<'_> {
                     "the regression {name} is of another diagram; it was replayed all the same"
                 ));
             }
-            if !self.replay(regression)? && !is_stale {
-                fixed.push(name.clone());
+            match self.replay(regression)? {
+                Replayed::Shown => {}
+                Replayed::Partly(event) => stale.push(format!(
+                    "the regression {name} shows no difference, but its `{event}` was not sent: the payload needs data of an earlier reply"
+                )),
+                Replayed::Fixed if is_stale => {}
+                Replayed::Fixed => fixed.push(name.clone()),
             }
         }
         Ok(())
     }
 
-    fn replay(&mut self, regression: &Regression) -> Result<bool, Stop> {
+    fn replay(&mut self, regression: &Regression) -> Result<Replayed, Stop> {
         let mut sequence = Sequence::new();
         let mut end = self.begin(&mut sequence, true).err();
+        let mut unsent = None;
         for request in &regression.requests {
             if end.is_some() {
                 break;
             }
             let event = request.event.as_ref();
             let event = event.and_then(|event| self.map.events.iter().position(|name| name == event));
-            let step = event.map_or(Step::Observe, |event| Step::fixed(event, request.payload.clone()));
-            end = self.send(&mut sequence, step).err();
+            let step = event.map_or(Step::Observe, |event| {
+                Step::fixed(event, request.payload.clone(), request.from_data.clone())
+            });
+            match self.send(&mut sequence, step) {
+                Ok(None) => unsent = unsent.or(request.event.clone()),
+                sent => end = sent.err(),
+            }
         }
         match end {
-            None => Ok(false),
+            None => Ok(unsent.map_or(Replayed::Fixed, Replayed::Partly)),
             Some(Stop::Wrong(wrong, key)) => {
                 self.keys.insert(key);
                 self.closed.insert(key);
                 self.add((sequence, wrong), Finding::REPLAYS, Noted::Regression);
-                Ok(true)
+                Ok(Replayed::Shown)
             }
             Some(stop) => Err(stop),
         }
     }
+}
+
+/// The result of the replay of a regression.
+enum Replayed {
+    /// The difference.
+    Shown,
+    /// No difference.
+    Fixed,
+    /// No difference, and an event was not sent.
+    Partly(String),
 }
 
 /// How a finding was noted.

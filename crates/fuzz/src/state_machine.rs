@@ -226,7 +226,7 @@ impl<T: System> ReferenceStateMachine for Model<T> {
             let Some((event, _)) = request.event else { return map.drifts[from].clone() };
             let targets = map.of(from, event).flat_map(|edge| map.drifts[map.edges[edge].to].iter().copied());
             let mut states: Vec<usize> = targets.collect();
-            if request.payload.needs_data() || judge::may_refuse(map, from, event) {
+            if !request.payload.from_data().is_empty() || judge::may_refuse(map, from, event) {
                 states.extend(&map.drifts[from]);
             }
             states
@@ -282,11 +282,13 @@ impl<T: System> StateMachineTest for Conforms<T> {
     fn apply(mut tested: Tested<T::Sut>, _: &Expected, request: Request) -> Tested<T::Sut> {
         let Some(payload) = request.payload(&tested.data) else { return tested };
         let (from, map) = (tested.state, Rc::clone(&tested.map));
+        let from_data = request.payload.from_data();
         let event = request.event().map(str::to_owned);
         tested.exchanges.push(Exchange {
             from: map.states[from].clone(),
             event,
             payload,
+            from_data,
             refused: None,
             to: None,
         });

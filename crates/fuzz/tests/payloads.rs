@@ -1,6 +1,6 @@
 //! Payloads: each generator, and parts of earlier replies.
 
-use runstate_fuzz::{Broken, Config, Fuzz, Map, Reply, Sut};
+use runstate_fuzz::{Broken, Config, Fuzz, Map, Regression, Reply, Sut};
 use serde_json::{Value, json};
 
 use super::order::graph;
@@ -129,4 +129,81 @@ fn unusable_generators_are_refused_with_the_event() {
         let error = Config::parse(&format!("payloads: {{open: {generator}}}")).unwrap_err().to_string();
         assert!(error.contains(expected), "{generator}: {error}");
     }
+}
+
+/// A counter of tickets that never gives one out twice, and takes `sell` with the latest one alone. Its fault: a return of
+/// 77 or more crashes.
+#[derive(Default)]
+struct Tickets {
+    last: u64,
+    state: &'static str,
+}
+
+impl Sut for Tickets {
+    fn reset(&mut self) -> Result<String, Broken> {
+        self.state = "Closed";
+        Ok(self.state.to_owned())
+    }
+
+    fn state(&mut self) -> Result<String, Broken> {
+        Ok(self.state.to_owned())
+    }
+
+    fn apply(&mut self, event: &str, payload: &Value) -> Result<Reply, Broken> {
+        self.state = match (self.state, event) {
+            ("Closed", "open") => {
+                self.last += 1;
+                self.state = "Open";
+                return Ok(Reply::taken("Open").with_data(json!({ "a/b": [{ "id": self.last }] })));
+            }
+            ("Open", "sell") if payload["of"][0]["t~1/"] == self.last => "Sold",
+            ("Sold", "give") if payload["cents"].as_i64() >= Some(77) => {
+                return Err(Broken::Crash("no change".to_owned()));
+            }
+            ("Sold", "give") => "Closed",
+            (state, _) => return Ok(Reply::refused("no", state)),
+        };
+        Ok(Reply::taken(self.state))
+    }
+}
+
+fn tickets() -> Map {
+    let diagram = "stateDiagram-v2\n[*] --> Closed\nClosed --> Open : open\nOpen --> Sold : sell\nSold --> Closed : give";
+    let config = "payloads:
+  sell: {object: {of: {list: {of: {object: {t~1/: {from_data: /a~1b/0/id}}}, min: 1, max: 1}}}}
+  give: {object: {cents: {int: {min: 0, max: 1000}}}}";
+    Map::new(&graph(diagram), &Config::parse(config).unwrap()).unwrap()
+}
+
+#[test]
+fn payload_behind_data_of_a_reply_is_shrunk() {
+    let report = Fuzz::new(tickets()).run(&mut Tickets::default()).unwrap();
+    assert_eq!(report.findings.len(), 1, "{report}");
+    let exchanges = &report.findings[0].exchanges;
+    assert_eq!(exchanges.len(), 3, "{report}");
+    // The data of the last replay, not of the first one, and the simplest amount behind it.
+    assert_eq!(exchanges[2].payload, json!({ "cents": 77 }), "{report}");
+    assert_eq!(exchanges[1].from_data["/of/0/t~01~1"], "/a~1b/0/id", "{report}");
+}
+
+#[test]
+fn regression_takes_data_of_its_own_replies() {
+    let report = Fuzz::new(tickets()).run(&mut Tickets::default()).unwrap();
+    let text = Regression::write(&report.findings[0], &tickets(), "ticket-1").unwrap();
+    let replay = |tickets_before, text: &str| {
+        let run = Fuzz::new(tickets()).sequences(0).regressions(Regression::read(text).unwrap());
+        run.run(&mut Tickets { last: tickets_before, state: "" }).unwrap()
+    };
+    let again = replay(1_000, &text);
+    assert!(again.findings[0].is_regression, "{again}");
+    assert_eq!((again.findings.len(), again.fixed.len()), (1, 0), "{again}");
+    // A reply without the data: the event is not sent, so the difference is not gone.
+    let other = replay(1_000, &text.replace("/a~1b/0/id", "/other"));
+    assert_eq!(other.fixed, [""; 0], "{other}");
+    assert_eq!(
+        other.stale,
+        [
+            "the regression ticket-1 shows no difference, but its `sell` was not sent: the payload needs data of an earlier reply"
+        ]
+    );
 }
