@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use runstate::trace::closest;
 use serde::Deserialize;
 
 use crate::map::MapError;
@@ -72,13 +73,20 @@ impl Config {
         })
     }
 
-    /// Checks that each name is one of the diagram.
-    pub(crate) fn check(&self, states: &[String], events: &[String]) -> Result<(), MapError> {
+    /// Checks that each name is one of the diagram, and that each permitted refusal is one of a transition. `has` tells whether a
+    /// state has a transition for an event.
+    pub(crate) fn check(
+        &self,
+        states: &[String],
+        events: &[String],
+        has: impl Fn(&str, &str) -> bool,
+    ) -> Result<(), MapError> {
         let is_event = |name: &str| events.iter().any(|event| event == name);
         let expected = events.join(", ");
         if let Some(event) = self.payloads.keys().find(|event| !is_event(event)) {
+            let meant = did_you_mean(event, events);
             return Err(MapError(format!(
-                "`payloads` names the event `{event}`; the diagram has {expected}"
+                "`payloads` names the event `{event}`; the diagram has {expected}{meant}"
             )));
         }
         let is_known = |entry: &str| {
@@ -88,20 +96,43 @@ impl Config {
                     .is_some_and(|(state, event)| is_event(event) && states.iter().any(|name| name == state))
         };
         match self.may_refuse.iter().find(|entry| !is_known(entry)) {
-            None => Ok(()),
+            None => {}
             Some(entry) => {
-                let is_state = entry.rsplit_once('.').is_some_and(|(_, event)| is_event(event));
-                let of = if is_state {
-                    format!("a state of {}", states.join(", "))
-                } else {
-                    format!("an event of {expected}")
+                let (of, meant) = match entry.rsplit_once('.') {
+                    Some((state, event)) if is_event(event) => {
+                        (format!("a state of {}", states.join(", ")), did_you_mean(state, states))
+                    }
+                    parts => {
+                        let event = parts.map_or(entry.as_str(), |(_, event)| event);
+                        (format!("an event of {expected}"), did_you_mean(event, events))
+                    }
                 };
+                return Err(MapError(format!(
+                    "`may_refuse` has `{entry}`; expected `event` or `State.event`, with {of}{meant}"
+                )));
+            }
+        }
+        let in_vain = |entry: &&String| {
+            !is_event(entry) && entry.rsplit_once('.').is_some_and(|(state, event)| !has(state, event))
+        };
+        match self.may_refuse.iter().find(in_vain).and_then(|entry| entry.rsplit_once('.')) {
+            None => Ok(()),
+            Some((state, event)) => {
+                let of: Vec<&str> =
+                    states.iter().map(String::as_str).filter(|state| has(state, event)).collect();
                 Err(MapError(format!(
-                    "`may_refuse` has `{entry}`; expected `event` or `State.event`, with {of}"
+                    "`may_refuse` has `{state}.{event}`, but {state} has no transition for `{event}`, so it must refuse the event anyway; expected a state of {}",
+                    of.join(", ")
                 )))
             }
         }
     }
+}
+
+/// A suggestion behind a message: the known name that is close to an unknown one, if there is one.
+pub(crate) fn did_you_mean(name: &str, known: &[impl AsRef<str>]) -> String {
+    let near = closest(name, known.iter().map(AsRef::as_ref));
+    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// A configuration that cannot be read.

@@ -9,7 +9,7 @@ use runstate::kernel::Graph;
 use runstate::testing::{minimal_diagram_cover, minimal_transition_cover};
 use serde_json::json;
 
-use crate::config::Config;
+use crate::config::{Config, did_you_mean};
 use crate::payload::{Draft, Generator};
 
 /// A state diagram with the events of its labels.
@@ -78,7 +78,12 @@ impl Map {
         if events.is_empty() {
             return Err(MapError(format!("the diagram {:?} has no transition with an event", graph.name)));
         }
-        config.check(&states, &events)?;
+        let has = |state: &str, event: &str| {
+            graph.edges.iter().zip(&labels.0).any(|(edge, label)| {
+                edge.from == state && label.as_ref().is_some_and(|(name, _)| name == event)
+            })
+        };
+        config.check(&states, &events, has)?;
         let payload = |event: &String| {
             let strategy = match config.payloads.get(event) {
                 Some(generator) => generator.strategy(),
@@ -258,7 +263,11 @@ impl Labels {
             )));
         }
         if let Some(label) = config.events.keys().find(|label| !used.contains(label.as_str())) {
-            return Err(MapError(format!("`events` maps the label {label:?}, which the diagram lacks")));
+            let labels = graph.edges.iter().filter_map(|edge| edge.label.as_deref()).map(str::trim);
+            let meant = did_you_mean(label, &labels.collect::<Vec<_>>());
+            return Err(MapError(format!(
+                "`events` maps the label {label:?}, which the diagram lacks{meant}"
+            )));
         }
         Ok(Labels(labels))
     }

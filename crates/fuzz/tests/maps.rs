@@ -26,7 +26,29 @@ fn names_that_the_diagram_lacks_are_refused() {
     let text = refused(DIAGRAM, "may_refuse: [Payed.ship]");
     assert!(text.contains("`Payed.ship`"), "{text}");
     let text = refused(DIAGRAM, "events: {it is paid: pay}");
-    assert!(text.contains("\"it is paid\", which the diagram lacks"), "{text}");
+    assert!(text.ends_with("\"it is paid\", which the diagram lacks"), "{text}");
+}
+
+#[test]
+fn name_that_is_close_is_suggested() {
+    for (config, expected) in [
+        ("payloads: {payy: bool}", "; did you mean `pay`?"),
+        ("may_refuse: [shipp]", "; did you mean `ship`?"),
+        ("may_refuse: [Paid.shipp]", "; did you mean `ship`?"),
+        ("may_refuse: [Payed.ship]", "; did you mean `Paid`?"),
+        ("events: {Cancel: cancel}", "; did you mean `cancel`?"),
+    ] {
+        let text = refused(DIAGRAM, config);
+        assert!(text.ends_with(expected), "{config}: {text}");
+    }
+}
+
+#[test]
+fn permitted_refusal_without_a_transition_is_refused() {
+    assert_eq!(
+        refused(DIAGRAM, "may_refuse: [Paid.refund, Created.refund]"),
+        "`may_refuse` has `Created.refund`, but Created has no transition for `refund`, so it must refuse the event anyway; expected a state of Paid, Returned"
+    );
 }
 
 #[test]
