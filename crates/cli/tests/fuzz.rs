@@ -76,6 +76,7 @@ fn report_in_json_has_the_exit_code_and_each_finding() {
     assert_eq!(report["findings"][0]["kind"], "accepted-illegal");
     assert_eq!(report["findings"][0]["exchanges"].as_array().unwrap().len(), 3);
     assert_eq!(report["transitions"], 4);
+    assert_eq!((&report["ended"], &report["unsent"]), (&Value::Null, &Value::Array(Vec::new())));
 }
 
 #[test]

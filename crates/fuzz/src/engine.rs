@@ -1,6 +1,7 @@
 //! The fuzzer: what it sends, and what it concludes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRunner};
@@ -27,8 +28,10 @@ pub(crate) enum Stop {
     Wrong(Wrong, Key),
     /// The system cannot be tested.
     Unusable(String),
-    /// The run ends.
-    Over,
+    /// The time limit has passed.
+    Late,
+    /// The run ends before its end, with the reason.
+    Over(String),
 }
 
 pub(crate) struct Engine<'a> {
@@ -54,6 +57,9 @@ pub(crate) struct Engine<'a> {
     has_started: bool,
     /// The events that were not sent in a state, because their payload needs data of an earlier reply.
     unsent: BTreeSet<(usize, usize)>,
+    /// The start of the random phase, by the clock; that of the run before.
+    pub(crate) began: Duration,
+    pub(crate) is_exploring: bool,
 }
 
 impl<'a> Engine<'a> {
@@ -75,6 +81,23 @@ impl<'a> Engine<'a> {
             needs_renewal: true,
             has_started: false,
             unsent: BTreeSet::new(),
+            began: (fuzz.now)(),
+            is_exploring: false,
+        }
+    }
+
+    /// Whether the run must end here: on demand, or since its time limit has passed. The limit is that of the random phase.
+    /// After a difference it holds for the phases before, too: each replay of a system that hangs takes the time of a reply.
+    pub(crate) fn check_end(&self) -> Result<(), Stop> {
+        if (self.fuzz.is_stopped)() {
+            return Err(Stop::Over("the run was stopped".to_owned()));
+        }
+        let is_limited = self.is_exploring || !self.keys.is_empty();
+        match self.fuzz.limit {
+            Some(limit) if is_limited && (self.fuzz.now)().saturating_sub(self.began) >= limit => {
+                Err(Stop::Late)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -86,14 +109,13 @@ impl<'a> Engine<'a> {
     pub(crate) fn report(
         self,
         (fixed, stale): (Vec<String>, Vec<String>),
-        stopped: Option<String>,
+        (stopped, ended): (Option<String>, Option<String>),
     ) -> Report {
-        let pairs = (0..self.map.states.len())
-            .flat_map(|state| self.illegal(state).into_iter().map(move |event| (state, event)));
-        let pairs: Vec<(usize, usize)> = pairs.collect();
-        let sent = pairs.iter().filter(|(state, event)| self.sent[*state][*event] > 0).count();
+        let illegal: usize = (0..self.map.states.len()).map(|state| self.illegal(state).len()).sum();
+        let untried: usize = (0..self.map.states.len()).map(|state| self.untried(state).len()).sum();
         let untaken = (0..self.map.edges.len()).filter(|edge| self.taken[*edge] == 0);
         let uncovered = untaken.map(|edge| self.uncovered(edge)).collect();
+        let unsent = (0..self.map.states.len()).flat_map(|state| self.not_sent(state)).collect();
         Report {
             lifecycle: self.map.name.clone(),
             seed: self.fuzz.seed,
@@ -102,19 +124,44 @@ impl<'a> Engine<'a> {
             sequences: self.sequences,
             requests: self.requests,
             findings: self.findings,
-            illegal: (pairs.len(), sent),
+            illegal: (illegal, illegal - untried),
+            unsent,
             fixed,
             stale,
             stopped,
+            ended,
         }
+    }
+
+    /// The events that a state must refuse and that were not sent in it, with the reason; one text for each reason.
+    fn not_sent(&self, state: usize) -> Vec<String> {
+        let name = &self.map.states[state];
+        let (needing, others): (Vec<usize>, Vec<usize>) =
+            self.untried(state).into_iter().partition(|event| self.unsent.contains(&(state, *event)));
+        let others_why = if self.is_reached(state) {
+            format!("no sequence went on from {name}")
+        } else {
+            format!("{name} was not reached")
+        };
+        let told = |events: Vec<usize>, why: String| {
+            let events: Vec<String> =
+                events.iter().map(|event| format!("`{}`", self.map.events[*event])).collect();
+            (!events.is_empty()).then(|| format!("{} in {name}: {why}", events.join(", ")))
+        };
+        let needing = told(needing, "the payload needs data of an earlier reply".to_owned());
+        needing.into_iter().chain(told(others, others_why)).collect()
+    }
+
+    fn is_reached(&self, state: usize) -> bool {
+        self.map.initial.contains(&state)
+            || (0..self.map.edges.len()).any(|at| self.map.edges[at].to == state && self.taken[at] > 0)
     }
 
     /// A transition that was not taken, with the reason.
     fn uncovered(&self, at: usize) -> String {
         let edge = &self.map.edges[at];
         let from = &self.map.states[edge.from];
-        let is_reached = self.map.initial.contains(&edge.from)
-            || (0..self.map.edges.len()).any(|at| self.map.edges[at].to == edge.from && self.taken[at] > 0);
+        let is_reached = self.is_reached(edge.from);
         let Some(event) = edge.event else {
             let why = if is_reached { "was not observed" } else { "has a source that was not reached" };
             return format!("{} {why}", edge.text);
@@ -148,7 +195,14 @@ impl<'a> Engine<'a> {
                 if self.keys.insert(key) {
                     self.note(sequence, wrong, key)?;
                 }
-                if is_over || self.findings.len() >= FINDINGS { Err(Stop::Over) } else { Ok(()) }
+                if is_over {
+                    return Err(Stop::Over("the system does not start".to_owned()));
+                }
+                if self.findings.len() >= FINDINGS {
+                    let why = format!("a run has at most {FINDINGS} differences; there may be more");
+                    return Err(Stop::Over(why));
+                }
+                Ok(())
             }
             sent => sent,
         }
@@ -156,9 +210,7 @@ impl<'a> Engine<'a> {
 
     /// Starts a machine.
     pub(crate) fn begin(&mut self, sequence: &mut Sequence, is_fresh: bool) -> Result<(), Stop> {
-        if (self.fuzz.is_stopped)() {
-            return Err(Stop::Over);
-        }
+        self.check_end()?;
         let sut = &mut *self.sut;
         let started =
             if is_fresh || self.needs_renewal { caught(|| sut.renew()) } else { caught(|| sut.reset()) };
@@ -175,9 +227,7 @@ impl<'a> Engine<'a> {
     /// Sends a request and judges the reply. Returns the transitions that were taken, or none for an event whose payload
     /// needs data of a reply that did not come.
     pub(crate) fn send(&mut self, sequence: &mut Sequence, step: Step) -> Result<Option<Vec<usize>>, Stop> {
-        if (self.fuzz.is_stopped)() {
-            return Err(Stop::Over);
-        }
+        self.check_end()?;
         let from = sequence.state;
         let event = step.event();
         let (payload, from_data) = match &step {

@@ -144,6 +144,8 @@ pub struct Report {
     pub uncovered: Vec<String>,
     /// The number of pairs of a state and an event that the state must refuse, and how many of them were sent.
     pub illegal: (usize, usize),
+    /// The other ones of these pairs, each with the reason.
+    pub unsent: Vec<String>,
     /// The number of sequences.
     pub sequences: u64,
     /// The number of requests.
@@ -156,13 +158,18 @@ pub struct Report {
     pub stale: Vec<String>,
     /// The reason that ended the run early: the system cannot be tested any more. The report has the part before that.
     pub stopped: Option<String>,
+    /// The limit or the demand that ended the run early. The report has the part before that.
+    pub ended: Option<String>,
 }
 
 impl Report {
     /// Whether the run came to its end, there is no difference, and each transition was taken.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.findings.is_empty() && self.uncovered.is_empty() && self.stopped.is_none()
+        self.findings.is_empty()
+            && self.uncovered.is_empty()
+            && self.stopped.is_none()
+            && self.ended.is_none()
     }
 }
 
@@ -223,6 +230,9 @@ impl fmt::Display for Report {
         for edge in &self.uncovered {
             writeln!(f, "\nuncovered: {edge}")?;
         }
+        for event in &self.unsent {
+            writeln!(f, "\nnot sent: {event}")?;
+        }
         for name in &self.fixed {
             writeln!(f, "\nfixed: the regression {name} shows no difference")?;
         }
@@ -231,6 +241,9 @@ impl fmt::Display for Report {
         }
         if let Some(why) = &self.stopped {
             writeln!(f, "\nstopped: {why}")?;
+        }
+        if let Some(why) = &self.ended {
+            writeln!(f, "\nended early: {why}")?;
         }
         Ok(())
     }

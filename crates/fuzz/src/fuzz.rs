@@ -74,6 +74,10 @@ impl Fuzz {
     }
 
     /// Sets the duration of the random phase, by the [`clock`](Self::clock). Default: no limit.
+    ///
+    /// The run ends between two requests, also within a sequence, a replay or the shrinking of a difference. After a difference
+    /// in an earlier phase the limit counts from the start of the run and ends that phase, too: a system that hangs takes longer
+    /// than the limit by the time of one reply.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
@@ -109,9 +113,13 @@ impl Fuzz {
         done =
             done.and_then(|()| engine.cover()).and_then(|()| engine.refuse()).and_then(|()| engine.explore());
         let stopped = match done {
-            Err(Stop::Unusable(why)) if engine.has_started() => Some(why),
+            Err(Stop::Unusable(why)) if engine.has_started() => (Some(why), None),
             Err(Stop::Unusable(why)) => return Err(Unusable(why)),
-            _ => None,
+            Err(Stop::Over(why)) => (None, Some(why)),
+            Err(Stop::Late) => {
+                (None, Some("the time limit passed in the phases before the random one".to_owned()))
+            }
+            Err(Stop::Wrong(..)) | Ok(()) => (None, None),
         };
         Ok(engine.report(regressions, stopped))
     }

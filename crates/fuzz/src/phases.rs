@@ -95,7 +95,7 @@ impl Engine<'_> {
     }
 
     /// The events that a state must refuse and that were not sent in it.
-    fn untried(&self, state: usize) -> Vec<usize> {
+    pub(crate) fn untried(&self, state: usize) -> Vec<usize> {
         self.illegal(state).into_iter().filter(|event| self.sent[state][*event] == 0).collect()
     }
 
@@ -118,14 +118,24 @@ impl Engine<'_> {
 
     /// Sends random sequences until the limit.
     pub(crate) fn explore(&mut self) -> Result<(), Stop> {
-        let (began, mut left) = ((self.fuzz.now)(), self.fuzz.sequences);
+        if self.keys.is_empty() {
+            self.began = (self.fuzz.now)();
+        }
+        self.is_exploring = true;
+        match self.explore_to_the_limit() {
+            Err(Stop::Late) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn explore_to_the_limit(&mut self) -> Result<(), Stop> {
+        let mut left = self.fuzz.sequences;
         if self.fuzz.limit.is_none() {
             left = left.or(Some(100));
         }
         loop {
-            let is_late =
-                self.fuzz.limit.is_some_and(|limit| (self.fuzz.now)().saturating_sub(began) >= limit);
-            if is_late || left == Some(0) {
+            self.check_end()?;
+            if left == Some(0) {
                 return Ok(());
             }
             left = left.map(|left| left - 1);

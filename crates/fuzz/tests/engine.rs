@@ -185,3 +185,100 @@ fn state_that_no_sequence_leaves_is_named() {
     let report = Fuzz::new(map()).run(&mut Stuck).unwrap();
     assert!(report.uncovered[0].ends_with("was not sent: no sequence went on from Created"), "{report}");
 }
+
+/// An order that takes each event that it must refuse.
+struct Lax(Order);
+
+impl Sut for Lax {
+    fn reset(&mut self) -> Result<String, Broken> {
+        self.0.reset()
+    }
+
+    fn state(&mut self) -> Result<String, Broken> {
+        self.0.state()
+    }
+
+    fn apply(&mut self, event: &str, payload: &Value) -> Result<Reply, Broken> {
+        let reply = self.0.apply(event, payload)?;
+        let is_illegal = reply.refused.as_deref() == Some("not now") && event != "pay";
+        Ok(if is_illegal { Reply::taken(reply.state) } else { reply })
+    }
+}
+
+#[test]
+fn end_after_twenty_differences_is_told() {
+    let report = Fuzz::new(map()).run(&mut Lax(Order::default())).unwrap();
+    assert_eq!(report.findings.len(), 20, "{report}");
+    assert_eq!(report.ended.as_deref(), Some("a run has at most 20 differences; there may be more"));
+    let text = report.to_string();
+    assert!(text.ends_with("\nended early: a run has at most 20 differences; there may be more\n"), "{text}");
+    assert_eq!(serde_json::to_value(&report).unwrap()["ended"], report.ended.unwrap());
+    assert_eq!(fuzz(Fault::PaysTwice).ended, None);
+}
+
+/// An order that hangs at each event of a state, for 5 s of the clock.
+struct Hangs {
+    inner: Order,
+    in_state: &'static str,
+    clock_ms: std::rc::Rc<Cell<u64>>,
+}
+
+impl Sut for Hangs {
+    fn reset(&mut self) -> Result<String, Broken> {
+        self.inner.reset()
+    }
+
+    fn state(&mut self) -> Result<String, Broken> {
+        self.inner.state()
+    }
+
+    fn apply(&mut self, event: &str, payload: &Value) -> Result<Reply, Broken> {
+        if self.inner.state()? == self.in_state {
+            self.clock_ms.set(self.clock_ms.get() + 5_000);
+            return Err(Broken::Timeout("no reply".to_owned()));
+        }
+        self.clock_ms.set(self.clock_ms.get() + 1);
+        self.inner.apply(event, payload)
+    }
+}
+
+/// The report of a run of 12 s, and its duration in ms.
+fn hanging(in_state: &'static str) -> (Report, u64) {
+    let clock_ms = std::rc::Rc::new(Cell::new(0));
+    let read = std::rc::Rc::clone(&clock_ms);
+    let fuzz =
+        Fuzz::new(map()).clock(move || Duration::from_millis(read.get())).time_limit(Duration::from_secs(12));
+    let mut system = Hangs { inner: Order::default(), in_state, clock_ms: std::rc::Rc::clone(&clock_ms) };
+    (fuzz.run(&mut system).unwrap(), clock_ms.get())
+}
+
+#[test]
+fn time_limit_bounds_a_system_that_hangs() {
+    for state in ["Created", "Paid", "Refunded"] {
+        let (report, took_ms) = hanging(state);
+        assert!(took_ms <= 17_000, "{state}: {took_ms} ms\n{report}");
+        assert_eq!(report.findings[0].kind, Kind::Timeout, "{report}");
+        assert!(report.findings[0].is_unfinished, "{report}");
+    }
+    let (report, _) = hanging("Created");
+    let why = "the time limit passed in the phases before the random one";
+    assert_eq!(report.ended.as_deref(), Some(why), "{report}");
+    // Without a difference the phases before are not cut.
+    let (report, took_ms) = hanging("Nowhere");
+    assert!(report.is_clean() && took_ms >= 12_000, "{took_ms} ms\n{report}");
+}
+
+#[test]
+fn illegal_events_that_were_not_sent_are_named() {
+    let config = "payloads: {ship: {object: {id: {from_data: /none}}}, pay: {const: {amount: 50}}}";
+    let map = Map::new(&graph(super::order::DIAGRAM), &Config::parse(config).unwrap()).unwrap();
+    let report = Fuzz::new(map).run(&mut Order::default()).unwrap();
+    let needs = "the payload needs data of an earlier reply";
+    assert!(report.unsent.contains(&format!("`ship` in Created: {needs}")), "{report}");
+    let unreached = "`cancel`, `pay`, `refund`, `ship` in Shipped: Shipped was not reached".to_owned();
+    assert!(report.unsent.contains(&unreached), "{report}");
+    assert!(report.to_string().contains("\nnot sent: `ship` in Created: "), "{report}");
+    let count: usize =
+        report.unsent.iter().map(|text| text.split(" in ").next().unwrap().split(", ").count()).sum();
+    assert_eq!(report.illegal.0 - report.illegal.1, count, "{report}");
+}

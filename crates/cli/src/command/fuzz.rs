@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// The number of random sequences. Default: 100, or with --for no limit
     #[arg(long, value_name = "NUMBER")]
     sequences: Option<u64>,
-    /// The duration of the random phase, such as 5m
+    /// The duration of the random phase, such as 5m. After a difference: of the run
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     limit: Option<Duration>,
     /// The maximum length of a random sequence. Default: 50
@@ -85,7 +85,7 @@ pub(crate) struct Args {
 enum Format {
     /// Each difference with its sequence
     Text,
-    /// One object: exit, lifecycle, seed, transitions, illegal, uncovered, sequences, requests, findings, fixed, stale, stopped
+    /// One object: exit, lifecycle, seed, transitions, illegal, unsent, uncovered, sequences, requests, findings, fixed, stale, stopped, ended
     Json,
 }
 
