@@ -108,6 +108,12 @@ impl Plan {
         (0..self.ways.len()).find(|state| self.ways[*state].is_some() && !than.contains(state))
     }
 
+    /// The states that no random payload reached.
+    fn unreached(&self) -> Vec<String> {
+        let states = self.map.states.iter().zip(&self.ways);
+        states.filter(|(_, way)| way.is_none()).map(|(state, _)| state.clone()).collect()
+    }
+
     fn mutants(&self) -> Vec<(usize, usize, Fault)> {
         let mut all = Vec::new();
         let map = &self.map;
@@ -124,13 +130,16 @@ impl Plan {
                     }
                     continue;
                 }
+                // A transition that is never taken shows no fault: its target is named as unreached.
+                let Some(reached) = targets.iter().find(|target| self.ways[**target].is_some()) else {
+                    continue;
+                };
                 fault(Fault::Dropped);
                 if let Some(to) = self.other(&targets) {
                     fault(Fault::Retargeted(to));
                 }
-                let reached = targets.iter().find(|target| self.ways[**target].is_some());
-                if let (true, Some(to)) = (self.guarded.contains(&(state, event)), reached) {
-                    fault(Fault::AlwaysOpen(*to));
+                if self.guarded.contains(&(state, event)) {
+                    fault(Fault::AlwaysOpen(*reached));
                 }
             }
         }
@@ -239,7 +248,8 @@ impl<S: Subject> Sut for Mutant<'_, S> {
 /// ```
 ///
 /// # Errors
-/// [`Survivors`]: the faults that the suite does not notice, or the reason for which it fails on the lifecycle itself.
+/// [`Survivors`]: the faults that the suite does not notice, the states that no payload leads to, or the reason for which the
+/// suite fails on the lifecycle itself.
 pub fn detects_mutants<S: Subject>(
     subject: impl Fn() -> S,
     suite: impl Fn(&mut dyn Sut) -> Result<(), String>,
@@ -261,7 +271,12 @@ pub fn detects_mutants<S: Subject>(
     };
     let survivors: Vec<String> =
         all.iter().filter(survives).map(|(state, event, fault)| plan.told(*state, *event, fault)).collect();
-    if survivors.is_empty() { Ok(all.len()) } else { Err(Survivors::Unnoticed { of: all.len(), survivors }) }
+    let states = plan.unreached();
+    match (survivors.is_empty(), states.is_empty()) {
+        (false, _) => Err(Survivors::Unnoticed { of: all.len(), survivors }),
+        (true, false) => Err(Survivors::Unreached { of: all.len(), states }),
+        (true, true) => Ok(all.len()),
+    }
 }
 
 /// The result of a suite that does not bite.
@@ -278,6 +293,15 @@ pub enum Survivors {
         /// The faults, in words.
         survivors: Vec<String>,
     },
+    /// No payload of the subject leads to these states, so the faults of each state could not be tried. The suite notices all
+    /// others.
+    #[non_exhaustive]
+    Unreached {
+        /// The number of misbehaving systems that were tried.
+        of: usize,
+        /// The names of the states.
+        states: Vec<String>,
+    },
 }
 
 impl fmt::Display for Survivors {
@@ -288,6 +312,11 @@ impl fmt::Display for Survivors {
                 write!(f, "the suite does not notice {} of {of} misbehaving systems:", survivors.len())?;
                 survivors.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
+            Survivors::Unreached { of, states } => write!(
+                f,
+                "the suite notices {of} misbehaving systems, but the faults of {} were not tried: no payload of the subject leads there; expected a strategy with payloads that pass each guard",
+                states.join(", ")
+            ),
         }
     }
 }

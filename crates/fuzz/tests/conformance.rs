@@ -208,6 +208,18 @@ fn suite_that_fails_by_itself_or_bites_nothing_is_told() {
 }
 
 #[test]
+fn state_that_no_payload_leads_to_is_told() {
+    let never = || Lamps { breaks_after: Some(0), ..Lamps::whole() };
+    let map = Lifecycle::new(never()).map();
+    let fuzzes = |sut: &mut dyn Sut| {
+        let report = Fuzz::new(map.clone()).run(sut).map_err(|error| error.to_string())?;
+        if report.findings.is_empty() { Ok(()) } else { Err(report.to_string()) }
+    };
+    let error = detects_mutants(never, fuzzes).unwrap_err();
+    assert!(error.to_string().contains("but the faults of On were not tried: no payload"), "{error}");
+}
+
+#[test]
 fn fuzzing_notices_each_fault_of_a_lifecycle_without_a_guard() {
     let fuzzes = |sut: &mut dyn Sut| {
         let report =
