@@ -1,17 +1,15 @@
 //! A program as a system under test: one JSON object a line, over its standard input and output.
 
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::pipes::{LINE, Line, keep_last, read_lines, write_lines};
+use crate::pipes::{Errors, LINE, Line, read_lines, write_lines};
 use crate::sut::{Broken, Reply, Sut};
 
 /// The lines that may wait for a reader.
@@ -43,9 +41,7 @@ struct Running {
     /// The lines to the thread that writes them: a program that stops reading holds that thread alone.
     input: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
-    errors: Arc<Mutex<VecDeque<u8>>>,
-    /// Disconnected when standard error ends.
-    errors_end: Receiver<()>,
+    errors: Errors,
     /// The id of the next request.
     id: u64,
     can_reset: bool,
@@ -152,30 +148,15 @@ impl Program {
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || read_lines(output, &to));
         }
-        let errors: Arc<Mutex<VecDeque<u8>>> = Arc::default();
-        let (end, errors_end) = sync_channel(0);
-        if let Some(output) = child.stderr.take() {
-            let errors = Arc::clone(&errors);
-            thread::spawn(move || {
-                keep_last(output, &errors);
-                drop(end);
-            });
-        }
+        let errors = child.stderr.take().ok_or_else(|| unusable("has no standard error".to_owned()))?;
+        let errors = Errors::of(errors).map_err(|error| unusable(format!("cannot be started: {error}")))?;
         let input = child.stdin.take().map(|input| {
             let (to, lines) = sync_channel(1);
             thread::spawn(move || write_lines(input, &lines));
             to
         });
-        self.running = Some(Running {
-            child,
-            input,
-            lines,
-            errors,
-            errors_end,
-            id: 0,
-            can_reset: false,
-            is_broken: false,
-        });
+        self.running =
+            Some(Running { child, input, lines, errors, id: 0, can_reset: false, is_broken: false });
         let lifecycle = self.lifecycle.clone();
         let hello = Hello { protocol: 1, lifecycle: &lifecycle, seed: self.seed };
         let said = self.ask(Body::Hello { hello }, self.start_timeout);
@@ -278,7 +259,7 @@ impl Running {
             Err(RecvTimeoutError::Disconnected) => {
                 let status = wait(&mut self.child, LAST);
                 // Its last words are read before they are told. A process that it left may hold its standard error.
-                self.errors_end.recv_timeout(LAST).ok();
+                self.errors.wait(LAST);
                 let status = status
                     .map_or_else(|| "closed its output".to_owned(), |status| format!("ended: {status}"));
                 return Err(Broken::Crash(format!("the program {status}")));
@@ -341,10 +322,7 @@ impl Sut for Program {
 
     /// The last 64 KiB that the current process wrote to standard error.
     fn log(&self) -> String {
-        let Some(running) = &self.running else { return String::new() };
-        let errors = running.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = errors.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).into_owned()
+        self.running.as_ref().map(|running| running.errors.last()).unwrap_or_default()
     }
 }
 

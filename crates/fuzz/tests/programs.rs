@@ -83,6 +83,18 @@ fn errors_of_the_program_are_in_the_report() {
 }
 
 #[test]
+fn errors_before_a_wrong_reply_are_complete() {
+    // 60 kB fit the pipe, so the program replies while its errors are still in it.
+    let words = "x".repeat(60_000);
+    let fault = format!("echo {words} >&2; echo last words >&2; state=B; answer '\"taken\":true,'; continue");
+    for _ in 0..30 {
+        let report = run(program(&fault, "true")).unwrap();
+        let log = &report.findings[0].log;
+        assert!(log.ends_with("x\nlast words\n"), "{} bytes, at the end {:?}", log.len(), log.lines().next_back());
+    }
+}
+
+#[test]
 fn missing_reply_is_a_timeout() {
     let program = program("sleep 60", "true").timeout(Duration::from_millis(200));
     let report = run(program).unwrap();
