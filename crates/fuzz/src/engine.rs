@@ -12,6 +12,7 @@ use crate::fuzz::Fuzz;
 use crate::judge::{self, Wrong};
 use crate::map::Map;
 use crate::payload::{Draft, FromData};
+use crate::quiet;
 use crate::sequence::{Sequence, Step};
 use crate::subject::rng;
 use crate::sut::{Broken, Sut, caught};
@@ -218,6 +219,9 @@ impl<'a> Engine<'a> {
             judge::start(self.map, &state).map_err(|wrong| Stop::Wrong(wrong.clone(), (wrong.kind, None, 0)))
         });
         self.needs_renewal = state.is_err();
+        if state.is_err() {
+            sequence.log = quiet::with_place(self.sut.log());
+        }
         let state = state?;
         self.has_started = true;
         (sequence.start, sequence.state) = (Some(state), state);
@@ -233,7 +237,7 @@ impl<'a> Engine<'a> {
         let (payload, from_data) = match &step {
             Step::Apply(event, tree) => {
                 let draft = tree.current();
-                let from_data = draft.from_data();
+                let from_data = draft.data_parts();
                 let Some(payload) = draft.resolve(&sequence.data) else {
                     self.unsent.insert((from, *event));
                     return Ok(None);
@@ -273,7 +277,7 @@ impl<'a> Engine<'a> {
         };
         sequence.exchanges.push(exchange);
         if !matches!(judged, Ok(Ok(_))) {
-            sequence.log = self.sut.log();
+            sequence.log = quiet::with_place(self.sut.log());
             self.needs_renewal = true;
         }
         let place = |kind| (kind, event, from);

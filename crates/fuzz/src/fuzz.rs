@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::engine::{Engine, Stop};
 use crate::finding::Report;
 use crate::map::Map;
+use crate::quiet::Quiet;
 use crate::regression::Regression;
 use crate::sut::Sut;
 
@@ -105,8 +106,10 @@ impl Fuzz {
     /// [`Unusable`]: the system cannot be tested.
     ///
     /// # Panics
-    /// Never: a panic of the system is a finding.
+    /// Never: a panic of the system is a finding, with its place in the source. It prints nothing: the run replaces the panic hook of
+    /// the process, which still gets all panics of other threads, and puts it back.
     pub fn run(&self, sut: &mut dyn Sut) -> Result<Report, Unusable> {
+        let _quiet = Quiet::new();
         let mut engine = Engine::new(self, sut);
         let mut regressions = (Vec::new(), Vec::new());
         let mut done = engine.replay_all(&self.regressions, &mut regressions);

@@ -19,6 +19,7 @@ mod payload;
 mod phases;
 mod pipes;
 mod program;
+mod quiet;
 mod regression;
 mod sequence;
 mod shrink;

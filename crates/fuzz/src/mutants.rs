@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::RngExt;
 use runstate::testing::Subject;
 use serde_json::{Value, json};
 
 use crate::map::Map;
+use crate::quiet::{self, Quiet};
 use crate::subject::{Lifecycle, rng};
 use crate::sut::{Broken, Reply, Sut};
 
@@ -254,10 +254,11 @@ pub fn detects_mutants<S: Subject>(
     subject: impl Fn() -> S,
     suite: impl Fn(&mut dyn Sut) -> Result<(), String>,
 ) -> Result<usize, Survivors> {
-    let fails = |sut: &mut dyn Sut| match catch_unwind(AssertUnwindSafe(|| suite(sut))) {
+    let _quiet = Quiet::new();
+    let fails = |sut: &mut dyn Sut| match quiet::trial(|| suite(sut)) {
         Ok(Ok(())) => None,
         Ok(Err(why)) => Some(why),
-        Err(_) => Some("it panicked".to_owned()),
+        Err(panic) => Some(quiet::with_place(panic)),
     };
     if let Some(why) = fails(&mut Lifecycle::new(subject())) {
         return Err(Survivors::Fails(why));

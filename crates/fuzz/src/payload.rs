@@ -254,7 +254,7 @@ fn range(min: &impl std::fmt::Display, max: &impl std::fmt::Display) -> String {
 
 impl Draft {
     /// The parts that come from earlier replies.
-    pub(crate) fn from_data(&self) -> FromData {
+    pub(crate) fn data_parts(&self) -> FromData {
         let mut parts = FromData::new();
         self.add_parts("", &mut parts);
         parts

@@ -95,6 +95,7 @@ use crate::finding::{Exchange, sequence};
 use crate::judge;
 use crate::map::Map;
 use crate::payload::Draft;
+use crate::quiet::{self, Quiet};
 use crate::subject::Lifecycle;
 use crate::sut::{Sut, caught};
 
@@ -226,7 +227,7 @@ impl<T: System> ReferenceStateMachine for Model<T> {
             let Some((event, _)) = request.event else { return map.drifts[from].clone() };
             let targets = map.of(from, event).flat_map(|edge| map.drifts[map.edges[edge].to].iter().copied());
             let mut states: Vec<usize> = targets.collect();
-            if !request.payload.from_data().is_empty() || judge::may_refuse(map, from, event) {
+            if !request.payload.data_parts().is_empty() || judge::may_refuse(map, from, event) {
                 states.extend(&map.drifts[from]);
             }
             states
@@ -247,6 +248,7 @@ pub struct Tested<S> {
     state: usize,
     data: Vec<Value>,
     exchanges: Vec<Exchange>,
+    _quiet: Quiet,
 }
 
 impl<S: Sut> Tested<S> {
@@ -259,7 +261,8 @@ impl<S: Sut> Tested<S> {
     #[track_caller]
     fn fail(&self, why: &str) -> ! {
         let start = (!self.exchanges.is_empty()).then(|| self.map.states[self.start].as_str());
-        panic!("{}: {why}\n{}", self.map.name, sequence(start, &self.exchanges, &self.sut.log()))
+        let log = quiet::with_place(self.sut.log());
+        panic!("{}: {why}\n{}", self.map.name, sequence(start, &self.exchanges, &log))
     }
 }
 
@@ -270,7 +273,7 @@ impl<T: System> StateMachineTest for Conforms<T> {
     fn init_test(expected: &Expected) -> Tested<T::Sut> {
         let map = Rc::clone(&expected.map);
         let (sut, data, exchanges) = (T::system(), Vec::new(), Vec::new());
-        let mut tested = Tested { sut, map, start: 0, state: 0, data, exchanges };
+        let mut tested = Tested { sut, map, start: 0, state: 0, data, exchanges, _quiet: Quiet::new() };
         let started = caught(|| tested.sut.reset()).map_err(judge::broken);
         match started.and_then(|state| judge::start(&tested.map, &state).map_err(Ok)) {
             Ok(state) => (tested.start, tested.state) = (state, state),
@@ -282,7 +285,7 @@ impl<T: System> StateMachineTest for Conforms<T> {
     fn apply(mut tested: Tested<T::Sut>, _: &Expected, request: Request) -> Tested<T::Sut> {
         let Some(payload) = request.payload(&tested.data) else { return tested };
         let (from, map) = (tested.state, Rc::clone(&tested.map));
-        let from_data = request.payload.from_data();
+        let from_data = request.payload.data_parts();
         let event = request.event().map(str::to_owned);
         tested.exchanges.push(Exchange {
             from: map.states[from].clone(),

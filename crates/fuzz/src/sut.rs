@@ -1,8 +1,8 @@
 //! The interface between the fuzzer and a system under test.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use serde_json::Value;
+
+use crate::quiet;
 
 /// A system under test: one machine that the fuzzer starts, sends events to, and starts anew.
 ///
@@ -129,9 +129,5 @@ pub enum Broken {
 
 /// Executes a call of the system; its panic is a crash.
 pub(crate) fn caught<T>(call: impl FnOnce() -> Result<T, Broken>) -> Result<T, Broken> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Broken::Crash(format!("it panicked: {}", text.unwrap_or_else(|| "no text".to_owned()))))
-    })
+    quiet::trial(call).unwrap_or_else(|panic| Err(Broken::Crash(panic)))
 }

@@ -76,7 +76,7 @@ pub(crate) struct Lamps {
 }
 
 impl Lamps {
-    fn whole() -> Self {
+    pub(crate) fn whole() -> Self {
         Lamps::default()
     }
 }

@@ -9,6 +9,7 @@ mod order;
 mod payloads;
 #[cfg(unix)]
 mod programs;
+mod quiet;
 mod regressions;
 mod state_machine;
 

@@ -90,7 +90,12 @@ fn errors_before_a_wrong_reply_are_complete() {
     for _ in 0..30 {
         let report = run(program(&fault, "true")).unwrap();
         let log = &report.findings[0].log;
-        assert!(log.ends_with("x\nlast words\n"), "{} bytes, at the end {:?}", log.len(), log.lines().next_back());
+        assert!(
+            log.ends_with("x\nlast words\n"),
+            "{} bytes, at the end {:?}",
+            log.len(),
+            log.lines().next_back()
+        );
     }
 }
 
