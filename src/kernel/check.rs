@@ -47,6 +47,19 @@ pub const fn identity(name: &str, given: &[&str], package: Option<&str>) {
     }
 }
 
+/// Refuses the version 0: a graph of that version has no stored form.
+///
+/// # Panics
+/// While compiling, when the version is 0.
+#[doc(hidden)]
+#[track_caller]
+pub const fn version(name: &str, given: &[u32]) {
+    if let [0, ..] = given {
+        let at = Message::new().text(name);
+        at.text(": the version 0 is that of a lifecycle without a stored form: the first version is 1; without snapshots leave the line out").fail();
+    }
+}
+
 const fn has_slash(text: &[u8]) -> bool {
     let mut i = 0;
     while i < text.len() {

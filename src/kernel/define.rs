@@ -9,7 +9,7 @@
 /// lifecycle! {
 ///     /// A description of the lifecycle.
 ///     pub mod NAME: Machine(Record), AnyMachine;      // `NAME` is the lifecycle's name in traces
-///     version 1;                                      // the schema version of snapshots; without it there are none
+///     version 1;                                      // the schema version of snapshots, at least 1; without it there are none
 ///     identity "shop/order";                          // the name in stored data; default: package/NAME
 ///     diagram "path/to/diagram.md" heading "Order";   // relative to this source file; the heading is optional
 ///     status StatusEnum { /// doc
@@ -170,6 +170,7 @@ macro_rules! __lifecycle {
                 &[$($identity)?],
                 ::core::option_env!("CARGO_PKG_NAME"),
             );
+            const _: () = $crate::kernel::check::version(::core::stringify!($module), &[$($version)?]);
             const _: () = $crate::kernel::check::graph(&GRAPH, EDGE_TYPES, EVENT_TYPES);
             $(
                 #[allow(long_running_const_eval, reason = "a document may be long")]

@@ -49,6 +49,7 @@ edits! { "mistakes":
     a_transition_without_its_target: [(Code, "Open    --> Shut    : close(Close);", "Open    --> : close(Close);")];
     a_transition_without_its_type: [(Code, "close(Close);", "close;")];
     a_version_in_quotes: [(Code, "version 1;", "version \"1\";")];
+    a_version_of_zero: [(Code, "version 1;", "version 0;")];
     a_version_without_its_number: [(Code, "version 1;", "version;")];
     a_visibility_of_another_kind: [(Code, "pub mod door", "pub(self) mod door")];
     a_wrapper_left_out: [(Code, "Door(House), AnyDoor;", "Door(House);")];
