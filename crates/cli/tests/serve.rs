@@ -219,7 +219,7 @@ fn kills(store: &str) {
         assert!(failed.is_empty(), "{} flows failed after {kills} kills", failed.len());
     });
     let server = Server::start(folder.path(), &["--store", store]);
-    let (_, page) = server.get("/v1/runs?limit=200");
+    let (_, page) = server.get("/v1/runs?limit=200&counts=true");
     assert_eq!(page["counts"], json!({ "SUBMITTED": FLOWS * ROUNDS }), "one run for each key");
     for run in page["runs"].as_array().unwrap() {
         let path = format!("/v1/runs/{}?include=steps", run["run_id"].as_str().unwrap());
@@ -325,6 +325,52 @@ fn agent_runs_of_the_store_are_read() {
         let (status, services) = server.get("/v1/runs");
         assert_eq!((status, &services["runs"]), (200, &json!([])));
     });
+}
+
+#[test]
+fn unreadable_runs_are_named_and_fail_no_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tidy-folder.yaml");
+    for _ in 0..2 {
+        let store = ["--state-dir", "state", "--store", "sqlite:runs.db", example];
+        let run = output(folder.path(), &[&["run"], &store[..]].concat());
+        assert!(run.status.code().is_some_and(|code| code != 2), "{run:?}");
+    }
+    let server = Server::start(folder.path(), &[]);
+    let runs: Vec<String> = ["send 5 USDC", "send 6 USDC"].map(|intent| server.create(intent)).into();
+    let id = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+    // A later version of the program has other statuses.
+    let theirs = rusqlite::Connection::open(folder.path().join("runs.db")).unwrap();
+    let spoil = |table: &str, run: &str| {
+        let sql = format!("UPDATE {table} SET status = 'PARKED' WHERE id = ?1");
+        assert_eq!(theirs.execute(&sql, [run]).unwrap(), 1);
+    };
+    spoil("service_runs", &id(&runs[0]));
+    spoil("runs", "tidy-folder-1");
+
+    let (status, list) = server.get("/v1/runs?counts=true");
+    assert_eq!((status, &list["runs"][0]["run_id"]), (200, &json!(id(&runs[1]))), "{list}");
+    assert_eq!(list["counts"], json!({ "CREATED": 1, "PARKED": 1 }));
+    let (status, agents) = server.get("/v1/runs?kind=agent");
+    assert_eq!((status, &agents["runs"][0]["run_id"]), (200, &json!("tidy-folder-2")), "{agents}");
+    for (list, run) in [(&list, &*id(&runs[0])), (&agents, "tidy-folder-1")] {
+        assert_eq!(list["runs"].as_array().unwrap().len(), 1, "{list}");
+        let [unreadable] = &list["unreadable"].as_array().unwrap()[..] else { panic!("{list}") };
+        assert_eq!(unreadable["run_id"], run);
+        let detail = unreadable["detail"].as_str().unwrap();
+        assert!(detail.contains("status of the run") && detail.contains("\"PARKED\""), "{detail}");
+        assert!(!detail.contains("runs.db"), "{detail}");
+    }
+    // The command names it too.
+    let listed = output(folder.path(), &["runs", "--store", "sqlite:runs.db", "--json"]);
+    let (listed, said) =
+        (String::from_utf8(listed.stdout).unwrap(), String::from_utf8(listed.stderr).unwrap());
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(
+        (&listed["runs"][0]["run"], &listed["damaged"][0]["run"]),
+        (&json!("tidy-folder-2"), &json!("tidy-folder-1"))
+    );
+    assert!(said.contains("tidy-folder-1"), "{said}");
 }
 
 #[test]

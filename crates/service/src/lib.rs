@@ -101,8 +101,9 @@ pub use service::{
     ServiceError, SubmittedBy,
 };
 pub use store::{
-    Change, ChangeTexts, KeyedAnswer, ListQuery, ListSort, MemoryServiceStore, RequestKey, RunInfo, RunPage,
-    RunPosition, ServiceChanges, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
+    Change, ChangeTexts, KeyedAnswer, ListQuery, ListSort, MemoryServiceStore, PageRows, RequestKey, RunInfo,
+    RunPage, RunPosition, ServiceChanges, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError,
+    StoredRun, UnreadableRun,
 };
 pub use work::UnusableRun;
 

@@ -154,12 +154,21 @@ pub struct CorruptEntry {
     pub what: String,
     /// The remedy.
     pub help: String,
+    /// The run, for a row of a database. The problem of such a row has no path. Default: none.
+    pub run: Option<String>,
 }
 
 impl CorruptEntry {
     /// Creates an entry, for stores.
     pub fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
-        CorruptEntry { what: what.into(), help: help.into() }
+        CorruptEntry { what: what.into(), help: help.into(), run: None }
+    }
+
+    /// Sets the run of a row.
+    #[must_use]
+    pub fn of_run(mut self, run: impl Into<String>) -> Self {
+        self.run = Some(run.into());
+        self
     }
 }
 
@@ -170,7 +179,7 @@ impl fmt::Display for CorruptEntry {
 }
 
 impl From<CorruptEntry> for StoreError {
-    fn from(CorruptEntry { what, help }: CorruptEntry) -> Self {
+    fn from(CorruptEntry { what, help, .. }: CorruptEntry) -> Self {
         StoreError::Unusable { what, help }
     }
 }

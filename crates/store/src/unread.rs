@@ -62,7 +62,7 @@ impl Unread {
             }
             Err(StoreError::Unusable { what, help }) => {
                 if told.rows.len() < MOST_TOLD || told.rows.contains_key(&key) {
-                    told.rows.insert(key, CorruptEntry::new(what, help));
+                    told.rows.insert(key, CorruptEntry::new(what, help).of_run(run));
                 } else {
                     told.more = Some(help);
                 }

@@ -31,5 +31,8 @@ pub(super) fn tell_repair(repair: &str) {
 
 /// The entries for programs.
 pub(crate) fn damaged_to_json(damaged: &[CorruptEntry]) -> Value {
-    damaged.iter().map(|damage| json!({"what": damage.what, "help": damage.help})).collect()
+    damaged
+        .iter()
+        .map(|damage| json!({"run": damage.run, "what": damage.what, "help": damage.help}))
+        .collect()
 }

@@ -2,13 +2,14 @@
 
 use data_encoding::BASE64URL_NOPAD;
 use runstate::run::RunStatus;
+use runstate_service::UnreadableRun;
 use runstate_store::{RunQuery, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Agents;
 use super::body::AgentRunBody;
-use crate::body::ListBody;
+use crate::body::{ListBody, UnreadableRow};
 use crate::problem::Problem;
 use crate::runs::list::{Cursor, bad_cursor, digest, known, time};
 use crate::runs::query::{Parameters, refused};
@@ -42,7 +43,7 @@ pub(crate) async fn list(agents: &Agents, mut parameters: Parameters) -> Result<
     }
     let digest = digest(&json!(["agent", status, thread, since_ms, until_ms]));
     let after = cursor.map(|cursor| read(&cursor, &digest)).transpose()?;
-    let (runs, after) = match (thread, after) {
+    let (runs, unreadable, after) = match (thread, after) {
         (Some(thread), after) => of_thread(agents, &thread, after, limit).await?,
         (None, after) => {
             let mut query = RunQuery::all(limit + 1);
@@ -59,14 +60,17 @@ pub(crate) async fn list(agents: &Agents, mut parameters: Parameters) -> Result<
             runs.truncate(limit);
             let last = runs.last().map(|last| After::Run(last.created_at_ms, last.id.clone()));
             let runs = runs.into_iter().map(|run| AgentRunBody::new(run, None)).collect();
-            (runs, last.filter(|_| more))
+            // An entry without a run is no row: its text may have a path.
+            let entries = agents.store().corrupt_entries().await?.into_iter();
+            let rows = entries.filter_map(|entry| Some(UnreadableRun::new(entry.run?, entry.what).into()));
+            (runs, rows.collect(), last.filter(|_| more))
         }
     };
     let next = after.map(|after| {
         let cursor = json!(Cursor { query: digest, after });
         BASE64URL_NOPAD.encode(cursor.to_string().as_bytes())
     });
-    Ok(ListBody::of_agents(runs, next))
+    Ok(ListBody::of_agents(runs, unreadable, next))
 }
 
 fn read(cursor: &str, digest: &str) -> Result<After, Problem> {
@@ -75,30 +79,40 @@ fn read(cursor: &str, digest: &str) -> Result<After, Problem> {
     if cursor.query == digest { Ok(cursor.after) } else { Err(bad_cursor()) }
 }
 
-/// A page of the runs of a thread, from the last one back.
+/// A page of runs, the runs that cannot be read, and the place of the next page.
+type Page = (Vec<AgentRunBody>, Vec<UnreadableRow>, Option<After>);
+
+/// A page of the runs of a thread, from the last one back. Each run names the one before it, so the page ends with a run
+/// that cannot be read.
 async fn of_thread(
     agents: &Agents,
     thread: &str,
     after: Option<After>,
     limit: usize,
-) -> Result<(Vec<AgentRunBody>, Option<After>), Problem> {
+) -> Result<Page, Problem> {
     let mut next = match after {
         Some(After::Previous(run)) => Some(run),
         Some(After::Run(..)) => return Err(bad_cursor()),
         None => agents.store().last_of_thread(thread).await?,
     };
-    let mut runs = Vec::new();
+    let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
     while let Some(run) = next {
         if runs.len() == limit {
-            return Ok((runs, Some(After::Previous(run))));
+            return Ok((runs, unreadable, Some(After::Previous(run))));
         }
         let parts = match agents.store().parts(&run).await {
             // A run that was removed, and those before it.
             Err(StoreError::NoRun { .. }) => break,
+            Err(StoreError::Unusable { .. }) => {
+                // The text may have a path.
+                let detail = "the run cannot be read, and so the runs of the thread before it are not listed";
+                unreadable.push(UnreadableRow { run_id: run, detail: detail.to_owned() });
+                break;
+            }
             parts => parts?,
         };
         next = parts.thread.and_then(|place| place.after);
         runs.push(AgentRunBody::new(parts.info, Some(thread.to_owned())));
     }
-    Ok((runs, None))
+    Ok((runs, unreadable, None))
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use runstate::service_run::{FinalStatus, ServiceRunStatus};
-use runstate_service::{Artifacts, Numbered, Operation, RunInfo, RunView, Step, StepName, TimelineEntry};
+use runstate_service::{
+    Artifacts, Numbered, Operation, RunInfo, RunPage, RunView, Step, StepName, TimelineEntry, UnreadableRun,
+};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -197,29 +199,51 @@ pub(crate) enum AnyRunRow {
     Agent(AgentRunBody),
 }
 
+/// A run in a list whose row the server cannot read. Another program, or another version of the server, wrote it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UnreadableRow {
+    /// The id.
+    pub(crate) run_id: String,
+    /// The column and its problem.
+    pub(crate) detail: String,
+}
+
+impl From<UnreadableRun> for UnreadableRow {
+    fn from(run: UnreadableRun) -> Self {
+        UnreadableRow { run_id: run.id, detail: run.reason }
+    }
+}
+
 /// A page of runs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ListBody {
     /// The runs.
     runs: Vec<AnyRunRow>,
+    /// The service runs of the page that cannot be read; of agent runs those that the lists of the server have met.
+    unreadable: Vec<UnreadableRow>,
     /// The cursor of the next page. None for the last page.
     next: Option<String>,
-    /// The number of service runs on all pages, by status. Empty for agent runs.
-    counts: BTreeMap<String, usize>,
+    /// The number of service runs on all pages, by status, if the query asks for it. A status that the server does not
+    /// know has its own name; `unreadable` counts the runs whose status is no name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    counts: Option<BTreeMap<String, usize>>,
 }
 
 impl ListBody {
-    pub(crate) fn of_services(
-        runs: Vec<RunInfo>,
-        next: Option<String>,
-        counts: BTreeMap<String, usize>,
-    ) -> Self {
-        ListBody { runs: runs.into_iter().map(|run| AnyRunRow::Service(run.into())).collect(), next, counts }
+    pub(crate) fn of_services(page: RunPage, next: Option<String>) -> Self {
+        let runs = page.runs.into_iter().map(|run| AnyRunRow::Service(run.into())).collect();
+        let unreadable = page.unreadable.into_iter().map(UnreadableRow::from).collect();
+        ListBody { runs, unreadable, next, counts: page.counts }
     }
 
-    pub(crate) fn of_agents(runs: Vec<AgentRunBody>, next: Option<String>) -> Self {
+    pub(crate) fn of_agents(
+        runs: Vec<AgentRunBody>,
+        unreadable: Vec<UnreadableRow>,
+        next: Option<String>,
+    ) -> Self {
         let runs = runs.into_iter().map(AnyRunRow::Agent).collect();
-        ListBody { runs, next, counts: BTreeMap::new() }
+        ListBody { runs, unreadable, next, counts: None }
     }
 }
 

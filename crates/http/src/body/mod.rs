@@ -4,7 +4,7 @@ mod answer;
 mod request;
 
 pub(crate) use answer::{
-    AnyRunBody, HandoutBody, ListBody, PollBody, RowsBody, RunBody, entry, step, time, timed,
+    AnyRunBody, HandoutBody, ListBody, PollBody, RowsBody, RunBody, UnreadableRow, entry, step, time, timed,
 };
 pub(crate) use request::{
     ApproveBody, CreateBody, IncludeText, NoBody, RejectBody, ResumeBody, StatusText, SubmittedBody,

@@ -25,7 +25,8 @@ pub(crate) struct Cursor<T> {
     pub(crate) after: T,
 }
 
-const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since, until, sort, limit, cursor";
+const KNOWN: &str =
+    "one of kind, status, final_status, q, agent, thread, since, until, sort, counts, limit, cursor";
 
 /// Lists runs, the newest first.
 #[utoipa::path(
@@ -42,6 +43,7 @@ const KNOWN: &str = "one of kind, status, final_status, q, agent, thread, since,
         ("since" = Option<String>, Query, format = DateTime, description = "The earliest time of creation, RFC 3339"),
         ("until" = Option<String>, Query, format = DateTime, description = "The time of creation that is too late, RFC 3339"),
         ("sort" = Option<String>, Query, pattern = "^(newest|oldest|changed)$", description = "`newest`, `oldest` or `changed`"),
+        ("counts" = Option<bool>, Query, description = "Whether the page has the numbers of runs on all pages. They cost a look at each run of the list. Default: false"),
         ("limit" = Option<u64>, Query, minimum = 1, maximum = 200, description = "The size of the page. Default: 50"),
         ("cursor" = Option<String>, Query, description = "`next` of the page before, with the same query"),
     ),
@@ -68,13 +70,12 @@ pub(crate) async fn list(
         Some(kind) => return Err(refused(format!("kind: got {kind:?}, expected \"service\" or \"agent\""))),
     }
     let (query, digest) = read(parameters)?;
-    let page = app.service.list(&query).await?;
-    let next = page.next.map(|after| {
+    let mut page = app.service.list(&query).await?;
+    let next = page.next.take().map(|after| {
         let cursor = Cursor { query: digest, after };
         BASE64URL_NOPAD.encode(json!(cursor).to_string().as_bytes())
     });
-    let counts = page.counts.into_iter().map(|(status, count)| (status.to_string(), count)).collect();
-    Ok(Json(ListBody::of_services(page.runs, next, counts)))
+    Ok(Json(ListBody::of_services(page, next)))
 }
 
 fn read(mut parameters: Parameters) -> Result<(ListQuery, String), Problem> {
@@ -98,6 +99,7 @@ fn read(mut parameters: Parameters) -> Result<(ListQuery, String), Problem> {
     if let Some(sort) = parameters.one("sort")? {
         query.sort = known::<ListSort>("sort", &sort, "newest, oldest, changed")?;
     }
+    query.counts = parameters.read("counts", "true or false")?.unwrap_or(false);
     let cursor = parameters.one("cursor")?;
     query.limit = parameters.limit(200, 50)?;
     parameters.finish(KNOWN)?;

@@ -30,7 +30,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// Returns the placeholders of the size and the offset of a page, which come last.
-    fn page(&self) -> (String, String) {
+    pub(super) fn page(&self) -> (String, String) {
         let count = self.params.len();
         (format!("${}::bigint", count + 1), format!("${}::bigint", count + 2))
     }

@@ -25,6 +25,11 @@ impl ServiceBench for Place {
     fn clock(&self) -> &SetClock {
         &self.clock
     }
+
+    async fn spoil_status(&self, run: &str, status: &str) -> bool {
+        let spoil = format!("UPDATE \"{}\".service_runs SET status = $2 WHERE id = $1", self.schema);
+        self.client().await.execute(&spoil, &[&run, &status]).await.unwrap() == 1
+    }
 }
 
 mod crashes;
@@ -214,12 +219,13 @@ async fn texts_may_have_any_characters_and_are_found_in_any_case() {
         ("", vec!["é", "ÉCOLE", "a\0b", "'; DROP"]),
         ("herea", vec![]),
     ] {
-        let query = ListQuery { text: Some(text.to_owned()), ..ListQuery::first(9) };
+        let query = ListQuery { text: Some(text.to_owned()), counts: true, ..ListQuery::first(9) };
         let page = store.list(&query).await.unwrap();
         let found: Vec<&str> =
             page.runs.iter().map(|run| if run.id == long { "é" } else { &*run.id }).collect();
         assert_eq!(found, expected, "{text:?}");
-        assert_eq!(page.counts.get(&Running).copied().unwrap_or(0), expected.len(), "{text:?}");
+        let counts = page.counts.unwrap();
+        assert_eq!(counts.get("RUNNING").copied().unwrap_or(0), expected.len(), "{text:?}");
     }
     // Each page follows the run before it, whatever its id is.
     let (mut query, mut seen) = (ListQuery::first(1), Vec::new());

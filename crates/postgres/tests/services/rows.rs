@@ -18,7 +18,6 @@ async fn errors(store: &dyn ServiceStore, run: &str) -> String {
     let next = change(run, Running, "next");
     let errors = [
         store.load(run).await.map(drop),
-        store.list(&ListQuery::first(9)).await.map(drop),
         store.steps(run, 0, 9).await.map(drop),
         store.timeline(run, 0, 9).await.map(drop),
         store.events(run, 0, 9).await.map(drop),
@@ -31,7 +30,9 @@ async fn errors(store: &dyn ServiceStore, run: &str) -> String {
         assert!(matches!(error, Failed(_) | NoRun { .. } | Version { .. }), "{error:?}");
         format!("{error}\n")
     });
-    told.collect()
+    let page = store.list(&ListQuery { counts: true, ..ListQuery::first(9) }).await.unwrap();
+    let unreadable = page.unreadable.iter().map(|run| format!("{}: {}\n", run.id, run.reason));
+    told.chain(unreadable).collect()
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ pub struct RunView {
 
 /// Reads of stored rows.
 impl Service {
-    /// Returns a page of runs.
+    /// Returns a page of runs. A row that cannot be read fails no page: the page names its run.
     ///
     /// # Errors
     /// The errors of the store.

@@ -11,8 +11,8 @@ use runstate_runtime::clock::{Clock, unix_clock};
 use tokio::sync::watch;
 
 use super::{
-    Change, KeyedAnswer, ListQuery, ListSort, RequestKey, RunInfo, RunPage, ServiceChanges, ServiceCursor,
-    ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
+    Change, KeyedAnswer, ListQuery, ListSort, PageRows, RequestKey, RunInfo, RunPage, ServiceChanges,
+    ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError, StoredRun,
 };
 use crate::rows::{EventRow, Numbered, Step, TimelineEntry};
 
@@ -288,7 +288,7 @@ impl ServiceStore for MemoryServiceStore {
 
     async fn list(&self, query: &ListQuery) -> Stored<RunPage> {
         let runs = self.lock();
-        let mut counts = BTreeMap::new();
+        let mut counts: BTreeMap<ServiceRunStatus, usize> = BTreeMap::new();
         let mut found: Vec<RunInfo> = Vec::new();
         for entry in runs.by_id.values().filter(|entry| query.matches(&entry.row)) {
             *counts.entry(entry.row.status).or_default() += 1;
@@ -301,10 +301,11 @@ impl ServiceStore for MemoryServiceStore {
         if query.sort != ListSort::Oldest {
             found.reverse();
         }
-        let more = found.len() > query.limit;
-        found.truncate(query.limit);
-        let last = found.last().map(|info| query.position(info));
-        Ok(RunPage { runs: found, next: last.filter(|_| more), counts })
+        let mut page = PageRows::new(query);
+        // The first run behind the page shows that another page follows.
+        found.into_iter().all(|info| page.push(info));
+        let counts = counts.into_iter().map(|(status, count)| (Some(status.to_string()), count));
+        Ok(page.finish(query.counts.then(|| counts.collect())))
     }
 
     async fn steps(&self, run: &str, after: u64, limit: usize) -> Stored<Vec<Numbered<Step>>> {

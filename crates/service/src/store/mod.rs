@@ -20,7 +20,7 @@ use crate::rows::{EventRow, Numbered, Step, StepName, TimelineEntry};
 
 pub use change::{Change, KeyedAnswer, RequestKey};
 pub use error::ServiceStoreError;
-pub use list::{ListQuery, ListSort, RunInfo, RunPage, RunPosition};
+pub use list::{ListQuery, ListSort, PageRows, RunInfo, RunPage, RunPosition, UnreadableRun};
 pub use memory::MemoryServiceStore;
 pub use texts::ChangeTexts;
 
@@ -175,7 +175,7 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// The errors of the store.
     async fn answer(&self, key: &RequestKey, now_ms: u64) -> Result<Option<KeyedAnswer>, ServiceStoreError>;
 
-    /// Returns a page of runs.
+    /// Returns a page of runs. A row that cannot be read fails no page: the page names its run.
     ///
     /// # Errors
     /// The errors of the store.

@@ -106,9 +106,58 @@ pub(super) async fn counts_are_of_all_pages(bench: &dyn ServiceBench) {
         let status = if run == 0 { ServiceRunStatus::Blocked } else { RUNNING };
         create_at(&*store, &format!("run_{run}"), status, NOW + run).await;
     }
-    let first = store.list(&ListQuery::first(2)).await.unwrap();
-    let counts = BTreeMap::from([(RUNNING, 4), (ServiceRunStatus::Blocked, 1)]);
-    assert_eq!(first.counts, counts);
-    let second = store.list(&ListQuery { after: first.next, ..ListQuery::first(2) }).await.unwrap();
-    assert_eq!(second.counts, counts);
+    let counted = ListQuery { counts: true, ..ListQuery::first(2) };
+    let first = store.list(&counted).await.unwrap();
+    let counts = BTreeMap::from([("RUNNING".to_owned(), 4), ("BLOCKED".to_owned(), 1)]);
+    assert_eq!(first.counts.as_ref(), Some(&counts));
+    let behind = ListQuery { after: first.next, ..counted };
+    assert_eq!(store.list(&behind).await.unwrap().counts, Some(counts));
+    let plain = store.list(&ListQuery { counts: false, ..behind }).await.unwrap();
+    assert_eq!((ids(&plain), &plain.counts), (vec!["run_2", "run_1"], &None));
+}
+
+pub(super) async fn unreadable_run_fails_no_list(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    for run in 0..5 {
+        create_at(&*store, &format!("run_{run}"), RUNNING, NOW + run).await;
+    }
+    for run in ["run_1", "run_3"] {
+        if !bench.spoil_status(run, "EXECUTING").await {
+            return;
+        }
+    }
+    let mut query = ListQuery { counts: true, ..ListQuery::first(2) };
+    for (run, unreadable) in [("run_4", "run_3"), ("run_2", "run_1")] {
+        let page = store.list(&query).await.unwrap();
+        assert_eq!(ids(&page), [run]);
+        let [of_page] = &page.unreadable[..] else { panic!("{page:?}") };
+        assert_eq!(of_page.id, unreadable);
+        let place = format!("service_runs.status of the run {unreadable:?}: ");
+        assert!(
+            of_page.reason.starts_with(&place) && of_page.reason.contains("\"EXECUTING\""),
+            "{of_page:?}"
+        );
+        let counts = BTreeMap::from([("RUNNING".to_owned(), 3), ("EXECUTING".to_owned(), 2)]);
+        assert_eq!(page.counts, Some(counts));
+        query.after = page.next;
+    }
+    let last = store.list(&query).await.unwrap();
+    assert_eq!((ids(&last), last.unreadable.len(), &last.next), (vec!["run_0"], 0, &None));
+
+    // A page of unreadable runs alone is followed by the next one.
+    let first = ListQuery { limit: 1, until_ms: Some(NOW + 4), ..ListQuery::first(1) };
+    let page = store.list(&first).await.unwrap();
+    assert_eq!((ids(&page), page.unreadable[0].id.as_str()), (vec![], "run_3"));
+    let second = store.list(&ListQuery { after: page.next, ..first }).await.unwrap();
+    assert_eq!(ids(&second), ["run_2"]);
+    let running = ListQuery { statuses: [RUNNING].into(), ..ListQuery::first(9) };
+    let page = store.list(&running).await.unwrap();
+    assert_eq!((ids(&page), page.unreadable.len()), (vec!["run_4", "run_2", "run_0"], 0));
+
+    // A status that is no name has no key of its own.
+    assert!(bench.spoil_status("run_1", "a\nstatus").await);
+    let page = store.list(&ListQuery { counts: true, ..ListQuery::first(9) }).await.unwrap();
+    let keys: Vec<_> = page.counts.unwrap().into_iter().collect();
+    let expected = [("EXECUTING", 1), ("RUNNING", 3), ("unreadable", 1)];
+    assert_eq!(keys, expected.map(|(status, count)| (status.to_owned(), count)));
 }

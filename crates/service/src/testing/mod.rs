@@ -46,6 +46,13 @@ pub trait ServiceBench: Send + Sync {
 
     /// Returns the clock of all handles, for leases.
     fn clock(&self) -> &SetClock;
+
+    /// Writes another text into the status of a run, as another program or another version may do. Returns `false` for a
+    /// store whose rows no other program can write. Default: `false`.
+    async fn spoil_status(&self, run: &str, status: &str) -> bool {
+        let _ = (run, status);
+        false
+    }
 }
 
 /// The bench of a store with one handle, such as one in memory.
@@ -163,7 +170,8 @@ behaviours! { $
         pages_are_stable_while_runs_are_created,
         lists_are_sorted,
         lists_are_filtered,
-        counts_are_of_all_pages;
+        counts_are_of_all_pages,
+        unreadable_run_fails_no_list;
     answers:
         answer_is_stored_with_its_change,
         second_change_under_a_key_is_refused,

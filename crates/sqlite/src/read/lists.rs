@@ -47,7 +47,7 @@ pub(crate) fn page<T>(
 }
 
 /// Returns the SQL of a text column that is not read if it exceeds the size limit of a value.
-pub(super) fn bounded(column: &str) -> String {
+pub(crate) fn bounded(column: &str) -> String {
     format!("iif(octet_length({column}) > {MOST_BYTES}, x'', {column})")
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn text(row: &Row<'_>, index: usize) -> Result<String, StoreError> {
 }
 
 /// Returns the text of a [`bounded`] column, or none for NULL.
-pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, StoreError> {
+pub(crate) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, StoreError> {
     match row.get_ref(index) {
         Ok(ValueRef::Null) => Ok(None),
         Ok(ValueRef::Text(text)) => match str::from_utf8(text) {

@@ -1,14 +1,14 @@
 //! Lists of service runs.
 
-use std::collections::BTreeMap;
-
-use runstate::service_run::{FinalStatus, ServiceRunStatus};
-use runstate_service::{ListQuery, ListSort, RunInfo, RunPage};
+use runstate::service_run::FinalStatus;
+use runstate_service::{ListQuery, ListSort, PageRows, RunPage};
+use runstate_store::StoreError;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::Kept;
 use super::read::{INFO, RunRow, named};
+use crate::error::Fault;
 use crate::number::{column, limit};
 
 /// Conditions with their parameters, numbered in the order of their addition.
@@ -69,7 +69,7 @@ pub(crate) fn page_sql(query: &ListQuery) -> String {
     page_of(query, Wanted::by(query)).0
 }
 
-/// Returns the query of a page, and its parameters.
+/// Returns the query of a page, and its parameters without the last two: the size and the offset.
 fn page_of(query: &ListQuery, mut wanted: Wanted) -> (String, Vec<Value>) {
     let (time, direction, behind) = match query.sort {
         ListSort::Newest => ("created_at_ms", "DESC", "<"),
@@ -80,47 +80,64 @@ fn page_of(query: &ListQuery, mut wanted: Wanted) -> (String, Vec<Value>) {
         let (at, id) = (wanted.param(column(after.at_ms)), wanted.param(after.id.clone()));
         wanted.conditions.push(format!("({time}, id) {behind} ({at}, {id})"));
     }
-    // One more row shows whether another page follows.
-    let size = wanted.param(limit(query.limit.saturating_add(1)));
     let sql = format!(
-        "SELECT {} FROM service_runs{} ORDER BY {time} {direction}, id {direction} LIMIT {size}",
+        "SELECT {} FROM service_runs{} ORDER BY {time} {direction}, id {direction} LIMIT ?{} OFFSET ?{}",
         named(&INFO),
-        wanted.all()
+        wanted.all(),
+        wanted.params.len() + 1,
+        wanted.params.len() + 2,
     );
     (sql, wanted.params)
 }
 
 pub(super) fn page(conn: &Connection, query: &ListQuery) -> Kept<RunPage> {
     let wanted = Wanted::by(query);
-    let counts = counts(conn, &wanted)?;
+    let counts = if query.counts { Some(counts(conn, &wanted)?) } else { None };
     let (sql, params) = page_of(query, wanted);
-    let mut page = conn.prepare_cached(&sql)?;
-    let mut rows = page.query(params_from_iter(params))?;
-    let mut runs: Vec<RunInfo> = Vec::new();
-    while let Some(row) = rows.next()? {
-        // The row beyond the page may be unreadable: it belongs to the next page.
-        if runs.len() == query.limit {
-            let next = runs.last().map(|run| query.position(run));
-            return Ok(RunPage { runs, next, counts });
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut page = PageRows::new(query);
+    // One more row shows whether another page follows.
+    let (mut size, mut offset) = (limit(query.limit.saturating_add(1)), 0_i64);
+    loop {
+        let place = [Value::from(size), Value::from(offset)];
+        let mut rows = statement.query(params_from_iter(params.iter().chain(&place)))?;
+        let mut seen = 0;
+        while let Some(row) = rows.next()? {
+            seen += 1;
+            let row = RunRow::of(row)?;
+            let has_room = match row.placed(query.sort) {
+                (Ok(info), _) => page.push(info),
+                (Err(Fault::Store(StoreError::Unusable { what, .. })), position) => {
+                    page.push_unreadable(row.unreadable(what), position)
+                }
+                (Err(fault), _) => return Err(fault.into()),
+            };
+            if !has_room {
+                return Ok(page.finish(counts));
+            }
         }
-        runs.push(RunRow::of(row)?.info()?);
+        offset = offset.saturating_add(seen);
+        if seen < size {
+            return Ok(page.finish(counts));
+        }
+        // Rows without a position take no place. So more rows follow.
+        size = size.max(offset);
     }
-    Ok(RunPage { runs, next: None, counts })
 }
 
-/// The number of runs on all pages, by status.
-fn counts(conn: &Connection, wanted: &Wanted) -> Kept<BTreeMap<ServiceRunStatus, usize>> {
-    // With a run, for the error of an unknown status.
+/// The number of runs on all pages, by status. None for a status that is no text, or a long one.
+fn counts(conn: &Connection, wanted: &Wanted) -> Kept<Vec<(Option<String>, usize)>> {
+    // Without the limit SQLite would merge the two queries, and sort by the whole of a long text.
     let sql = format!(
-        "SELECT min(id) AS \"service_runs.id\", status AS \"service_runs.status\", count(*) FROM service_runs{} GROUP BY status",
+        "SELECT name, count(*) FROM (SELECT iif(octet_length(status) > 64, NULL, status) AS name \
+         FROM service_runs{} LIMIT -1) GROUP BY name",
         wanted.all()
     );
     let mut counted = conn.prepare_cached(&sql)?;
     let mut rows = counted.query(params_from_iter(&wanted.params))?;
-    let mut counts = BTreeMap::new();
+    let mut counts = Vec::new();
     while let Some(row) = rows.next()? {
-        let count = usize::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
-        counts.insert(RunRow::of(row)?.status(1)?, count);
+        counts.push((row.get(0).ok(), usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0)));
     }
     Ok(counts)
 }

@@ -6,7 +6,8 @@ use std::fmt;
 use runstate::service_run::{FinalStatus, ServiceRunStatus};
 use runstate::snapshot::Snapshot;
 use runstate_service::{
-    Change, KeyedAnswer, Numbered, RequestKey, RunInfo, ServiceChanges, ServiceCursor, StepName, StoredRun,
+    Change, KeyedAnswer, ListSort, Numbered, RequestKey, RunInfo, RunPosition, ServiceChanges, ServiceCursor,
+    StepName, StoredRun, UnreadableRun,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -17,7 +18,7 @@ use super::change::over_until;
 use super::{Kept, no_run};
 use crate::error::{Fault, Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
-use crate::read::lists::{key, misplaced};
+use crate::read::lists::{bounded, key, misplaced, optional, text};
 use crate::read::load::{all, json};
 
 /// The limit of a count. A larger one was written by another program.
@@ -54,18 +55,23 @@ impl<'r> RunRow<'r> {
         unreadable(format_args!("{column} of the run {:?}: {why}", self.run)).into()
     }
 
+    /// Returns the text of a column that is [`bounded`].
+    fn text(&self, index: usize) -> Outcome<String> {
+        Ok(text(self.row, index)?)
+    }
+
     pub(super) fn status(&self, index: usize) -> Outcome<ServiceRunStatus> {
-        self.get::<String>(index)?.parse().map_err(|error| self.wrong(index, error))
+        self.text(index)?.parse().map_err(|error| self.wrong(index, error))
     }
 
     fn final_status(&self, index: usize) -> Outcome<Option<FinalStatus>> {
-        let Some(name) = self.get::<Option<String>>(index)? else { return Ok(None) };
+        let Some(name) = optional(self.row, index)? else { return Ok(None) };
         let known = FinalStatus::ALL.into_iter().find(|status| status.name() == name);
         known.map(Some).ok_or_else(|| self.wrong(index, format_args!("{name:?} is no final status")))
     }
 
     fn step(&self, index: usize) -> Outcome<Option<StepName>> {
-        let Some(name) = self.get::<Option<String>>(index)? else { return Ok(None) };
+        let Some(name) = optional(self.row, index)? else { return Ok(None) };
         let step = serde_json::from_value(Value::String(name.clone()));
         step.map(Some).map_err(|_| self.wrong(index, format_args!("{name:?} is no step")))
     }
@@ -90,8 +96,27 @@ impl<'r> RunRow<'r> {
             status: self.status(4)?,
             final_status: self.final_status(5)?,
             current_step: self.step(6)?,
-            intent: self.get(7)?,
+            intent: self.text(7)?,
         })
+    }
+
+    /// The entry of a run that cannot be read.
+    pub(super) fn unreadable(&self, reason: String) -> UnreadableRun {
+        UnreadableRun::new(&self.run, reason)
+    }
+
+    /// The entry of the run in a list, and its position. Without a position no page can begin behind the run, so its
+    /// entry cannot be read either.
+    pub(super) fn placed(&self, sort: ListSort) -> (Outcome<RunInfo>, Option<RunPosition>) {
+        let at = if sort == ListSort::Changed { 3 } else { 2 };
+        let time = self.row.get::<_, i64>(at).ok().filter(|at_ms| *at_ms >= 0);
+        let id = self.row.get::<_, String>(0).ok();
+        let position = time.zip(id).map(|(at_ms, id)| RunPosition { at_ms: number(at_ms), id });
+        let info = self.info().and_then(|info| match &position {
+            Some(_) => Ok(info),
+            None => Err(self.wrong(at, "it is no time")),
+        });
+        (info, position)
     }
 }
 
@@ -102,9 +127,15 @@ pub(super) const INFO: [&str; 8] =
 /// The columns of a run behind those of its entry.
 const REST: [&str; 5] = ["requested_by", "trace_lines", "lost", "machine", "pass"];
 
+/// The columns that are read by [`RunRow::text`].
+const TEXTS: [&str; 4] = ["status", "final_status", "current_step", "intent"];
+
 /// Returns the SQL of columns, with names for errors.
 pub(super) fn named(columns: &[&str]) -> String {
-    let named = columns.iter().map(|column| format!("{column} AS \"service_runs.{column}\""));
+    let named = columns.iter().map(|column| {
+        let value = if TEXTS.contains(column) { bounded(column) } else { (*column).to_owned() };
+        format!("{value} AS \"service_runs.{column}\"")
+    });
     named.collect::<Vec<_>>().join(", ")
 }
 

@@ -27,6 +27,11 @@ impl ServiceBench for Folder {
     fn clock(&self) -> &SetClock {
         &self.1
     }
+
+    async fn spoil_status(&self, run: &str, status: &str) -> bool {
+        let theirs = rusqlite::Connection::open(self.0.path().join("runs.db")).unwrap();
+        theirs.execute("UPDATE service_runs SET status = ?2 WHERE id = ?1", [run, status]).unwrap() == 1
+    }
 }
 
 pub(crate) mod kills;
@@ -129,11 +134,12 @@ async fn texts_may_have_any_characters_and_are_found_in_any_case() {
         ("", vec!["ÉCOLE", "a\0b", "'; DROP"]),
         ("herea", vec![]),
     ] {
-        let query = ListQuery { text: Some(text.to_owned()), ..ListQuery::first(9) };
+        let query = ListQuery { text: Some(text.to_owned()), counts: true, ..ListQuery::first(9) };
         let page = store.list(&query).await.unwrap();
         let found: Vec<&str> = page.runs.iter().map(|run| &*run.id).collect();
         assert_eq!(found, expected, "{text:?}");
-        assert_eq!(page.counts.get(&Running).copied().unwrap_or(0), expected.len(), "{text:?}");
+        let counts = page.counts.unwrap();
+        assert_eq!(counts.get("RUNNING").copied().unwrap_or(0), expected.len(), "{text:?}");
     }
 }
 

@@ -1,10 +1,12 @@
 //! Rows that another program wrote.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use runstate::service_run::ServiceRunStatus::{self, Running};
 use runstate_service::{
-    Change, KeyedAnswer, ListQuery, RequestKey, ServiceCursor, ServiceLease, ServiceStore, ServiceStoreError,
+    Change, KeyedAnswer, ListQuery, ListSort, RequestKey, ServiceCursor, ServiceLease, ServiceStore,
+    ServiceStoreError,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -18,7 +20,6 @@ async fn errors(store: &dyn ServiceStore, run: &str) -> String {
     let version = store.load(run).await.map_or(1, |run| run.version);
     let errors = [
         store.load(run).await.map(drop),
-        store.list(&ListQuery::first(9)).await.map(drop),
         store.steps(run, 0, 9).await.map(drop),
         store.timeline(run, 0, 9).await.map(drop),
         store.events(run, 0, 9).await.map(drop),
@@ -31,7 +32,9 @@ async fn errors(store: &dyn ServiceStore, run: &str) -> String {
         assert!(matches!(error, Failed(_) | NoRun { .. } | Version { .. }), "{error:?}");
         format!("{error}\n")
     });
-    told.collect()
+    let page = store.list(&ListQuery { counts: true, ..ListQuery::first(9) }).await.unwrap();
+    let unreadable = page.unreadable.iter().map(|run| format!("{}: {}\n", run.id, run.reason));
+    told.chain(unreadable).collect()
 }
 
 #[tokio::test]
@@ -74,6 +77,59 @@ async fn unreadable_row_is_named_in_the_error() {
         store.compare_and_set("r2", 1, &change("r2", Running, "next")).await.unwrap();
         let lease = store.claim(Some("r2"), "me", MINUTE).await.unwrap().unwrap();
         store.commit(&lease, 2, &change("r2", Running, "next"), None).await.unwrap();
+    }
+}
+
+/// A list goes on behind a row whose place cannot be read.
+#[tokio::test]
+async fn unreadable_row_fails_no_page() {
+    for (value, reason) in [
+        ("id = CAST(x'ff' AS TEXT)", "service_runs.id of the run"),
+        ("created_at_ms = x'00'", "service_runs.created_at_ms of the run"),
+        ("created_at_ms = -5", "service_runs.created_at_ms of the run \"r1\": it is no time"),
+        (
+            "intent = printf('%.*c', 67108865, 'x')",
+            "service_runs.intent of the run \"r1\": it has more bytes",
+        ),
+        (
+            "status = printf('%.*c', 67108865, 'x')",
+            "service_runs.status of the run \"r1\": it has more bytes",
+        ),
+        ("status = NULL", "service_runs.status of the run \"r1\": it is NULL"),
+        ("current_step = printf('%.*c', 9000, 'x')", "service_runs.current_step of the run \"r1\": "),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let store = open(&path);
+        for run in ["r0", "r1", "r2"] {
+            let mut new = change(run, Running, "send 5");
+            (new.artifacts, new.steps, new.timeline, new.trace) = Default::default();
+            store.create(run, &new).await.unwrap();
+        }
+        drop(store);
+        let theirs = Connection::open(&path).unwrap();
+        theirs.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM service_events").unwrap();
+        drop(theirs);
+        force(&path, "service_runs", &format!("UPDATE service_runs SET {value} WHERE id = 'r1'"));
+        let store = open(&path);
+        for (sort, expected) in [(ListSort::Newest, ["r2", "r0"]), (ListSort::Oldest, ["r0", "r2"])] {
+            let mut query = ListQuery { sort, counts: true, ..ListQuery::first(1) };
+            let (mut runs, mut unreadable) = (Vec::new(), BTreeSet::new());
+            for _ in 0..9 {
+                let page = store.list(&query).await.unwrap_or_else(|error| panic!("{value}: {error}"));
+                runs.extend(page.runs.into_iter().map(|run| run.id));
+                unreadable.extend(page.unreadable.into_iter().map(|run| run.reason));
+                assert!(page.counts.unwrap()["RUNNING"] >= 2, "{value}");
+                query.after = page.next;
+                if query.after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(runs, expected, "{value}");
+            let unreadable: Vec<_> = unreadable.into_iter().collect();
+            assert!(unreadable.len() == 1 && unreadable[0].starts_with(reason), "{value}: {unreadable:?}");
+            assert!(unreadable[0].chars().count() <= 301, "{value}");
+        }
     }
 }
 

@@ -1,12 +1,10 @@
 //! Lists of service runs.
 
-use std::collections::BTreeMap;
-
-use runstate::service_run::{FinalStatus, ServiceRunStatus};
-use runstate_service::{ListQuery, ListSort, RunInfo, RunPage};
+use runstate::service_run::FinalStatus;
+use runstate_service::{ListQuery, ListSort, PageRows, RunPage};
 use tokio_postgres::Row;
 
-use super::load::{Placed, info};
+use super::load::placed;
 use super::sql::Sql;
 use super::{Stored, failure};
 use crate::error::damaged;
@@ -21,8 +19,6 @@ pub(super) async fn page(connections: &Connections, sql: &Sql, query: &ListQuery
     let text = query.text.as_ref().map(|text| text.to_lowercase().into_bytes());
     let (since, until) = (query.since_ms.map(int), query.until_ms.map(int));
     let after = query.after.as_ref().map(|after| (int(after.at_ms), Key::of(&after.id).key));
-    // One more row shows whether another page follows.
-    let size = limit_of(query.limit.saturating_add(1));
 
     let mut wanted = Wanted::default();
     match &*statuses {
@@ -53,7 +49,7 @@ pub(super) async fn page(connections: &Connections, sql: &Sql, query: &ListQuery
         let until = wanted.param(until);
         wanted.conditions.push(format!("r.created_at < {until}"));
     }
-    let counts = format!("{}{} GROUP BY r.status", sql.counts, wanted.all());
+    let counts = format!("{}{} GROUP BY 1", sql.counts, wanted.all());
     let of_counts = wanted.params.clone();
 
     let (time, direction, behind) = match query.sort {
@@ -66,23 +62,47 @@ pub(super) async fn page(connections: &Connections, sql: &Sql, query: &ListQuery
         wanted.conditions.push(format!("(r.{time}, r.id) {behind} ({at}, {id})"));
     }
     let conditions = wanted.all();
-    let size = wanted.param(&size);
-    let page =
-        format!("{}{conditions} ORDER BY r.{time} {direction}, r.id {direction} LIMIT {size}", sql.list);
-
-    let tables = connections.moment_of(&[(&*counts, &*of_counts), (&*page, &*wanted.params)]).await;
-    let [counts, page] = <[Vec<Row>; 2]>::try_from(tables.map_err(failure)?)
-        .map_err(|tables| failure(damaged(format_args!("{} tables", tables.len()))))?;
-    let counts = counts.iter().map(count).collect::<Stored<BTreeMap<_, _>>>()?;
-    // The row beyond the page may be unreadable: it belongs to the next page.
-    let runs = page.iter().take(query.limit).map(info).collect::<Stored<Vec<RunInfo>>>()?;
-    let next = runs.last().filter(|_| page.len() > runs.len()).map(|run| query.position(run));
-    Ok(RunPage { runs, next, counts })
+    let (size, offset) = wanted.page();
+    let page = format!(
+        "{}{conditions} ORDER BY r.{time} {direction}, r.id {direction} LIMIT {size} OFFSET {offset}",
+        sql.list
+    );
+    let mut entries = PageRows::new(query);
+    // One more row shows whether another page follows.
+    let (mut size, mut offset) = (limit_of(query.limit.saturating_add(1)), 0_i64);
+    let mut counted = None;
+    loop {
+        let params = [&*wanted.params, &[&size, &offset]].concat();
+        let rows = if query.counts && counted.is_none() {
+            let tables = connections.moment_of(&[(&*counts, &*of_counts), (&*page, &*params)]).await;
+            let [counts, rows] = <[Vec<Row>; 2]>::try_from(tables.map_err(failure)?)
+                .map_err(|tables| failure(damaged(format_args!("{} tables", tables.len()))))?;
+            counted = Some(counts.iter().map(count).collect());
+            rows
+        } else {
+            connections.rows(&page, &params).await.map_err(failure)?
+        };
+        for row in &rows {
+            let has_room = match placed(row, query.sort) {
+                Ok(info) => entries.push(info),
+                Err((run, position)) => entries.push_unreadable(run, position),
+            };
+            if !has_room {
+                return Ok(entries.finish(counted));
+            }
+        }
+        let seen = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        offset = offset.saturating_add(seen);
+        if seen < size {
+            return Ok(entries.finish(counted));
+        }
+        // Rows without a position take no place. So more rows follow.
+        size = size.max(offset);
+    }
 }
 
-fn count(row: &Row) -> Stored<(ServiceRunStatus, usize)> {
-    // With a run, for the error of an unknown status.
-    let run: &str = row.try_get(0).unwrap_or_default();
-    let count: i64 = row.try_get(2).unwrap_or(0);
-    Ok((Placed::of(row, "service_runs", run).status(1)?, usize::try_from(count).unwrap_or(0)))
+/// A status with the number of its runs. None for a status that is NULL, or a long one.
+fn count(row: &Row) -> (Option<String>, usize) {
+    let count: i64 = row.try_get(1).unwrap_or(0);
+    (row.try_get(0).ok().flatten(), usize::try_from(count).unwrap_or(0))
 }

@@ -6,9 +6,10 @@ use std::fmt;
 use runstate::service_run::{FinalStatus, ServiceRunStatus};
 use runstate::snapshot::Snapshot;
 use runstate_service::{
-    Change, KeyedAnswer, Numbered, RequestKey, RunInfo, ServiceChanges, ServiceCursor, ServiceLease,
-    ServiceStoreError, StepName, StoredRun,
+    Change, KeyedAnswer, ListSort, Numbered, RequestKey, RunInfo, RunPosition, ServiceChanges, ServiceCursor,
+    ServiceLease, ServiceStoreError, StepName, StoredRun, UnreadableRun,
 };
+use runstate_store::StoreError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -119,6 +120,34 @@ pub(super) fn info(row: &Row) -> Stored<RunInfo> {
         final_status: row.final_status(5)?,
         current_step: row.step(6)?,
         intent: row.text(7)?,
+    })
+}
+
+/// Returns the entry of a run in a list; or its name with the reason why it cannot be read, and its position. Without a
+/// position no page can begin behind the run, so its entry cannot be read either.
+pub(super) fn placed(row: &Row, sort: ListSort) -> Result<RunInfo, (UnreadableRun, Option<RunPosition>)> {
+    let (at, key) =
+        (if sort == ListSort::Changed { 3 } else { 2 }, row.try_get(INFO - 1).unwrap_or_default());
+    let place = Placed::of(row, "service_runs", key);
+    let is_of_key = |id: &String| Key::of(id).key == key;
+    let id = place.text(0).ok().filter(is_of_key).or_else(|| Some(untext(key.to_owned())).filter(is_of_key));
+    let time = place.get::<i64>(at).ok().and_then(|at_ms| u64::try_from(at_ms).ok());
+    let position = time.zip(id).map(|(at_ms, id)| RunPosition { at_ms, id });
+    let info = info(row).and_then(|info| match &position {
+        Some(_) => Ok(info),
+        None => Err(place.wrong(at, "it is no time")),
+    });
+    info.map_err(|error| {
+        let what = match &error {
+            ServiceStoreError::Failed(cause) => match cause.downcast_ref() {
+                Some(StoreError::Unusable { what, .. }) => {
+                    what.strip_prefix("a row cannot be read: ").unwrap_or(what).to_owned()
+                }
+                _ => cause.to_string(),
+            },
+            _ => error.to_string(),
+        };
+        (UnreadableRun::new(untext(key.to_owned()), what), position)
     })
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Sql {
     pub(super) changes: String,
     /// The entries of runs in lists, without a filter.
     pub(super) list: String,
-    /// A run, a status, and the number of runs with it, without a filter and without the group.
+    /// A status and the number of runs with it, without a filter and without the group.
     pub(super) counts: String,
 }
 
@@ -100,7 +100,10 @@ impl Sql {
                     ORDER BY c.change",
             ),
             list: with("SELECT {info} FROM {schema}.service_runs r"),
-            counts: with("SELECT min(r.id), r.status, count(*) FROM {schema}.service_runs r"),
+            counts: with(
+                "SELECT CASE WHEN octet_length(r.status) > 64 THEN NULL ELSE r.status END, count(*)
+                    FROM {schema}.service_runs r",
+            ),
         }
     }
 }
