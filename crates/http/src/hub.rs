@@ -99,7 +99,7 @@ impl Hub {
 
     /// Reads the changes of the store for as long as it is polled.
     pub(crate) async fn pump(&self) {
-        let mut cursor = ServiceCursor::default();
+        let mut cursor = None;
         loop {
             match self.look(&mut cursor).await {
                 Ok(()) => {}
@@ -114,12 +114,21 @@ impl Hub {
         }
     }
 
-    async fn look(&self, cursor: &mut ServiceCursor) -> Result<(), ServiceError> {
-        let changes = self.service.changes(*cursor, 1_000, Duration::from_secs(20)).await?;
+    async fn look(&self, cursor: &mut Option<ServiceCursor>) -> Result<(), ServiceError> {
+        let Some(after) = *cursor else {
+            // A watcher that subscribed before has perhaps read its run before the last change; one that subscribes
+            // later reads it afterwards.
+            *cursor = Some(self.service.current_cursor().await?);
+            for watched in self.lock().values() {
+                drop(watched.sender.send(News::Look));
+            }
+            return Ok(());
+        };
+        let changes = self.service.changes(after, 1_000, Duration::from_secs(20)).await?;
         for run in &changes.runs {
             self.send(run).await?;
         }
-        *cursor = changes.cursor;
+        *cursor = Some(changes.cursor);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use runstate_http::{Drain, Options, server};
 use runstate_runtime::clock::TokioClock;
 use runstate_service::sim::SimChain;
-use runstate_service::{Config, MemoryServiceStore, Service};
+use runstate_service::{Config, MemoryServiceStore, Service, ServiceStore};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tower::ServiceExt;
@@ -77,9 +77,18 @@ impl Bench {
     }
 
     pub(crate) fn with(options: Options, configure: impl FnOnce(&mut Config)) -> Self {
+        let store = MemoryServiceStore::with_clock(TokioClock::starting_at(T));
+        Self::over(Arc::new(store), options, configure)
+    }
+
+    /// A server on a store.
+    pub(crate) fn over(
+        store: Arc<dyn ServiceStore>,
+        options: Options,
+        configure: impl FnOnce(&mut Config),
+    ) -> Self {
         let clock = TokioClock::starting_at(T);
         let chain = SimChain::example();
-        let store = Arc::new(MemoryServiceStore::with_clock(clock));
         let mut config = chain.config();
         configure(&mut config);
         let drives = options.drives;

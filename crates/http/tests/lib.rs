@@ -4,6 +4,7 @@
 mod access;
 mod agents;
 mod bodies;
+mod counting;
 mod document;
 mod fixture;
 mod flow;

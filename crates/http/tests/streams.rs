@@ -1,14 +1,20 @@
 //! Event streams.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
+use runstate::service_run::ServiceRunStatus;
 use runstate_http::{Options, Role, Tokens};
+use runstate_runtime::clock::TokioClock;
+use runstate_service::ServiceStore;
+use runstate_service::testing::example_change;
 use serde_json::json;
 use tower::ServiceExt;
 
+use super::counting::Counting;
 use super::fixture::{Bench, T, block_on, request};
 
 /// A stream that is read event by event.
@@ -104,6 +110,38 @@ fn stream_follows_a_run_to_its_end() {
                 bench.send(request("GET", &format!("{run}/events"), &[("last-event-id", bad)], "")).await;
             assert_eq!(refused.problem(), (400, "bad-header".into()), "{bad}");
         }
+    });
+}
+
+#[test]
+fn server_reads_no_history_and_misses_no_event() {
+    block_on(async {
+        let store = Arc::new(Counting::new(TokioClock::starting_at(T)));
+        let past = Bench::over(store.clone(), Options::local(), |_| {});
+        for _ in 0..200 {
+            past.create("send 5 USDC to 0xbeef").await;
+        }
+        let run = past.create("send 5 USDC to 0xbeef").await;
+        // The pump and the worker end.
+        drop(past);
+        tokio::task::yield_now().await;
+        let before = store.changed();
+        let bench = Bench::over(store.clone(), Options::local(), |_| {});
+        // The run changes behind the first read of the watcher. The pump, a task, has not begun then.
+        let mut early = Events::open(&bench, &run, None).await;
+        assert_eq!(early.next().await.unwrap().unwrap().name, "step");
+        assert_eq!(early.next().await.unwrap().unwrap().name, "status");
+        let version = store.load(&run[9..]).await.unwrap().version;
+        let change = example_change(&run[9..], ServiceRunStatus::Blocked, "send 5 USDC to 0xbeef");
+        store.compare_and_set(&run[9..], version, &change).await.unwrap();
+        assert_eq!(early.rest().await.last().unwrap().name, "end");
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(store.changed() - before, 0, "the readers of changes begin behind it");
+
+        let run = bench.create("send 5 USDC to 0xbeef").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        // The pump, and the worker: the new run is the one that changed.
+        assert_eq!(store.changed() - before, 2, "{run}");
     });
 }
 

@@ -205,6 +205,10 @@ impl ServiceStore for Counting {
         self.store.answer(key, now_ms).await
     }
 
+    async fn current_cursor(&self) -> Stored<ServiceCursor> {
+        self.store.current_cursor().await
+    }
+
     async fn changes(
         &self,
         cursor: ServiceCursor,

@@ -18,6 +18,7 @@ use rusqlite::Connection;
 
 use crate::error::Outcome;
 use crate::news::ChangeNotifier;
+use crate::number::number;
 use crate::options::Options;
 use crate::readers::Readers;
 use crate::time::Now;
@@ -310,6 +311,11 @@ impl RunQueue for SqliteStore {
 
     async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Ok(ChangeNotifier::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
+    }
+
+    async fn current_cursor(&self) -> Result<ChangeCursor, StoreError> {
+        let counted = self.readers.read(|conn| Ok(read::load::counted(conn)?)).await?;
+        Ok(ChangeCursor::new(number(counted), BTreeMap::new()))
     }
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {

@@ -205,6 +205,7 @@ behaviours! {
             a_run_with_a_message_is_claimed;
         events:
             changes_name_committed_runs_once,
+            current_cursor_is_after_all_commits,
             a_commit_wakes_each_reader_of_changes;
         timers:
             decided_suspension_does_not_expire,

@@ -153,6 +153,23 @@ pub(super) async fn changes_name_committed_runs_once(bench: &dyn Bench) {
     assert_eq!(named(&all), expected(&[("r1", 3), ("r2", 1)]), "both runs, from the start");
 }
 
+pub(super) async fn current_cursor_is_after_all_commits(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let played = Played::new("r1", &[one("a", "say", json!(1))]).await;
+    let none = Duration::ZERO;
+    for run in ["r1", "r2"] {
+        create(&*store, run).await;
+    }
+    let (first, second) = (claim(&*store, "r1").await, claim(&*store, "r2").await);
+    commit(&*store, &first, &played.commit(1)).await;
+    commit(&*store, &second, &Played::new("r2", &[]).await.commit(1)).await;
+    let cursor = bench.store().await.current_cursor().await.must("the cursor");
+    assert_eq!(store.changes(&cursor, none).await.must("changes").runs, [], "no history");
+    commit(&*store, &first, &played.commit(2)).await;
+    let later = store.changes(&cursor, none).await.must("changes");
+    assert_eq!(later.runs, [("r1".to_owned(), 2)], "the run that was committed since");
+}
+
 pub(super) async fn a_commit_wakes_each_reader_of_changes(bench: &dyn Bench) {
     let store = bench.store().await;
     let played = Played::new("r1", &[]).await;

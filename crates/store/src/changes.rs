@@ -77,6 +77,18 @@ pub(super) async fn by_lists<S: RunQueue + ?Sized>(
     }
 }
 
+/// Lists all runs, for stores that do not number their commits.
+pub(super) async fn current<S: RunQueue + ?Sized>(store: &S) -> Result<ChangeCursor, StoreError> {
+    let mut cursor = ChangeCursor::default();
+    loop {
+        let changes = store.changes(&cursor, Duration::ZERO).await?;
+        cursor = changes.cursor;
+        if changes.runs.is_empty() {
+            return Ok(cursor);
+        }
+    }
+}
+
 async fn listed<S: RunQueue + ?Sized>(store: &S, cursor: &ChangeCursor) -> Result<Changes, StoreError> {
     let (mut ahead, mut runs) = (BTreeMap::new(), Vec::new());
     let mut query = RunQuery::all(PAGE);

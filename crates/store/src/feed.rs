@@ -14,7 +14,6 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::RunStore;
-use super::changes::ChangeCursor;
 use super::commit::EventRow;
 use super::error::StoreError;
 
@@ -137,6 +136,17 @@ impl Shared {
         }
     }
 
+    /// Makes the receivers that have read, or are reading, read again: a commit before the first cursor is not
+    /// distributed.
+    fn distrust_reads(&self) {
+        for followed in self.lock().values_mut() {
+            match followed.last {
+                Some(_) => drop(followed.rows.send(None)),
+                None => followed.changes += 1,
+            }
+        }
+    }
+
     /// Distributes the new events of a run to its receivers. The receivers meet an error of the run themselves.
     ///
     /// # Errors
@@ -187,11 +197,16 @@ impl Shared {
     }
 
     async fn follow(&self) {
-        let (mut cursor, mut pause) = (ChangeCursor::default(), LEAST_PAUSE);
+        let (mut cursor, mut pause) = (None, LEAST_PAUSE);
         let mut looked = Instant::now();
         loop {
             let told = async {
-                let changes = self.store.changes(&cursor, LONGEST_WAIT).await?;
+                let Some(after) = &cursor else {
+                    let current = self.store.current_cursor().await?;
+                    self.distrust_reads();
+                    return Ok(current);
+                };
+                let changes = self.store.changes(after, LONGEST_WAIT).await?;
                 let committed: HashSet<_> = changes.runs.into_iter().map(|(run, _)| run).collect();
                 let mut runs: Vec<_> = committed.iter().cloned().collect();
                 if looked.elapsed() >= LONGEST_WAIT {
@@ -204,7 +219,7 @@ impl Shared {
                 Ok::<_, StoreError>(changes.cursor)
             };
             match told.await {
-                Ok(behind) => (cursor, pause) = (behind, LEAST_PAUSE),
+                Ok(behind) => (cursor, pause) = (Some(behind), LEAST_PAUSE),
                 Err(_) => {
                     // Each receiver meets the error when it reads, or gets the stored rows.
                     self.nudge(|_| true);

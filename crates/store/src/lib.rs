@@ -395,6 +395,19 @@ pub trait RunQueue: RunData + RunLists {
         Ok(seen)
     }
 
+    /// Returns a cursor after all commits, so that a new reader of changes reads no history.
+    ///
+    /// The default implementation lists all runs.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    ///
+    /// # Cancel safety
+    /// If the future is dropped, nothing is lost.
+    async fn current_cursor(&self) -> Result<ChangeCursor, StoreError> {
+        changes::current(self).await
+    }
+
     /// Returns the runs that were committed after the cursor. Without such a run it waits for one, at most for
     /// `timeout`, and then returns an empty list. A removed run is not listed.
     ///

@@ -177,6 +177,11 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().events(run, after, limit).await
     }
 
+    /// As [`RunQueue::current_cursor`].
+    async fn current_cursor(&self) -> Result<ChangeCursor, StoreError> {
+        self.inner().current_cursor().await
+    }
+
     /// As [`RunQueue::changes`].
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
         self.inner().changes(cursor, timeout).await
@@ -287,6 +292,10 @@ impl<W: Wrapper> RunQueue for W {
 
     async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         Wrapper::changed_since(self, seen, patience).await
+    }
+
+    async fn current_cursor(&self) -> Result<ChangeCursor, StoreError> {
+        Wrapper::current_cursor(self).await
     }
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {

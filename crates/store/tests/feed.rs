@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use runstate::turn::{CallRequest, Turn};
 use runstate_runtime::clock::SetClock;
 use runstate_store::{
-    ChangeCursor, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunData, RunLists, RunQueue,
-    RunStore, StoreError, Wrapper,
+    ChangeCursor, Changes, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunData, RunLists,
+    RunQueue, RunStore, StoreError, Wrapper,
 };
 use runstate_store_conformance::Played;
 use serde_json::json;
@@ -19,6 +19,8 @@ use serde_json::json;
 struct Counting {
     store: MemoryStore,
     queries: AtomicU64,
+    /// Runs that the store named as changed.
+    changed: AtomicU64,
     is_away: AtomicBool,
     /// Is the first event given the greatest number of all?
     is_forged: AtomicBool,
@@ -28,6 +30,12 @@ struct Counting {
 impl Wrapper for Counting {
     fn inner(&self) -> &dyn RunStore {
         &self.store
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        let changes = self.inner().changes(cursor, timeout).await?;
+        self.changed.fetch_add(changes.runs.len() as u64, Ordering::SeqCst);
+        Ok(changes)
     }
 
     async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
@@ -50,6 +58,7 @@ async fn begun(script: &[Turn]) -> (Arc<Counting>, Feed, Lease, Vec<Commit>, Vec
     let store = Arc::new(Counting {
         store,
         queries: AtomicU64::new(0),
+        changed: AtomicU64::new(0),
         is_away: false.into(),
         is_forged: false.into(),
     });
@@ -292,4 +301,44 @@ async fn a_receiver_of_a_feed_that_is_gone_ends() {
         assert_eq!(*receiver.next().await.unwrap().unwrap(), *row);
     }
     assert_eq!(receiver.next().await.unwrap(), None);
+}
+
+/// The wait of the first query for changes began after the events that a receiver has read, and before the next commit.
+#[tokio::test(start_paused = true)]
+async fn a_feed_reads_no_history_and_misses_no_event() {
+    let (store, feed, lease, commits, expected) = begun(&steps(5)).await;
+    drop(feed);
+    for number in 0..50 {
+        let run = format!("past-{number}");
+        let played = Played::new(&run, &[]).await;
+        RunData::create(&*store, &NewRun::new(&run, json!(0), 0)).await.unwrap();
+        let claim = Claim::of(&run, "w", Duration::from_secs(3_600));
+        let lease = RunQueue::claim(&*store, &claim).await.unwrap().unwrap();
+        for commit in played.commits() {
+            RunData::commit(&*store, &lease, commit).await.unwrap();
+        }
+    }
+    RunData::commit(&*store, &lease, &commits[0]).await.unwrap();
+    let feed = Feed::new(store.clone());
+    let mut receiver = feed.watch("r1", 0);
+    let mut rows = Vec::new();
+    // The receiver reads before the feed has its cursor: the task of the feed has not begun.
+    for _ in &commits[0].events {
+        rows.push(EventRow::clone(&*receiver.next().await.unwrap().unwrap()));
+    }
+    RunData::commit(&*store, &lease, &commits[1]).await.unwrap();
+    for _ in &commits[1].events {
+        rows.push(EventRow::clone(&*receiver.next().await.unwrap().unwrap()));
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(store.changed.load(Ordering::SeqCst), 0, "the feed began behind both commits");
+    for commit in &commits[2..] {
+        RunData::commit(&*store, &lease, commit).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    while let Some(row) = receiver.next().await.unwrap() {
+        rows.push(EventRow::clone(&row));
+    }
+    assert_eq!(rows, expected);
+    assert_eq!(store.changed.load(Ordering::SeqCst), commits.len() as u64 - 2, "no run of the past is named");
 }

@@ -16,6 +16,24 @@ use crate::text::{int, nat};
 /// The limit of runs in one result.
 const MOST: usize = 1_000;
 
+/// Returns the cursor after all commits. It reads those that are newer than the oldest open transaction alone.
+pub(super) async fn current(
+    connections: &Connections,
+    settled: &str,
+    changes: &str,
+) -> Result<ChangeCursor, StoreError> {
+    let rows = connections.rows(settled, &[]).await?;
+    let settled = rows.first().map_or(Ok(0), |row| load::number(row, 0))?;
+    let mut cursor = ChangeCursor::new(settled, BTreeMap::new());
+    loop {
+        let newer = page(connections, changes, &cursor).await?;
+        cursor = newer.cursor;
+        if newer.runs.is_empty() {
+            return Ok(cursor);
+        }
+    }
+}
+
 pub(super) async fn page(
     connections: &Connections,
     sql: &str,

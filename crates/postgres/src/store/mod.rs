@@ -398,6 +398,10 @@ impl RunQueue for PostgresStore {
         Ok(self.listener().wait(seen, patience, self.options.poll).await)
     }
 
+    async fn current_cursor(&self) -> Result<ChangeCursor, StoreError> {
+        changes::current(&self.connections, &self.sql.settled, &self.sql.changes).await
+    }
+
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
         let began = tokio::time::Instant::now();
         let mut cursor = cursor.clone();

@@ -25,6 +25,8 @@ pub(crate) struct Sql {
     pub(crate) events: String,
     /// Number of the transaction, run, version, and the number below which no transaction is open.
     pub(crate) changes: String,
+    /// The number below which no transaction is open.
+    pub(crate) settled: String,
     pub(crate) remove_run: String,
     /// Run, messages, calls, decisions, values, number of the last trace event, position on a thread.
     pub(crate) load: Vec<String>,
@@ -143,6 +145,7 @@ impl Sql {
                     LEFT JOIN {schema}.runs r ON r.no = c.run
                     ORDER BY c.made_by",
             ),
+            settled: "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint".to_owned(),
             remove_run: timed("remove_run", &format!("$1, {NOW}")),
             load: load.map(with).to_vec(),
             runs: with("SELECT {info} FROM {schema}.runs r"),

@@ -110,6 +110,14 @@ impl Service {
         Ok(self.store.trace(run, after, limit).await?)
     }
 
+    /// Returns the cursor after the last change of any run.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub async fn current_cursor(&self) -> Result<ServiceCursor, ServiceError> {
+        Ok(self.store.current_cursor().await?)
+    }
+
     /// Waits for runs that changed after the cursor, at most for `timeout`. Returns at most `limit` runs; the cursor then
     /// leads to the others.
     ///

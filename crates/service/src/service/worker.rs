@@ -73,7 +73,8 @@ impl Service {
         let mut leases: BTreeMap<String, ServiceLease> = BTreeMap::new();
         // Tasks of their own: a driver renews its lease while a claim waits for the store.
         let mut driving = JoinSet::new();
-        let mut cursor = ServiceCursor::default();
+        // Before the first claim, so that no change between the two is missed.
+        let mut cursor = self.store.current_cursor().await.unwrap_or_default();
         // A claim is never dropped: its lease would last until the end of its term.
         while (&mut stop).now_or_never().is_none() {
             let is_full = driving.len() >= drivers.get();

@@ -325,6 +325,10 @@ impl ServiceStore for MemoryServiceStore {
         Ok(rows.into_iter().map(|line| line.row).collect())
     }
 
+    async fn current_cursor(&self) -> Stored<ServiceCursor> {
+        Ok(ServiceCursor::new(self.lock().change))
+    }
+
     async fn changes(
         &self,
         cursor: ServiceCursor,

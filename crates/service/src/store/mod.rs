@@ -220,6 +220,12 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// [`ServiceStoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<String>, ServiceStoreError>;
 
+    /// Returns the cursor after the last change, so that a new reader of changes reads no history.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    async fn current_cursor(&self) -> Result<ServiceCursor, ServiceStoreError>;
+
     /// Waits for runs that changed after the cursor, at most for `timeout`. Returns at most `limit` runs; the cursor then
     /// leads to the others.
     ///

@@ -72,3 +72,16 @@ pub(super) async fn waiting_for_changes_ends_with_a_change(bench: &dyn ServiceBe
     assert_eq!(seen.unwrap().runs, ["run_1"]);
     assert!(began.elapsed() < LONG);
 }
+
+pub(super) async fn current_cursor_is_after_all_changes(bench: &dyn ServiceBench) {
+    let store = bench.store().await;
+    assert_eq!(store.current_cursor().await.unwrap(), ServiceCursor::default(), "an empty store");
+    for run in ["run_1", "run_2"] {
+        create(&*store, run, RUNNING).await;
+    }
+    store.compare_and_set("run_1", 1, &change("run_1", RUNNING)).await.unwrap();
+    let cursor = bench.store().await.current_cursor().await.unwrap();
+    assert_eq!(store.changes(cursor, 9, SOON).await.unwrap().runs.len(), 0, "no history");
+    store.compare_and_set("run_2", 1, &change("run_2", RUNNING)).await.unwrap();
+    assert_eq!(store.changes(cursor, 9, LONG).await.unwrap().runs, ["run_2"]);
+}

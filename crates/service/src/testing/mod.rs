@@ -183,7 +183,8 @@ behaviours! { $
         changes_list_runs_after_the_cursor,
         changes_are_paged,
         waiting_for_changes_ends_with_the_timeout,
-        waiting_for_changes_ends_with_a_change;
+        waiting_for_changes_ends_with_a_change,
+        current_cursor_is_after_all_changes;
 }
 
 /// Checks the behaviour of that name on a new bench.

@@ -167,6 +167,10 @@ impl ServiceStore for Crashing {
         self.store.answer(key, now_ms).await
     }
 
+    async fn current_cursor(&self) -> Stored<ServiceCursor> {
+        self.store.current_cursor().await
+    }
+
     async fn changes(
         &self,
         cursor: ServiceCursor,

@@ -134,12 +134,17 @@ pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> O
 /// The number up to which commits are known, and committed runs, each with its version.
 pub(crate) type Committed = (u64, Vec<(String, u64)>);
 
+/// Returns the number of commits.
+pub(crate) fn counted(conn: &Connection) -> rusqlite::Result<i64> {
+    let mut counted = conn.prepare_cached("SELECT CAST(commits AS INTEGER) FROM news")?;
+    let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
+    Ok(counted.unwrap_or(0))
+}
+
 /// Returns the first runs that were committed after a number. A row with a number above the count of commits was
 /// written by another program.
 pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Committed> {
-    let mut counted = conn.prepare_cached("SELECT CAST(commits AS INTEGER) FROM news")?;
-    let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
-    let counted = counted.unwrap_or(0);
+    let counted = counted(conn)?;
     // A file that was restored from a backup has fewer commits: all runs are listed again.
     let after = if column(after) > counted { 0 } else { column(after) };
     let sql = "SELECT id, version, changed FROM runs INDEXED BY runs_changed \

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::SqliteStore;
 use crate::error::{Fault, Outcome};
+use crate::number::number;
 use crate::time::Now;
 
 #[cfg(test)]
@@ -191,6 +192,11 @@ impl ServiceStore for SqliteStore {
         let run = run.to_owned();
         let read = move |conn: &Connection| read::lines(conn, "service_trace", &run, after, limit);
         Ok(self.read_service(read).await?.into_iter().map(|(_, line)| line).collect())
+    }
+
+    async fn current_cursor(&self) -> Stored<ServiceCursor> {
+        let counted = self.read_service(|conn| Ok(read::counted(conn)?)).await?;
+        Ok(ServiceCursor::new(number(counted)))
     }
 
     async fn changes(

@@ -256,12 +256,17 @@ pub(super) fn answer(conn: &Connection, key: &RequestKey, now_ms: u64) -> Kept<O
 pub(crate) const CHANGES: &str = "SELECT id AS \"service_runs.id\", change AS \"service_runs.change\" \
      FROM service_runs INDEXED BY service_runs_by_change WHERE change > ?1 AND change <= ?2 ORDER BY change LIMIT ?3";
 
+/// Returns the number of changes.
+pub(super) fn counted(conn: &Connection) -> rusqlite::Result<i64> {
+    let mut counted = conn.prepare_cached("SELECT CAST(changes AS INTEGER) FROM service_news")?;
+    let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
+    Ok(counted.unwrap_or(0))
+}
+
 /// Returns the runs that changed after a cursor. None without a change. A row with a number above the count of changes
 /// was written by another program.
 pub(super) fn changes(conn: &Connection, cursor: ServiceCursor, most: usize) -> Kept<Option<ServiceChanges>> {
-    let mut counted = conn.prepare_cached("SELECT CAST(changes AS INTEGER) FROM service_news")?;
-    let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
-    let (counted, after) = (counted.unwrap_or(0), column(cursor.number()));
+    let (counted, after) = (counted(conn)?, column(cursor.number()));
     if counted == after {
         return Ok(None);
     }

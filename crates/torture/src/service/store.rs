@@ -223,6 +223,10 @@ impl ServiceStore for Witness {
         self.inner.trace(run, after, limit).await
     }
 
+    async fn current_cursor(&self) -> Stored<ServiceCursor> {
+        self.inner.current_cursor().await
+    }
+
     async fn changes(
         &self,
         cursor: ServiceCursor,

@@ -239,10 +239,15 @@ pub(super) fn answer(row: &Row, key: &RequestKey) -> Stored<KeyedAnswer> {
     Ok(KeyedAnswer { key: key.clone(), digest: row.text(0)?, answer })
 }
 
+/// Returns the number of changes, from the first column.
+pub(super) fn counted(rows: &[Row]) -> Stored<u64> {
+    rows.first().map_or(Ok(0), |row| Placed::of(row, "service_news", "").number(0))
+}
+
 /// Returns the runs that changed after a cursor. None without a change. Without runs there is one row, which has only
 /// the number of changes.
 pub(super) fn changes(rows: &[Row], cursor: ServiceCursor, most: usize) -> Stored<Option<ServiceChanges>> {
-    let counted = rows.first().map_or(Ok(0), |row| Placed::of(row, "service_news", "").number(0))?;
+    let counted = counted(rows)?;
     if counted == nat(int(cursor.number())) {
         return Ok(None);
     }

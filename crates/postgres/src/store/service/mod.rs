@@ -187,6 +187,10 @@ impl ServiceStore for PostgresStore {
         rows.iter().map(|row| load::line(row, "service_trace", run)).collect()
     }
 
+    async fn current_cursor(&self) -> Stored<ServiceCursor> {
+        load::counted(&self.service_rows(&self.service.counted, &[]).await?).map(ServiceCursor::new)
+    }
+
     async fn changes(
         &self,
         cursor: ServiceCursor,

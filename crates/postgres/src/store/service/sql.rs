@@ -23,6 +23,8 @@ pub(crate) struct Sql {
     pub(super) answer: String,
     /// The number of changes in each row; run and number of its last change.
     pub(super) changes: String,
+    /// The number of changes.
+    pub(super) counted: String,
     /// The entries of runs in lists, without a filter.
     pub(super) list: String,
     /// A status and the number of runs with it, without a filter and without the group.
@@ -99,6 +101,7 @@ impl Sql {
                     ) c ON true
                     ORDER BY c.change",
             ),
+            counted: with("SELECT coalesce((SELECT changes FROM {schema}.service_news), 0)"),
             list: with("SELECT {info} FROM {schema}.service_runs r"),
             counts: with(
                 "SELECT CASE WHEN octet_length(r.status) > 64 THEN NULL ELSE r.status END, count(*)
