@@ -56,6 +56,7 @@ mod redact;
 mod runs;
 mod server;
 mod sim;
+mod starting;
 #[cfg(feature = "tls")]
 mod tls;
 mod tokens;
@@ -63,7 +64,8 @@ mod tokens;
 pub use openapi::openapi;
 pub use options::{Access, Leaving, Limits, Options, Redact, Report};
 pub use problem::{Code, MemberError, Problem, ProblemBody, RunState};
-pub use server::{Connections, Drain, Server, serve, server, starting};
+pub use server::{Connections, Drain, Server, serve, server};
+pub use starting::Starting;
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};
 pub use tokens::{Principal, Role, TokenEntry, Tokens, TokensError};

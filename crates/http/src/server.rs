@@ -1,5 +1,6 @@
 //! The router, and the loop that accepts connections.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -11,25 +12,25 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use runstate_runtime::clock::Clock;
-use runstate_service::Service;
+use runstate_service::Service as Runs;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
+use tower::Service;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 
 use crate::app::{App, Drained};
-use crate::health;
 use crate::hub::Hub;
 use crate::options::Options;
-use crate::problem::{Code, Problem};
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{layers, openapi, redact, sim};
@@ -121,7 +122,7 @@ impl Drain {
 }
 
 /// Makes the router of a service. `clock` decides whether a token is expired.
-pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Server {
+pub fn server(service: Runs, options: Options, clock: Arc<dyn Clock>) -> Server {
     let (router, document) = openapi::endpoints().split_for_parts();
     let document = openapi::finished(&document).to_string();
     let cors = (!options.origins.is_empty()).then(|| layers::cors(&options.origins));
@@ -145,35 +146,7 @@ pub fn server(service: Service, options: Options, clock: Arc<dyn Clock>) -> Serv
     Server { router, drain: Drain(Arc::new(sender)), hub }
 }
 
-/// The router of a server that opens its store, such as one that migrates it: `/healthz` answers 200, and all other paths
-/// 503 with `Retry-After`.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use runstate_http::{Connections, serve, starting};
-/// use tokio::net::TcpListener;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> std::io::Result<()> {
-/// // The server proper has the other handle of the same address.
-/// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-/// listener.set_nonblocking(true)?;
-/// let first = TcpListener::from_std(listener.try_clone()?)?;
-/// let opened = async { tokio::time::sleep(Duration::from_millis(10)).await };
-/// serve(first, starting(), opened, Connections::default()).await?;
-/// # Ok(())
-/// # }
-/// ```
-pub fn starting() -> Router {
-    let busy = |request: Request| async move {
-        let path = request.uri().path().to_owned();
-        Problem::new(Code::Unavailable, "the server starts: it opens its store").retry_after(1).answer(&path)
-    };
-    Router::new().route("/healthz", get(health::healthz)).fallback(busy)
-}
-
-/// Accepts connections until `stop` ends. Then it takes no new connection, and waits for the requests in progress, within
+/// Accepts connections until `stop` ends, and answers their requests by a service, such as a [`Router`]. Then it takes no new connection, and waits for the requests in progress, within
 /// their time.
 ///
 /// # Errors
@@ -181,12 +154,16 @@ pub fn starting() -> Router {
 ///
 /// # Cancel safety
 /// If the future is dropped, all connections are closed at once.
-pub async fn serve(
+pub async fn serve<S>(
     listener: TcpListener,
-    router: Router,
+    service: S,
     stop: impl Future<Output = ()>,
     limits: Connections,
-) -> io::Result<()> {
+) -> io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     let mut stop = pin!(stop);
     let room = Arc::new(Semaphore::new(limits.concurrency));
     let (ending, ended) = watch::channel(false);
@@ -213,7 +190,8 @@ pub async fn serve(
         };
         // A small answer must not wait for the next one.
         drop(stream.set_nodelay(true));
-        let connection = Connection { router: router.clone(), limits: limits.clone(), ended: ended.clone() };
+        let connection =
+            Connection { service: service.clone(), limits: limits.clone(), ended: ended.clone() };
         connections.spawn(async move {
             let _permit = permit;
             connection.secure(stream).await;
@@ -227,13 +205,17 @@ pub async fn serve(
 }
 
 /// A connection that is accepted.
-struct Connection {
-    router: Router,
+struct Connection<S> {
+    service: S,
     limits: Connections,
     ended: watch::Receiver<bool>,
 }
 
-impl Connection {
+impl<S> Connection<S>
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     /// Serves a connection, behind the handshake of TLS if the server has a certificate. A failed handshake ends the
     /// connection, and its peer knows why.
     async fn secure(self, stream: TcpStream) {
@@ -258,7 +240,7 @@ impl Connection {
         // A client that closes its side of the connection after a request has made the request.
         http.half_close(true);
         http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(head).max_headers(100);
-        let service = TowerToHyperService::new(self.router);
+        let service = TowerToHyperService::new(self.service);
         let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
             // The peer knows about an error of its connection.

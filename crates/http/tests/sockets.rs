@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate_http::{Connections, serve};
+use runstate_http::{Connections, Starting, serve};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -157,6 +157,42 @@ fn oversized_heads_and_noise_are_refused() {
             .await
             .unwrap();
         assert!(read_all(&mut stream).await.starts_with("HTTP/1.1 200"));
+    });
+}
+
+/// Longer than any step of a test, and shorter than the pause between the comments of a stream.
+const SOON: Duration = Duration::from_secs(12);
+
+#[test]
+fn starting_server_answers_and_closes_no_connection() {
+    block_on_machine(async {
+        let bench = Bench::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let starting = Starting::new();
+        let serving =
+            tokio::spawn(serve(listener, starting.clone(), std::future::pending(), Connections::default()));
+        let connect = async || TcpStream::connect(address).await.unwrap();
+        let list = b"GET /v1/runs HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        let mut answered = connect().await;
+        answered.write_all(list).await.unwrap();
+        let refusal = read_until(&mut answered, "\"code\"").await;
+        for part in ["HTTP/1.1 503", "retry-after: 1", "application/problem+json", "the server starts"] {
+            assert!(refusal.contains(part), "{refusal}");
+        }
+        let (mut silent, mut half) = (connect().await, connect().await);
+        half.write_all(&list[..20]).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+
+        starting.open(bench.router.clone());
+        half.write_all(&list[20..]).await.unwrap();
+        silent.write_all(list).await.unwrap();
+        answered.write_all(list).await.unwrap();
+        for stream in [&mut half, &mut silent, &mut answered] {
+            let answer = tokio::time::timeout(SOON, read_until(stream, "\"runs\"")).await.expect("an answer");
+            assert!(answer.contains("HTTP/1.1 200"), "{answer}");
+        }
+        serving.abort();
     });
 }
 

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate_agent::CancellationToken;
-use runstate_http::{Connections, Options, Tokens, serve, server, starting};
+use runstate_http::{Connections, Options, Starting, Tokens, serve, server};
 use runstate_runtime::clock::unix_clock;
 use runstate_service::Service;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use self::graph::Graph;
 use super::time::time;
@@ -151,38 +152,44 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 .with_help("end the program that has the address, or name another one with --listen")
         };
         let listener = TcpListener::bind(args.listen).await.map_err(listen_failed)?;
-        let (first, listener) = two_of(listener).map_err(listen_failed)?;
         #[cfg(feature = "evm")]
         if let Some(chain) = &graph.evm {
             rpc::check(chain).await?;
         }
         // A store that is migrated takes its time. The process lives, and is not ready.
-        let waiting = serve(first, starting(), std::future::pending(), connections.clone());
-        let waiting = tokio::spawn(waiting);
-        let opened = place.open().await;
-        waiting.abort();
-        // From here on it accepts no connection.
-        drop(waiting.await);
-        let (services, runs) = opened?;
+        let listening = Listening::new(listener, connections, args.listen);
+        let (services, runs) = place.open().await?;
         options.agents = Some(runs);
         let clock = Arc::new(unix_clock());
         let service = Service::new(services, graph.ports, graph.config, clock, &machine::holder());
-        listen(args, listener, service, (options, connections), &url).await
+        drive(args, listening, service, options, &url).await
     })
 }
 
-/// Two handles of one address.
-fn two_of(listener: TcpListener) -> io::Result<(TcpListener, TcpListener)> {
-    let listener = listener.into_std()?;
-    let other = listener.try_clone()?;
-    Ok((TcpListener::from_std(listener)?, TcpListener::from_std(other)?))
+/// The task that accepts connections, also before the store is open.
+struct Listening {
+    address: SocketAddr,
+    starting: Starting,
+    stop: CancellationToken,
+    serving: JoinHandle<io::Result<()>>,
 }
 
-async fn listen(
+impl Listening {
+    fn new(listener: TcpListener, connections: Connections, listen: SocketAddr) -> Self {
+        let address = listener.local_addr().unwrap_or(listen);
+        let (starting, stop) = (Starting::new(), CancellationToken::new());
+        let stopped = stop.clone().cancelled_owned();
+        let serving = tokio::spawn(serve(listener, starting.clone(), stopped, connections));
+        Listening { address, starting, stop, serving }
+    }
+}
+
+/// Answers requests and drives runs until a signal, and drains.
+async fn drive(
     args: &Args,
-    listener: TcpListener,
+    listening: Listening,
     service: Service,
-    (options, connections): (Options, Connections),
+    options: Options,
     url: &str,
 ) -> Result<Exit, Failure> {
     let mut signals =
@@ -201,24 +208,21 @@ async fn listen(
             service.work(drivers, stopped.cancelled(), failed).await;
         })
     });
-    let address = listener.local_addr().unwrap_or(args.listen);
+    listening.starting.open(server.router);
+    let address = listening.address;
     let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
     complain(&format!("{scheme}://{address} serves the service runs of {url}"));
-    let (drain, delay) = (server.drain.clone(), args.drain_delay);
-    let draining = async move {
-        signals.next().await;
-        complain(
-            "draining: requests end, and runs are given back; a second signal ends the server immediately",
-        );
-        drain.begin();
-        tokio::spawn(async move {
-            let code = signals.next().await;
-            std::process::exit(code);
-        });
-        tokio::time::sleep(delay).await;
-        drain.break_streams();
-    };
-    let served = serve(listener, server.router, draining, connections).await;
+    signals.next().await;
+    complain("draining: requests end, and runs are given back; a second signal ends the server immediately");
+    server.drain.begin();
+    tokio::spawn(async move {
+        let code = signals.next().await;
+        std::process::exit(code);
+    });
+    tokio::time::sleep(args.drain_delay).await;
+    server.drain.break_streams();
+    listening.stop.cancel();
+    let served = listening.serving.await.map_err(io::Error::other).flatten();
     stop.cancel();
     if let Some(worker) = worker {
         // A panic of the worker was told already.
