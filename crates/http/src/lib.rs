@@ -51,6 +51,7 @@ mod layers;
 mod members;
 mod openapi;
 mod options;
+mod peer;
 mod problem;
 mod redact;
 mod runs;

@@ -8,11 +8,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
+use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -24,13 +24,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
-use tower::Service;
+use tower::{Layer, Service};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 
 use crate::app::{App, Drained};
 use crate::hub::Hub;
 use crate::options::Options;
+use crate::peer::{PeerClosed, PeerStream};
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
 use crate::{layers, openapi, redact, sim};
@@ -219,6 +220,7 @@ where
     /// Serves a connection, behind the handshake of TLS if the server has a certificate. A failed handshake ends the
     /// connection, and its peer knows why.
     async fn secure(self, stream: TcpStream) {
+        let (stream, closed) = PeerStream::new(stream);
         // A client that reads no answer would keep its connection for ever.
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(self.limits.write_time));
@@ -227,20 +229,20 @@ where
         if let Some(tls) = &self.limits.tls {
             let handshake = tokio::time::timeout(self.limits.head_time, tls.acceptor().accept(stream));
             if let Ok(Ok(stream)) = handshake.await {
-                self.serve(stream).await;
+                self.serve(stream, closed).await;
             }
             return;
         }
-        self.serve(stream).await;
+        self.serve(stream, closed).await;
     }
 
-    async fn serve(mut self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+    async fn serve(mut self, stream: impl AsyncRead + AsyncWrite + Unpin, closed: PeerClosed) {
         let Connections { head_time, head, .. } = self.limits;
         let mut http = http1::Builder::new();
         // A client that closes its side of the connection after a request has made the request.
         http.half_close(true);
         http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(head).max_headers(100);
-        let service = TowerToHyperService::new(self.service);
+        let service = TowerToHyperService::new(Extension(closed).layer(self.service));
         let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
             // The peer knows about an error of its connection.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate_http::{Connections, Starting, serve};
+use runstate_http::{Connections, Options, Starting, serve};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -25,10 +25,13 @@ impl Listening {
     }
 
     async fn with(limit: impl FnOnce(&mut Connections)) -> Self {
+        Self::over(Bench::new(), limit).await
+    }
+
+    async fn over(bench: Bench, limit: impl FnOnce(&mut Connections)) -> Self {
         let mut limits = Connections::default();
         limits.head_time = Duration::from_millis(300);
         limit(&mut limits);
-        let bench = Bench::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -162,6 +165,85 @@ fn oversized_heads_and_noise_are_refused() {
 
 /// Longer than any step of a test, and shorter than the pause between the comments of a stream.
 const SOON: Duration = Duration::from_secs(12);
+
+#[test]
+fn client_that_closes_its_side_leaves_with_its_answer() {
+    block_on_machine(async {
+        let one = |limits: &mut Connections| {
+            (limits.concurrency, limits.head_time) = (1, Duration::from_secs(600));
+        };
+        let listening = Listening::with(one).await;
+        let get = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned();
+        let body = r#"{"intent": "send 5 USDC"}"#;
+        let post = format!(
+            "POST /v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        for (request, expected) in [(&get, "200 OK"), (&post, "201 Created"), (&get, "200 OK")] {
+            // There is one place: the next client waits until the one before has left.
+            let answered = tokio::time::timeout(SOON, async {
+                let mut stream = listening.connect().await;
+                stream.write_all(request.as_bytes()).await.unwrap();
+                stream.shutdown().await.unwrap();
+                let answer = read_until(&mut stream, "\r\n\r\n").await;
+                (answer, stream)
+            });
+            let (answer, _stream) = answered.await.expect("the place is free");
+            assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{answer}");
+        }
+    });
+}
+
+#[test]
+fn watcher_that_goes_away_frees_its_stream() {
+    block_on_machine(async {
+        let mut options = Options::local();
+        options.limits.streams_each = 1;
+        let listening = Listening::over(Bench::with(options, |_| {}), |_| {}).await;
+        let run = listening.bench.create("send 5 USDC").await;
+        let request = format!("GET {run}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        for is_half in [false, true, false] {
+            let watching = tokio::time::timeout(SOON, async {
+                loop {
+                    let mut watcher = listening.connect().await;
+                    watcher.write_all(request.as_bytes()).await.unwrap();
+                    if read_until(&mut watcher, "\r\n").await.starts_with("HTTP/1.1 200") {
+                        return watcher;
+                    }
+                    // The stream of the watcher before is still there.
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            });
+            let mut watcher = watching.await.expect("the stream is free");
+            if is_half {
+                watcher.shutdown().await.unwrap();
+                let text =
+                    tokio::time::timeout(SOON, read_all(&mut watcher)).await.expect("the stream breaks");
+                assert!(!text.ends_with("0\r\n\r\n"), "it does not end: {text}");
+            }
+        }
+
+        // A client that closes its side behind its request has all events of a run that is over.
+        let over = listening.bench.create("send 5 USDC to 0xbeef").await;
+        listening.bench.post(&format!("{over}/start"), &json!({})).await;
+        listening.bench.post(&format!("{over}/reject"), &json!({})).await;
+        let whole = tokio::time::timeout(SOON, async {
+            loop {
+                let mut watcher = listening.connect().await;
+                let request = format!("GET {over}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+                watcher.write_all(request.as_bytes()).await.unwrap();
+                watcher.shutdown().await.unwrap();
+                let text = read_all(&mut watcher).await;
+                if text.starts_with("HTTP/1.1 200") {
+                    return text;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        let text = whole.await.expect("the stream ends");
+        assert!(text.contains("event: end") && text.ends_with("0\r\n\r\n"), "{text}");
+    });
+}
 
 #[test]
 fn starting_server_answers_and_closes_no_connection() {

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use super::Agents;
 use crate::app::{App, Drained, StreamPermit};
+use crate::peer::PeerClosed;
 use crate::problem::{Code, Problem};
 use crate::runs::events::{Broken, ENDPOINT, KEEP_ALIVE, RETRY, drained, keep_alive};
 
@@ -20,6 +21,7 @@ struct Follower {
     events: RunEvents,
     is_over: bool,
     token: Option<String>,
+    closed: PeerClosed,
     _permit: StreamPermit,
 }
 
@@ -29,7 +31,7 @@ pub(crate) async fn events(
     agents: &Agents,
     run: &str,
     (after, at_ms): (u64, Option<u64>),
-    (token, permit): (Option<String>, StreamPermit),
+    (token, permit, closed): (Option<String>, StreamPermit, PeerClosed),
 ) -> Result<Response, Problem> {
     let info = agents.store().parts(run).await?.info;
     let known = match after {
@@ -52,6 +54,7 @@ pub(crate) async fn events(
         events: agents.feed().watch(run, after),
         is_over: false,
         token,
+        closed,
         _permit: permit,
     };
     let retry = stream::iter([Ok::<_, Broken>(Event::default().retry(RETRY))]);
@@ -80,12 +83,15 @@ impl Follower {
     async fn next(&mut self) -> Result<Option<std::sync::Arc<EventRow>>, Broken> {
         loop {
             tokio::select! {
+                // A client that closed its side gets the events that are there.
+                biased;
                 // A run that is removed meanwhile, or a store that cannot be reached: the client connects again.
                 row = self.events.next() => {
                     self.check_token()?;
                     return row.map_err(|_| Broken);
                 }
                 () = drained(&mut self.drain) => return Err(Broken),
+                () = self.closed.wait() => return Err(Broken),
                 () = tokio::time::sleep(KEEP_ALIVE) => self.check_token()?,
             }
         }

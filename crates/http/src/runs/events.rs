@@ -18,6 +18,7 @@ use crate::agents::{self, Found};
 use crate::app::{App, Drained, StreamPermit};
 use crate::body::timed;
 use crate::hub::{News, PAGE, Watch};
+use crate::peer::PeerClosed;
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The pause before a client connects again.
@@ -67,6 +68,7 @@ pub(crate) async fn events(
     State(app): State<App>,
     id: Path<String>,
     reader: Reader,
+    closed: PeerClosed,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (after, at_ms) = last_id(&headers)?;
@@ -79,7 +81,8 @@ pub(crate) async fn events(
     let run = match app.found(app.service.get(&id).await)? {
         Found::Service(run) => run,
         Found::Agent(agents) => {
-            return agents::events::events(&app, agents, &id, (after, at_ms), (reader.token, permit)).await;
+            let reader = (reader.token, permit, closed);
+            return agents::events::events(&app, agents, &id, (after, at_ms), reader).await;
         }
     };
     let is_known = after == 0
@@ -106,6 +109,7 @@ pub(crate) async fn events(
         caught_up: false,
         is_over: false,
         token: reader.token,
+        closed,
         _permit: permit,
     };
     let retry = stream::iter([Ok::<_, Broken>(Event::default().retry(RETRY))]);
@@ -150,6 +154,7 @@ struct Follower {
     is_over: bool,
     /// The token, which may be revoked meanwhile.
     token: Option<String>,
+    closed: PeerClosed,
     _permit: StreamPermit,
 }
 
@@ -186,8 +191,11 @@ impl Follower {
                 continue;
             }
             let news = tokio::select! {
+                biased;
                 news = self.watch.next() => news,
                 () = drained(&mut self.drain) => return Err(Broken),
+                // The client has all events, and perhaps went away.
+                () = self.closed.wait() => return Err(Broken),
                 () = tokio::time::sleep(KEEP_ALIVE) => {
                     if self.token.as_ref().is_some_and(|token| !self.app.is_valid(token)) {
                         return Err(Broken);
