@@ -148,6 +148,8 @@ fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection>
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // With plans that depend on parameters, statements about a partial index would be compiled at each execution.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.busy_timeout(options.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)
