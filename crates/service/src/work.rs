@@ -103,8 +103,8 @@ impl Work {
         }
     }
 
-    /// The work on a stored run.
-    pub(crate) fn of(stored: StoredRun, clock: &Arc<dyn Clock>) -> Result<Self, UnusableRun> {
+    /// The work on a stored run. It takes the artifacts of the row, which are the largest part.
+    pub(crate) fn of(stored: &mut StoredRun, clock: &Arc<dyn Clock>) -> Result<Self, UnusableRun> {
         let recorder = recorder(&stored.id, stored.trace_lines, clock);
         let mut run: AnyServiceRun = stored.machine.restore_with(MIGRATIONS)?;
         run.observe(recorder.observer("run"));
@@ -127,15 +127,15 @@ impl Work {
         check_transactions(&run, &artifacts)?;
         Ok(Work {
             artifacts,
-            stored: stored.artifacts,
+            stored: std::mem::take(&mut stored.artifacts),
             lost: stored.lost,
             version: stored.version,
-            requesters: stored.requested_by,
+            requesters: stored.requested_by.clone(),
             current_step: stored.current_step,
             place: pass.as_ref().map_or((0, 0), place_of),
             run,
             pass,
-            ..Work::new(stored.id, nothing(), recorder, clock)
+            ..Work::new(stored.id.clone(), nothing(), recorder, clock)
         })
     }
 

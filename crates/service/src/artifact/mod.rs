@@ -9,6 +9,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 use runstate::service_run::FinalStatus;
+use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -123,7 +124,7 @@ impl Artifacts {
     /// # Errors
     /// The first artifact that has another form.
     pub fn from_map(map: &BTreeMap<String, Value>) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(map.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+        Artifacts::deserialize(MapDeserializer::new(map.iter().map(|(name, value)| (name.as_str(), value))))
     }
 
     /// Begins a pass: the answers of the user stay, and each node writes its artifacts anew.

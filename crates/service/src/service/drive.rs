@@ -59,8 +59,8 @@ impl Service {
     }
 
     async fn drive_to_the_end(&self, lease: &ServiceLease) -> Result<(), ServiceError> {
-        let stored = self.store.load(&lease.run).await?;
-        let mut work = Work::of(stored, &self.clock).map_err(unusable(&lease.run))?;
+        let mut stored = self.store.load(&lease.run).await?;
+        let mut work = Work::of(&mut stored, &self.clock).map_err(unusable(&lease.run))?;
         // A driver that was stopped after its claim loads the run of another one, which may have ended the pass.
         if work.run.status() != ServiceRunStatus::Running {
             return Ok(());

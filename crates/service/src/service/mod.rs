@@ -145,8 +145,8 @@ impl Service {
     /// # Errors
     /// [`ServiceStoreError::NoRun`]. [`ServiceError::Unusable`] for a stored run of another program.
     pub async fn get(&self, run: &str) -> Result<RunView, ServiceError> {
-        let stored = self.store.load(run).await?;
-        let work = Work::of(stored.clone(), &self.clock).map_err(unusable(run))?;
+        let mut stored = self.store.load(run).await?;
+        let work = Work::of(&mut stored, &self.clock).map_err(unusable(run))?;
         Ok(RunView::new(&stored, &work.run, work.artifacts))
     }
 
@@ -167,8 +167,8 @@ impl Service {
     }
 
     async fn load(&self, run: &str) -> Result<Work, ServiceError> {
-        let stored = self.store.load(run).await?;
-        Work::of(stored, &self.clock).map_err(unusable(run))
+        let mut stored = self.store.load(run).await?;
+        Work::of(&mut stored, &self.clock).map_err(unusable(run))
     }
 
     /// Applies an operation of a caller to the newest version of a run. If another change comes first, the operation is
@@ -182,9 +182,9 @@ impl Service {
     ) -> Result<A, ServiceError> {
         caller.check()?;
         loop {
-            let row = self.store.load(run).await?;
+            let mut row = self.store.load(run).await?;
             self.check_key(caller).await?;
-            let mut work = Work::of(row.clone(), &self.clock).map_err(unusable(run))?;
+            let mut work = Work::of(&mut row, &self.clock).map_err(unusable(run))?;
             let result = operate(&mut work)?;
             match self.store_change(row, work, caller, |view| answer(result, view)).await? {
                 Some(answer) => return Ok(answer),

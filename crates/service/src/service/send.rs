@@ -181,9 +181,9 @@ impl Service {
         caller.check()?;
         let mut is_free = false;
         loop {
-            let row = self.store.load(run).await?;
+            let mut row = self.store.load(run).await?;
             self.check_key(&caller).await?;
-            let mut work = Work::of(row.clone(), &self.clock).map_err(unusable(run))?;
+            let mut work = Work::of(&mut row, &self.clock).map_err(unusable(run))?;
             let mut submitted = match work.take_run() {
                 AnyServiceRun::Submitted(submitted) => submitted,
                 other => {
@@ -243,9 +243,9 @@ impl Service {
         // The transactions that confirmed another run.
         let mut taken = BTreeSet::new();
         loop {
-            let row = self.store.load(run).await?;
+            let mut row = self.store.load(run).await?;
             self.check_key(&caller).await?;
-            let mut work = Work::of(row.clone(), &self.clock).map_err(unusable(run))?;
+            let mut work = Work::of(&mut row, &self.clock).map_err(unusable(run))?;
             let submitted = match work.take_run() {
                 AnyServiceRun::Submitted(submitted) => submitted,
                 other => {
