@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::agents::Agents;
 use crate::hub::Hub;
+use crate::kept::Kept;
 use crate::options::{Access, Limits, Options};
 use crate::problem::{Code, Problem};
 
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) kept: Kept,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) rates: Rates,
     pub(crate) drain: watch::Receiver<Drained>,
@@ -131,6 +133,7 @@ impl App {
     ) -> Self {
         App(Arc::new(Inner {
             hub: Arc::new(Hub::new(service.clone(), options.report.clone())),
+            kept: Kept::default(),
             requests: Arc::new(Semaphore::new(options.limits.concurrency)),
             rates: Rates::new(&options.limits),
             streams: Mutex::default(),

@@ -47,6 +47,7 @@ mod app;
 mod body;
 mod health;
 mod hub;
+mod kept;
 mod layers;
 mod members;
 mod openapi;

@@ -1,6 +1,6 @@
 //! A store that counts the reads of a server.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use runstate_runtime::clock::TokioClock;
@@ -12,16 +12,32 @@ use runstate_service::{
 
 type Stored<T> = Result<T, ServiceStoreError>;
 
-/// A store in memory that counts the runs that it names as changed.
+/// A store in memory that counts loads, and the runs that it names as changed. Its stamp is the number of changes.
 #[derive(Debug)]
 pub(crate) struct Counting {
     store: MemoryServiceStore,
     changed: AtomicUsize,
+    loads: AtomicUsize,
+    changes: AtomicU64,
 }
 
 impl Counting {
     pub(crate) fn new(clock: TokioClock) -> Self {
-        Counting { store: MemoryServiceStore::with_clock(clock), changed: AtomicUsize::new(0) }
+        Counting {
+            store: MemoryServiceStore::with_clock(clock),
+            changed: AtomicUsize::new(0),
+            loads: AtomicUsize::new(0),
+            changes: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn loads(&self) -> usize {
+        self.loads.load(Ordering::Relaxed)
+    }
+
+    fn counted<T>(&self, stored: Stored<T>) -> Stored<T> {
+        self.changes.fetch_add(u64::from(stored.is_ok()), Ordering::Relaxed);
+        stored
     }
 
     pub(crate) fn changed(&self) -> usize {
@@ -32,10 +48,11 @@ impl Counting {
 #[async_trait::async_trait]
 impl ServiceStore for Counting {
     async fn create(&self, run: &str, change: &Change) -> Stored<()> {
-        self.store.create(run, change).await
+        self.counted(self.store.create(run, change).await)
     }
 
     async fn load(&self, run: &str) -> Stored<StoredRun> {
+        self.loads.fetch_add(1, Ordering::Relaxed);
         self.store.load(run).await
     }
 
@@ -58,11 +75,11 @@ impl ServiceStore for Counting {
         change: &Change,
         term: Option<Duration>,
     ) -> Stored<u64> {
-        self.store.commit(lease, version, change, term).await
+        self.counted(self.store.commit(lease, version, change, term).await)
     }
 
     async fn compare_and_set(&self, run: &str, version: u64, change: &Change) -> Stored<u64> {
-        self.store.compare_and_set(run, version, change).await
+        self.counted(self.store.compare_and_set(run, version, change).await)
     }
 
     async fn list(&self, query: &ListQuery) -> Stored<RunPage> {
@@ -89,6 +106,10 @@ impl ServiceStore for Counting {
         self.store.answer(key, now_ms).await
     }
 
+    fn stamp(&self) -> Option<u64> {
+        Some(self.changes.load(Ordering::Relaxed))
+    }
+
     async fn current_cursor(&self) -> Stored<ServiceCursor> {
         self.store.current_cursor().await
     }
@@ -105,6 +126,6 @@ impl ServiceStore for Counting {
     }
 
     async fn delete(&self, run: &str) -> Stored<()> {
-        self.store.delete(run).await
+        self.counted(self.store.delete(run).await)
     }
 }

@@ -1,10 +1,14 @@
 //! The whole flow, with keys, versions and lists.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
-use runstate_http::Options;
+use runstate_http::{Options, Role, Tokens};
+use runstate_runtime::clock::TokioClock;
 use serde_json::{Value, json};
 
-use super::fixture::{Bench, block_on, request};
+use super::counting::Counting;
+use super::fixture::{Bench, T, block_on, request};
 
 #[test]
 fn request_becomes_a_confirmed_run() {
@@ -263,5 +267,47 @@ fn chain_in_the_process_takes_and_mines_transactions() {
         assert_eq!(keyed.problem(), (400, "bad-header".into()));
         let plain = Bench::new();
         assert_eq!(plain.post("/sim/blocks", &json!({})).await.problem(), (404, "not-found".into()));
+    });
+}
+
+#[test]
+fn unchanged_run_is_loaded_once() {
+    block_on(async {
+        let clock = TokioClock::starting_at(T);
+        let store = Arc::new(Counting::new(clock));
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::open(folder.path().join("tokens.json")).unwrap();
+        let [token, viewer] = [("ada", Role::Operator), ("bob", Role::Viewer)]
+            .map(|(name, role)| format!("Bearer {}", tokens.create(name, [role], T, None).unwrap()));
+        let bench = Bench::over(store.clone(), Options::with_tokens(tokens), |_| {});
+        let send = async |method: &str, path: &str, token: &str, headers: &[(&str, &str)], body: &str| {
+            let headers = [&[("authorization", token)], headers].concat();
+            bench.send(request(method, path, &headers, body)).await
+        };
+        let run = send("POST", "/v1/runs", &token, &[], r#"{"intent": "send 5 USDC"}"#).await;
+        let run = run.header("location").unwrap().to_owned();
+        let before = store.loads();
+        let first = send("GET", &run, &token, &[], "").await;
+        let second = send("GET", &run, &viewer, &[], "").await;
+        assert_eq!((store.loads() - before, &second.text), (1, &first.text));
+        assert_eq!(second.headers, first.headers);
+        let known = [("if-none-match", first.header("etag").unwrap())];
+        assert_eq!(send("GET", &run, &token, &known, "").await.status, StatusCode::NOT_MODIFIED);
+        assert_eq!(store.loads() - before, 1);
+        // Parts are read anew, and no answer is kept for other tokens.
+        assert!(send("GET", &format!("{run}?include=steps"), &token, &[], "").await.text.contains("steps"));
+        assert_eq!(store.loads() - before, 2);
+        assert_eq!(send("GET", &run, "Bearer rs_0", &[], "").await.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(send("GET", &run, &token, &[("accept", "text/html")], "").await.problem().0, 406);
+
+        send("POST", &format!("{run}/start"), &token, &[], "").await;
+        let changed = send("GET", &run, &token, &[], "").await;
+        assert_eq!(changed.json()["status"], "PAUSED");
+        assert_ne!(changed.header("etag"), first.header("etag"));
+        // A change of another run ends the answer too, and it is the same.
+        send("POST", "/v1/runs", &token, &[], r#"{"intent": "swap"}"#).await;
+        let loads = store.loads();
+        assert_eq!(send("GET", &run, &token, &[], "").await.text, changed.text);
+        assert_eq!(store.loads() - loads, 1);
     });
 }

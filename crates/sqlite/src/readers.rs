@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(feature = "service")]
+use std::time::Duration;
 
 use runstate_store::StoreError;
 use rusqlite::Connection;
@@ -20,18 +22,36 @@ pub(crate) struct Readers {
     turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
     watch: Arc<Watch>,
+    /// A connection that reads no page, and so waits for no disk.
+    #[cfg(feature = "service")]
+    stamp: Mutex<Connection>,
 }
 
 impl Readers {
     pub(crate) fn open(path: &Path, options: &Options) -> Outcome<Readers> {
         let watch = Watch::on(connect::reader(path, options)?);
+        #[cfg(feature = "service")]
+        let stamp = connect::reader(path, options)?;
+        // Another process that restores the log is not waited for.
+        #[cfg(feature = "service")]
+        stamp.busy_timeout(Duration::ZERO)?;
         Ok(Readers {
             path: path.to_owned(),
             options: options.clone(),
             turns: Arc::new(Semaphore::new(options.readers.get())),
             idle: Arc::default(),
             watch: Arc::new(watch),
+            #[cfg(feature = "service")]
+            stamp: Mutex::new(stamp),
         })
+    }
+
+    /// Returns a number that differs after each commit of another connection, the writer's included. None after an error.
+    #[cfg(feature = "service")]
+    pub(crate) fn stamp(&self) -> Option<u64> {
+        let conn = self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut version = conn.prepare_cached("PRAGMA data_version").ok()?;
+        version.query_row([], |row| row.get(0)).ok().map(i64::cast_unsigned)
     }
 
     /// Reads in one transaction, so that all data is from one point in time.

@@ -17,6 +17,7 @@ use crate::agents::{self, Found};
 use crate::app::App;
 use crate::body::{self, AnyRunBody, IncludeText, RowsBody, RunBody};
 use crate::hub::PAGE;
+use crate::kept::Answer;
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The entity tag of a version.
@@ -82,12 +83,18 @@ pub(crate) async fn get(
         include[place] = true;
     }
     parameters.finish("include")?;
+    let has_parts = include.contains(&true);
+    // Taken before the read: a change between the two is after the stamp.
+    let stamp = if has_parts { None } else { app.service.stamp() };
+    if let Some(kept) = stamp.and_then(|stamp| app.kept.get(stamp, &id)) {
+        return Ok(answer(&headers, kept));
+    }
     let run = match app.found(app.service.get(&id).await)? {
         Found::Service(run) => run,
         Found::Agent(agents) => {
             // First whether the run exists at all.
             let answer = agents::read::get(agents, &id, &headers).await?;
-            return match include.contains(&true) {
+            return match has_parts {
                 true => Err(super::query::refused(
                     "include: an agent run has no parts; read approvals and tool-calls",
                 )),
@@ -96,7 +103,7 @@ pub(crate) async fn get(
         }
     };
     let tag = tag(run.version);
-    if has_version(&headers, &tag) {
+    if has_parts && has_version(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
     let [artifacts, timeline, steps, decisions] = include;
@@ -113,7 +120,22 @@ pub(crate) async fn get(
         body.decisions = decisions.then(|| rows.iter().filter(is_decision).map(body::step).collect());
         body.steps = steps.then(|| rows.iter().map(body::step).collect());
     }
-    Ok(([(ETAG, tag)], Json(body)).into_response())
+    let body = serde_json::to_vec(&body).map_err(|error| {
+        Problem::new(Code::Internal, "the run cannot be written as JSON").caused_by(error)
+    })?;
+    let read = Answer { tag, body: body.into() };
+    if let Some(stamp) = stamp {
+        app.kept.put(stamp, &id, read.clone());
+    }
+    Ok(answer(&headers, read))
+}
+
+fn answer(headers: &HeaderMap, Answer { tag, body }: Answer) -> Response {
+    if has_version(headers, &tag) {
+        return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
+    }
+    let json = (CONTENT_TYPE, "application/json".to_owned());
+    ([(ETAG, tag), json], body).into_response()
 }
 
 /// The place and the size of a page of rows.

@@ -110,6 +110,12 @@ impl Service {
         Ok(self.store.trace(run, after, limit).await?)
     }
 
+    /// Returns the [stamp](crate::ServiceStore::stamp) of the store. What was read after it is current for as long as the
+    /// stamp is the same.
+    pub fn stamp(&self) -> Option<u64> {
+        self.store.stamp()
+    }
+
     /// Returns the cursor after the last change of any run.
     ///
     /// # Errors

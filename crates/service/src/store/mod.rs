@@ -220,6 +220,13 @@ pub trait ServiceStore: fmt::Debug + Send + Sync {
     /// [`ServiceStoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<String>, ServiceStoreError>;
 
+    /// Returns a number that differs after each change of the store by any process; the same number means that nothing
+    /// changed. It waits for no disk and no other process, so that an event loop may ask it with each request. None if the
+    /// store cannot tell it so quickly. Default: none.
+    fn stamp(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns the cursor after the last change, so that a new reader of changes reads no history.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Notifications of changes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use runstate::service_run::ServiceRunStatus;
@@ -7,7 +8,7 @@ use tokio::time::Instant;
 
 use super::ServiceBench;
 use super::world::{change, create};
-use crate::store::ServiceCursor;
+use crate::store::{ListQuery, ServiceCursor};
 
 const RUNNING: ServiceRunStatus = ServiceRunStatus::Running;
 const SOON: Duration = Duration::from_millis(50);
@@ -84,4 +85,27 @@ pub(super) async fn current_cursor_is_after_all_changes(bench: &dyn ServiceBench
     assert_eq!(store.changes(cursor, 9, SOON).await.unwrap().runs.len(), 0, "no history");
     store.compare_and_set("run_2", 1, &change("run_2", RUNNING)).await.unwrap();
     assert_eq!(store.changes(cursor, 9, LONG).await.unwrap().runs, ["run_2"]);
+}
+
+pub(super) async fn stamp_differs_after_each_change(bench: &dyn ServiceBench) {
+    let (store, other) = (bench.store().await, bench.store().await);
+    let Some(first) = store.stamp() else { return };
+    let mut seen = BTreeSet::from([first]);
+    let mut is_new = |what: &str| {
+        let stamp = store.stamp().unwrap();
+        assert!(seen.insert(stamp), "{what}: {stamp} of {seen:?}");
+        assert_eq!(store.stamp(), Some(stamp), "{what}");
+        stamp
+    };
+    create(&*store, "run_1", RUNNING).await;
+    is_new("a new run");
+    let blocked = change("run_1", ServiceRunStatus::Blocked);
+    other.compare_and_set("run_1", 1, &blocked).await.unwrap();
+    let stamp = is_new("a change by another process");
+    store.load("run_1").await.unwrap();
+    other.list(&ListQuery::first(9)).await.unwrap();
+    store.compare_and_set("run_1", 1, &blocked).await.unwrap_err();
+    assert_eq!(store.stamp(), Some(stamp), "reads, and a refused change");
+    other.delete("run_1").await.unwrap();
+    is_new("a removal");
 }

@@ -184,7 +184,8 @@ behaviours! { $
         changes_are_paged,
         waiting_for_changes_ends_with_the_timeout,
         waiting_for_changes_ends_with_a_change,
-        current_cursor_is_after_all_changes;
+        current_cursor_is_after_all_changes,
+        stamp_differs_after_each_change;
 }
 
 /// Checks the behaviour of that name on a new bench.

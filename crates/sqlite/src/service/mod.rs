@@ -194,6 +194,10 @@ impl ServiceStore for SqliteStore {
         Ok(self.read_service(read).await?.into_iter().map(|(_, line)| line).collect())
     }
 
+    fn stamp(&self) -> Option<u64> {
+        self.readers.stamp()
+    }
+
     async fn current_cursor(&self) -> Stored<ServiceCursor> {
         let counted = self.read_service(|conn| Ok(read::counted(conn)?)).await?;
         Ok(ServiceCursor::new(number(counted)))
