@@ -1,5 +1,6 @@
 //! Decisions and the time: the stores' own times are changed, as if it had gone by.
 
+use crate::place::Ended;
 use crate::session::{ROOT, Said, Session};
 use crate::stores;
 
@@ -86,5 +87,26 @@ fn approval_before_expiry_counts_when_taken_late() {
         .unwrap();
     let said = say(&session, &["resume", "pay-1"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some("Succeeded"));
+}
+
+/// The clock of the run is ahead of the store's: no clock of a client expires a question.
+#[test]
+fn resume_with_a_clock_ahead_leaves_a_question_open() {
+    let session = parked(&SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 4000000, "));
+    let store = stores::open(&session, RUNS);
+    let ahead = "UPDATE trace SET json = json_set(json, '$.at_ms', (json ->> '$.at_ms') + 172800000)";
+    store.execute_batch(ahead).unwrap();
+    let said = say(&session, &["resume", "pay-1"]);
+    assert_eq!(said.code, Some(3), "{}", said.shown());
+
+    let waits = session.command(&["resume", "pay-1", "--real-time", "--state-dir", "runs"]).spawn().unwrap();
+    let waits = Ended(Some(waits));
+    let is_held = || stores::number(&store, "SELECT count(*) FROM runs WHERE holder IS NOT NULL") == 1;
+    stores::wait_until("the run is resumed", is_held);
+    let said = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    let (code, stderr) = waits.wait();
+    assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some("Succeeded"));
 }

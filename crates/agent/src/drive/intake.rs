@@ -100,7 +100,8 @@ impl Drive<'_, '_> {
         let inbox = self.io.inbox.as_deref().ok_or(Reply::Unknown)?;
         let asked = inbox.judged(|board| {
             let asked = board.bind(incoming)?;
-            board.judge(&asked, incoming, asked.suspension.is_expired(now_ms))?;
+            let is_expired = self.io.judging == Judging::Here && asked.suspension.is_expired(now_ms);
+            board.judge(&asked, incoming, is_expired)?;
             Ok(asked)
         })?;
         fits(&asked.suspension, incoming, schemas)?;

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut answers = run::answers(driven.scenario(), &[], &[], "")?;
     // The person has decided otherwise, or has decided already.
     answers.retain(|ready| decided.iter().all(|(_, call)| *call != ready.answer.call));
-    args.how.drive(driven, answers, out)
+    args.how.drive(driven, answers, false, out)
 }
 
 impl Args {

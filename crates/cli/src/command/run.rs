@@ -67,8 +67,8 @@ pub(super) struct How {
     /// The actor of the decisions of this command. The name is not verified. Default: the user of the operating system
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// Use real time. Without this flag time is virtual: a scripted delay takes no time, and a question with a time limit
-    /// expires when the run has nothing else to do
+    /// Use real time. Without this flag time is virtual: a scripted delay takes no time. `run` then also expires a question
+    /// with a time limit when the run has nothing else to do; `resume` does not, and the clock of the store decides
     #[arg(long)]
     pub(super) real_time: bool,
     /// The duration of the lease on the run. This process renews the lease. After its end another process may drive the run.
@@ -93,9 +93,10 @@ impl How {
         &self,
         mut driven: Driven,
         answers: Vec<Ready>,
+        plays_expiry: bool,
         out: &mut Output,
     ) -> Result<Exit, Failure> {
-        let ending = driven.drive(run::How { answers, ask: self.ask, actor: self.actor() })?;
+        let ending = driven.drive(run::How { answers, ask: self.ask, actor: self.actor(), plays_expiry })?;
         for ready in ending.unused.iter().filter(|ready| ready.is_of_command) {
             let call = printable(&ready.answer.call);
             complain(&format!(
@@ -126,7 +127,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     let How { lease, real_time, .. } = args.how;
-    args.how.drive(run::take(created.opened, &created.id, lease, real_time)?, answers, out)
+    // A new run under virtual time demonstrates an expiry. A person at the terminal has the time of the store.
+    let plays_expiry = !real_time && !args.how.ask;
+    args.how.drive(run::take(created.opened, &created.id, lease, real_time)?, answers, plays_expiry, out)
 }
 
 #[cfg(not(feature = "agents"))]

@@ -14,7 +14,7 @@ use crate::clock::{RunClock, unix_ms};
 use crate::failure::Failure;
 use crate::migrations;
 use crate::spec::Spec;
-use crate::store::{Opened, beside, give_up_lapsed_of, quoted};
+use crate::store::{Opened, beside, quoted};
 
 /// Claims a run and restores it as types.
 ///
@@ -22,9 +22,6 @@ use crate::store::{Opened, beside, give_up_lapsed_of, quoted};
 /// The run is unknown, over, driven by another process, or unreadable.
 pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) -> Result<Driven, Failure> {
     let before = going_on(&opened, run)?;
-    if before.info.status == RunStatus::Waiting {
-        give_up_lapsed_of(&opened, run);
-    }
     let spec = Spec::of(&before)?;
     let scenario = spec.scenario()?;
     let held = Held::claim(&opened, run, lease)?;

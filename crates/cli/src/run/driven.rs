@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
 use runstate_agent::{CancellationToken, RunState};
 use runstate_runtime::clock::{Clock, unix_clock};
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
-use runstate_store::{Loaded, Lost, StoreCommitter, StoreError};
+use runstate_store::{Loaded, Lost, RunStore, StoreCommitter, StoreError, expire_run};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -18,11 +19,11 @@ use super::commits::Commits;
 use super::lease::Held;
 use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
-use crate::clock::RunClock;
+use crate::clock::{RunClock, unix_ms};
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 use crate::spec::Spec;
-use crate::store::{Opened, quoted};
+use crate::store::{Opened, give_up_lapsed_of, quoted};
 
 /// A run that this process drives, and holds while this value lives.
 #[derive(Debug)]
@@ -49,6 +50,9 @@ pub(crate) struct How {
     pub(crate) ask: bool,
     /// The name of that person.
     pub(crate) actor: String,
+    /// Does a question expire by the virtual time of the run? For the demonstration of a new run. Every other question
+    /// expires by the clock of its store.
+    pub(crate) plays_expiry: bool,
 }
 
 /// The result of a drive, as far as it went.
@@ -107,8 +111,8 @@ impl Driven {
         setting.events = Some(Arc::new(Heard::new(Arc::clone(&progress))));
         let told = Arc::clone(&progress);
         setting.replies = Some(Arc::new(move |sent: &Sent| told.replied(sent)));
-        // A question at the terminal comes before an expiry.
-        setting.leaves_lapses = how.ask;
+        let in_store = !how.plays_expiry;
+        setting.judged_in_store = in_store;
         setting.is_resumed = loaded.stored.is_some();
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{id}: {error}"));
         let mut stage = Stage::new(scenario, setting).map_err(|error| failed(&error))?;
@@ -120,10 +124,18 @@ impl Driven {
         let (mut lost, mut gone) = (commits.lost(), held.lost());
         let mailbox = Mailbox::new(Arc::clone(&opened.store), id, stage.line(), Arc::clone(&progress));
         let mailbox = Arc::new(mailbox);
-        let look = || opened.ask(mailbox.look());
+        let look = || {
+            if in_store {
+                give_up_lapsed_of(opened, id);
+            }
+            opened.ask(mailbox.look())
+        };
         let mut before = look()?;
         let mut lines = None;
         let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
+        let is_real = matches!(clock, RunClock::Real { .. });
+        let expiring = (in_store && is_real)
+            .then(|| opened.handle().spawn(keep_expiring(Arc::clone(&opened.store), id.to_owned())));
         let mut has_message = false;
         let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
@@ -169,10 +181,23 @@ impl Driven {
                             }
                         };
                         if is_left || !given.is_empty() {
+                            // A question may have expired at the terminal: its expiry comes before the answer.
+                            look()?;
                             stage.send(given);
                             continue;
                         }
                         TerminationReason::Suspended
+                    }
+                    // In real time the store ends the wait.
+                    Stop::Waiting if expiring.is_some() && has_expiry(state) => {
+                        let token = stage.token();
+                        tokio::select! {
+                            biased;
+                            why = told_of(&mut gone) => return Err(taken(opened, id, &why)),
+                            () = token.cancelled() => {}
+                            () = mailbox.brings_more(before) => {}
+                        }
+                        continue;
                     }
                     Stop::Waiting => TerminationReason::Suspended,
                     Stop::Crashed => {
@@ -185,12 +210,32 @@ impl Driven {
             }
         });
         looking.abort();
+        if let Some(expiring) = &expiring {
+            expiring.abort();
+        }
         if ended.is_ok() {
             held.pardon();
         }
         ended
     }
 }
+
+/// Returns whether a question of the run expires.
+fn has_expiry(state: &RunState) -> bool {
+    state.pending().iter().any(|pending| pending.suspension.expires_at_ms.is_some())
+}
+
+/// Gives up the expired calls of a run while it is driven.
+async fn keep_expiring(store: Arc<dyn RunStore>, run: String) {
+    loop {
+        // A failed try is repeated.
+        expire_run(&*store, &run, unix_ms()).await.ok();
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// The interval at which expired calls are looked for. A store has no notification of an expiry.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Waits for a value.
 async fn told_of<T: Clone>(said: &mut watch::Receiver<Option<T>>) -> T {

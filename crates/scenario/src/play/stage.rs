@@ -40,8 +40,9 @@ pub struct Setting {
     pub replies: Option<ReplyObserver>,
     /// The maximum duration of the run, in milliseconds of its own time.
     pub limit_ms: u64,
-    /// Is the stage left instead of waiting for an expiry? For callers that can still ask a person.
-    pub leaves_lapses: bool,
+    /// Does a store judge the decisions and the expiry of questions? Then no question expires by the clock of the run, and
+    /// the stage is left before that clock passes the expiry of a question.
+    pub judged_in_store: bool,
     /// Did the run begin in an earlier process? Steps before now do not happen again.
     pub is_resumed: bool,
 }
@@ -57,7 +58,7 @@ impl Setting {
             events: None,
             replies: None,
             limit_ms: u64::MAX,
-            leaves_lapses: false,
+            judged_in_store: false,
             is_resumed: false,
         }
     }
@@ -71,6 +72,7 @@ pub struct Stage<'s> {
     inbox: Inbox,
     clock: Arc<dyn Clock>,
     limit_ms: u64,
+    judged_in_store: bool,
     ended: Vec<Ended>,
 }
 
@@ -147,17 +149,17 @@ impl<'s> Stage<'s> {
         outside: Outside,
         (ledger, requests, asks): (Ledger, Requests, Asks),
     ) -> Result<Self, PlayError> {
-        let Setting { clock, tools, began_ms, events, replies, limit_ms, leaves_lapses, .. } = setting;
+        let Setting { clock, tools, began_ms, events, replies, limit_ms, judged_in_store, .. } = setting;
         let cast = Cast::new(Arc::clone(&clock), ledger, requests, asks.clone());
         let gone = cast.gone();
         let agent = script::cast_agent(scenario, &tools, cast).map_err(PlayError::Config)?;
         let (handle, inbox) = inbox();
         let time = (Arc::clone(&clock), began_ms);
         let board = Arc::new(Board::new(scenario, outside, handle, time, (asks, gone), events, replies));
-        if leaves_lapses {
-            board.leave_lapses();
+        if judged_in_store {
+            board.leave_expiry_to_store();
         }
-        Ok(Stage { scenario, agent, board, inbox, clock, limit_ms, ended: Vec::new() })
+        Ok(Stage { scenario, agent, board, inbox, clock, limit_ms, judged_in_store, ended: Vec::new() })
     }
 
     /// The token that cancels the run.
@@ -276,6 +278,9 @@ impl<'s> Stage<'s> {
                 .events(&*board)
                 .cancelled_by(board.token.clone())
                 .watch(watch);
+            if self.judged_in_store {
+                io = io.judged_in_store();
+            }
             if let Some(staged) = &mut staged {
                 io = io.committer(staged);
             }

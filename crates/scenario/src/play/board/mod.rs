@@ -59,8 +59,8 @@ struct Inner {
     waiting: bool,
     /// The time of the next expiry among the questions.
     lapses_ms: Option<u64>,
-    /// Does another component check a waiting run before a question expires?
-    leaves_lapses: bool,
+    /// Does a store expire the questions?
+    expires_in_store: bool,
     /// Is there an input for a parked run?
     woken: bool,
     /// Is the loop dropped?
@@ -138,9 +138,9 @@ impl Board {
         }
     }
 
-    /// Ends instead of waiting for an expiry.
-    pub(super) fn leave_lapses(&self) {
-        self.lock().leaves_lapses = true;
+    /// Leaves the expiry of questions to a store.
+    pub(super) fn leave_expiry_to_store(&self) {
+        self.lock().expires_in_store = true;
     }
 
     /// Counts a try of a commit and returns its number, from 1.
@@ -251,9 +251,9 @@ impl Board {
         let inner = self.lock();
         inner.waiting
             && inner.flying.is_empty()
-            && inner.lapses_ms.is_none()
+            && inner.next_lapse().is_none()
             && !self.token.is_cancelled()
-            && inner.outside.steps.iter().all(|pending| pending.due_ms.is_none())
+            && !inner.has_due_step()
     }
 
     /// The next input for a parked run: waits for it while one is possible.
@@ -273,12 +273,10 @@ impl Board {
                 if woken {
                     return Some(Woken::Look);
                 }
-                if inner.outside.steps.iter().all(|pending| pending.due_ms.is_none())
-                    && inner.lapses_ms.is_none()
-                {
+                if !inner.has_due_step() && inner.next_lapse().is_none() {
                     return None;
                 }
-                inner.lapses_ms
+                inner.next_lapse()
             };
             let lapse = async {
                 match lapses_ms {
@@ -295,6 +293,20 @@ impl Board {
                 }
             }
         }
+    }
+}
+
+impl Inner {
+    /// The next expiry that the run waits for.
+    fn next_lapse(&self) -> Option<u64> {
+        self.lapses_ms.filter(|_| !self.expires_in_store)
+    }
+
+    /// Returns whether a step has a time. A step that comes with or after an expiry in a store waits for the store.
+    fn has_due_step(&self) -> bool {
+        let bound_ms = self.lapses_ms.filter(|_| self.expires_in_store);
+        let comes = |due_ms: u64| bound_ms.is_none_or(|bound_ms| due_ms < bound_ms);
+        self.outside.steps.iter().any(|pending| pending.due_ms.is_some_and(comes))
     }
 }
 

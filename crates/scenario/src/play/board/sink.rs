@@ -77,8 +77,7 @@ impl Inner {
     }
 
     pub(super) fn note_lapses<'w>(&mut self, waiting: impl Iterator<Item = &'w Suspension>) {
-        let next = waiting.filter_map(|suspension| suspension.expires_at_ms).min();
-        self.lapses_ms = next.filter(|_| !self.leaves_lapses);
+        self.lapses_ms = waiting.filter_map(|suspension| suspension.expires_at_ms).min();
     }
 
     /// The prepared answers to the current questions; each answer is given once.
