@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use runstate_runtime::clock::Clock;
-use runstate_store::{Commit, Lease, MemoryStore, RunData, RunLists, RunStore, StoreError, Wrapper};
+use runstate_store::{Commit, Lease, LeaseAfter, MemoryStore, RunLists, RunStore, StoreError, Wrapper};
 
 /// A store in memory that keeps each commit. It records the runs of any agent under any driver, and its commits can
 /// be made in another store. Only drivers make commits; for scripted runs, [`Played`](super::Played) is a driver
@@ -66,8 +66,8 @@ impl Wrapper for RecordingStore {
         &self.store
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.store.commit(lease, commit).await?;
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        after.commit(&self.store, lease, commit).await?;
         self.kept().entry(lease.run.clone()).or_default().insert(commit.version, commit.clone());
         Ok(())
     }

@@ -13,8 +13,9 @@ use serde_json::value::RawValue;
 
 use super::time::Ticking;
 use super::{
-    Approval, ApprovalFilter, ApprovalQuery, Commit, Lease, Loaded, NewRun, Parts, PendingSignals, Posted,
-    RunInfo, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage, Wrapper, left,
+    Approval, ApprovalFilter, ApprovalQuery, Commit, Lease, LeaseAfter, Loaded, NewRun, Parts,
+    PendingSignals, Posted, RunInfo, RunQuery, RunStore, StoreError, Superseded, ThreadPlace, UserMessage,
+    Wrapper, left,
 };
 
 /// A store whose rows carry tags under a key. A row without a tag is refused.
@@ -333,12 +334,8 @@ impl Wrapper for Keyed {
         self.store.supersede(run, &message).await
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.store.commit(lease, &self.tagged_commit(&lease.run, commit)?).await
-    }
-
-    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.store.commit_and_release(lease, &self.tagged_commit(&lease.run, commit)?).await
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        after.commit(&*self.store, lease, &self.tagged_commit(&lease.run, commit)?).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {

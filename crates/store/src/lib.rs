@@ -69,7 +69,7 @@ pub use thread::{Sent, Superseded, ThreadPlace, UserMessage, load, send};
 pub use time::{left, moment};
 pub use unread::Unread;
 pub use worker::{Ended, Executor, ExecutorError, JobSpec, Worker};
-pub use wrapper::Wrapper;
+pub use wrapper::{LeaseAfter, Wrapper};
 
 /// All parts of a store of durable runs.
 ///

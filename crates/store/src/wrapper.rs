@@ -12,6 +12,36 @@ use super::{
     StoreError, Superseded, Timer, TraceRow, UserMessage,
 };
 
+/// The lease after a commit through a [`Wrapper`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseAfter {
+    /// The lease stays.
+    Kept,
+    /// The commit gives the run back, in one transaction.
+    Released,
+}
+
+impl LeaseAfter {
+    /// Makes the commit in another store, as [`RunData::commit`] or [`RunQueue::commit_and_release`].
+    ///
+    /// # Errors
+    /// The errors of that operation.
+    ///
+    /// # Cancel safety
+    /// That of the store.
+    pub async fn commit(
+        self,
+        store: &dyn RunStore,
+        lease: &Lease,
+        commit: &Commit,
+    ) -> Result<(), StoreError> {
+        match self {
+            LeaseAfter::Kept => store.commit(lease, commit).await,
+            LeaseAfter::Released => store.commit_and_release(lease, commit).await,
+        }
+    }
+}
+
 /// A [`RunStore`] around another one. Operations without an implementation go to the inner store.
 ///
 /// A wrapper that counts, encrypts, delays or refuses implements only the operations that it changes. An operation
@@ -21,7 +51,7 @@ use super::{
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use std::time::Duration;
 /// use async_trait::async_trait;
-/// use runstate_store::{Claim, Commit, Lease, MemoryStore, NewRun, RunData, RunQueue, RunStore, StoreError, Wrapper};
+/// use runstate_store::{Claim, Commit, Lease, LeaseAfter, MemoryStore, NewRun, RunData, RunQueue, RunStore, StoreError, Wrapper};
 ///
 /// /// Refuses a commit with more messages than the limit.
 /// #[derive(Debug)]
@@ -37,13 +67,13 @@ use super::{
 ///         &self.store
 ///     }
 ///
-///     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+///     async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
 ///         if commit.messages.len() > self.messages {
 ///             self.refused.fetch_add(1, Ordering::Relaxed);
 ///             let got = commit.messages.len();
 ///             return Err(StoreError::failed(format!("{got} messages, expected {} at most", self.messages)));
 ///         }
-///         self.inner().commit(lease, commit).await
+///         after.commit(self.inner(), lease, commit).await
 ///     }
 /// }
 ///
@@ -121,15 +151,10 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().release(lease, release).await
     }
 
-    /// As [`RunQueue::commit_and_release`]. The default makes a commit and a release of this wrapper.
-    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        Wrapper::commit(self, lease, commit).await?;
-        Wrapper::release(self, lease, &Release::clean().with_lost_claims_reset()).await
-    }
-
-    /// As [`RunData::commit`].
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.inner().commit(lease, commit).await
+    /// As [`RunData::commit`] or, with [`LeaseAfter::Released`], as [`RunQueue::commit_and_release`]. Every commit
+    /// comes through this operation.
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        after.commit(self.inner(), lease, commit).await
     }
 
     /// As [`RunData::post`].
@@ -225,7 +250,7 @@ impl<W: Wrapper> RunData for W {
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        Wrapper::commit(self, lease, commit).await
+        Wrapper::commit(self, lease, commit, LeaseAfter::Kept).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -287,7 +312,7 @@ impl<W: Wrapper> RunQueue for W {
     }
 
     async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        Wrapper::commit_and_release(self, lease, commit).await
+        Wrapper::commit(self, lease, commit, LeaseAfter::Released).await
     }
 
     async fn changed_since(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {

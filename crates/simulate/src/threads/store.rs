@@ -5,8 +5,8 @@ use std::sync::Arc;
 use runstate::run::RunStatus;
 use runstate_agent::async_trait;
 use runstate_store::{
-    ApprovalFilter, ApprovalQuery, Commit, Lease, MemoryStore, NewRun, RunData, RunLists, RunQueue, RunStore,
-    StoreError, Superseded, UserMessage, Wrapper,
+    ApprovalFilter, ApprovalQuery, Commit, Lease, LeaseAfter, MemoryStore, NewRun, RunData, RunLists,
+    RunStore, StoreError, Superseded, UserMessage, Wrapper,
 };
 
 use super::case::Death;
@@ -60,20 +60,6 @@ impl Mortal {
         Err(StoreError::unavailable("the process died"))
     }
 
-    async fn commit_in(&self, lease: &Lease, commit: &Commit, gives_back: bool) -> Result<(), StoreError> {
-        let fate = self.fate();
-        if fate == Fate::Lost {
-            return self.die().await;
-        }
-        match gives_back {
-            true => self.inner.commit_and_release(lease, commit).await?,
-            false => self.inner.commit(lease, commit).await?,
-        }
-        let (run, status, takes) = (lease.run.clone(), commit.run.status, commit.takes.clone());
-        self.world.note(What::Committed { run, status, takes });
-        if fate == Fate::MadeAndDied { self.die().await } else { Ok(()) }
-    }
-
     /// The open questions of a run.
     async fn open(&self, run: &str) -> Result<Vec<String>, StoreError> {
         let all = self.inner.approvals(&ApprovalQuery::new(ApprovalFilter::All, 1_000)).await?;
@@ -102,12 +88,15 @@ impl Wrapper for Mortal {
         if fate == Fate::MadeAndDied { self.die().await } else { Ok(()) }
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.commit_in(lease, commit, false).await
-    }
-
-    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.commit_in(lease, commit, true).await
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        let fate = self.fate();
+        if fate == Fate::Lost {
+            return self.die().await;
+        }
+        after.commit(&*self.inner, lease, commit).await?;
+        let (run, status, takes) = (lease.run.clone(), commit.run.status, commit.takes.clone());
+        self.world.note(What::Committed { run, status, takes });
+        if fate == Fate::MadeAndDied { self.die().await } else { Ok(()) }
     }
 
     async fn supersede(&self, run: &str, message: &UserMessage) -> Result<Superseded, StoreError> {

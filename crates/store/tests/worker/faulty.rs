@@ -7,8 +7,8 @@ use std::time::Duration;
 use runstate::decision::Decision;
 use runstate_agent::async_trait;
 use runstate_store::{
-    Claim, Commit, Lease, Loaded, MemoryStore, PendingSignals, Posted, Release, RunData, RunLists, RunQueue,
-    RunStore, StoreError, Timer, Wrapper,
+    Claim, Commit, Lease, LeaseAfter, Loaded, MemoryStore, PendingSignals, Posted, Release, RunData,
+    RunLists, RunQueue, RunStore, StoreError, Timer, Wrapper,
 };
 
 use super::world::Sleeper;
@@ -165,7 +165,7 @@ impl Wrapper for Faulty {
         self.inner.release(lease, release).await
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
         self.reached()?;
         if self.now() == Weather::Full {
             return Err(StoreError::failed("no space left"));
@@ -176,7 +176,7 @@ impl Wrapper for Faulty {
                 help: "cancel it".into(),
             });
         }
-        self.inner.commit(lease, commit).await?;
+        after.commit(&self.inner, lease, commit).await?;
         match self.now() {
             Weather::Mute => Err(StoreError::unavailable("the line was cut")),
             _ => Ok(()),

@@ -8,8 +8,8 @@ use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate_agent::{Incoming, Message, Reply, Unchecked, async_trait};
 use runstate_store::{
-    Claim, Commit, Lease, MemoryStore, NewRun, Parts, PendingSignals, RunData, RunStore, Sent, StoreError,
-    Superseded, UserMessage, Wrapper, decide, send,
+    Claim, Commit, Lease, LeaseAfter, MemoryStore, NewRun, Parts, PendingSignals, RunData, RunStore, Sent,
+    StoreError, Superseded, UserMessage, Wrapper, decide, send,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -106,8 +106,8 @@ impl Wrapper for Sends {
         &self.0
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.0.commit(lease, commit).await?;
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        after.commit(&self.0, lease, commit).await?;
         if commit.run.status == RunStatus::Waiting {
             let superseded = self.0.supersede("m1", &UserMessage::new("m2", "text of m2", 0)).await?;
             assert_eq!(superseded, Superseded::Accepted);

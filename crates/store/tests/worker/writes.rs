@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use runstate_agent::async_trait;
 use runstate_store::{
-    Claim, Commit, Ended, Lease, MemoryStore, Release, RunData as _, RunQueue as _, RunStore, StoreError,
+    Claim, Commit, Ended, Lease, LeaseAfter, MemoryStore, Release, RunQueue as _, RunStore, StoreError,
     Wrapper,
 };
 use serde_json::json;
@@ -36,15 +36,10 @@ impl Wrapper for Counting {
         &self.store
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
         self.commits.fetch_add(1, Ordering::Relaxed);
-        self.store.commit(lease, commit).await
-    }
-
-    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        self.store.commit_and_release(lease, commit).await?;
-        if std::mem::take(&mut *self.is_answer_lost.lock().unwrap()) {
+        after.commit(&self.store, lease, commit).await?;
+        if after == LeaseAfter::Released && std::mem::take(&mut *self.is_answer_lost.lock().unwrap()) {
             return Err(StoreError::unavailable("the connection was reset"));
         }
         Ok(())

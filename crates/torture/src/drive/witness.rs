@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runstate_agent::async_trait;
-use runstate_store::{Commit, Lease, RunStore, StoreError, Wrapper};
+use runstate_store::{Commit, Lease, LeaseAfter, RunStore, StoreError, Wrapper};
 
 use crate::ledger::{Entry, Ledger, Made, digest};
 
@@ -60,14 +60,8 @@ impl Wrapper for Witness {
         &*self.inner
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        let made = self.inner.commit(lease, commit).await;
-        self.ledger.note(&self.entry(lease, commit, &made)).map_err(StoreError::failed)?;
-        made
-    }
-
-    async fn commit_and_release(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        let made = self.inner.commit_and_release(lease, commit).await;
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        let made = after.commit(&*self.inner, lease, commit).await;
         self.ledger.note(&self.entry(lease, commit, &made)).map_err(StoreError::failed)?;
         made
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use runstate::decision::{Decision, DecisionAction};
 use runstate_agent::async_trait;
 use runstate_store::{
-    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, NewRun, PendingSignals, Posted, RunStore,
-    StoreError, Superseded, Timer, UserMessage, Wrapper,
+    Approval, ApprovalFilter, ApprovalQuery, Claim, Commit, Lease, LeaseAfter, NewRun, PendingSignals,
+    Posted, Release, RunStore, StoreError, Superseded, Timer, UserMessage, Wrapper,
 };
 
 use serde_json::Value;
@@ -55,6 +55,36 @@ impl Faulty {
             }
         }
     }
+
+    async fn commit_faultily(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let mut commit = commit.clone();
+        match self.fault {
+            Fault::AckBeforeWrite => {
+                let (inner, lease) = (Arc::clone(&self.inner), lease.clone());
+                tokio::spawn(async move {
+                    tokio::time::sleep(LATER).await;
+                    // No caller remains to receive an error.
+                    inner.commit(&lease, &commit).await.ok();
+                });
+                return Ok(());
+            }
+            Fault::Torn => {
+                let mut part = commit.clone();
+                part.messages.clear();
+                part.trace.clear();
+                self.inner.commit(lease, &part).await?;
+                tokio::time::sleep(LATER).await;
+                commit.again = true;
+            }
+            Fault::FenceIgnored => return self.force(lease, &commit).await,
+            Fault::MessageLost if self.now_and_then(20) => drop(commit.messages.pop()),
+            Fault::TraceLost if self.now_and_then(20) => commit.trace.clear(),
+            Fault::EventLost if self.now_and_then(20) => drop(commit.events.pop()),
+            Fault::ValueLost if self.now_and_then(20) => commit.values.clear(),
+            _ => {}
+        }
+        self.inner.commit(lease, &commit).await
+    }
 }
 
 #[async_trait]
@@ -90,34 +120,14 @@ impl Wrapper for Faulty {
         }
     }
 
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        let mut commit = commit.clone();
-        match self.fault {
-            Fault::AckBeforeWrite => {
-                let (inner, lease) = (Arc::clone(&self.inner), lease.clone());
-                tokio::spawn(async move {
-                    tokio::time::sleep(LATER).await;
-                    // No caller remains to receive an error.
-                    inner.commit(&lease, &commit).await.ok();
-                });
-                return Ok(());
+    async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        self.commit_faultily(lease, commit).await?;
+        match after {
+            LeaseAfter::Kept => Ok(()),
+            LeaseAfter::Released => {
+                self.inner.release(lease, &Release::clean().with_lost_claims_reset()).await
             }
-            Fault::Torn => {
-                let mut part = commit.clone();
-                part.messages.clear();
-                part.trace.clear();
-                self.inner.commit(lease, &part).await?;
-                tokio::time::sleep(LATER).await;
-                commit.again = true;
-            }
-            Fault::FenceIgnored => return self.force(lease, &commit).await,
-            Fault::MessageLost if self.now_and_then(20) => drop(commit.messages.pop()),
-            Fault::TraceLost if self.now_and_then(20) => commit.trace.clear(),
-            Fault::EventLost if self.now_and_then(20) => drop(commit.events.pop()),
-            Fault::ValueLost if self.now_and_then(20) => commit.values.clear(),
-            _ => {}
         }
-        self.inner.commit(lease, &commit).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
