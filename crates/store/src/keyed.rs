@@ -1,6 +1,7 @@
 //! Stores in storage that other programs can write.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use runstate::decision::{Decision, digest};
@@ -39,8 +40,8 @@ use super::{
 ///   [`runs`](super::RunLists::runs) and beside a loaded run. A writer of the storage can stop a run, falsify a list,
 ///   or have a run claimed early. The rows of a claimed run are checked when it is loaded.
 /// - **The time for which a question is open**: a writer of the storage can prolong it. No writer can make a question
-///   expire more than one minute early: the expiry under the tag must have passed by the clock of the process that
-///   gives the call up, too.
+///   expire more than one minute early: the expiry under the tag must have passed by the clock of this process, too.
+///   Until then the question is open and takes decisions, although it has expired by the clock of the storage.
 /// - **Traces and events**. They are evidence for readers and decide nothing.
 ///
 /// A row without its tag is refused by each reader and stays unchanged: [`StoreError::Unusable`] names it.
@@ -166,8 +167,8 @@ fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(digest(&serde_json::to_value(value).map_err(StoreError::failed)?))
 }
 
-/// The tolerated difference between the clocks of two machines, in milliseconds. A larger difference refuses an
-/// expiry by the store's clock.
+/// The tolerated difference between the clocks of two machines, in milliseconds. With a larger difference a question
+/// stays open for longer than by the store's clock.
 const DIFFERENCE_MS: u64 = 60_000;
 
 impl Keyed {
@@ -261,7 +262,15 @@ impl Keyed {
         let place =
             Place { run: &run, what: "the question of", name: &call, with: &[&tool, &content(&suspension)?] };
         let arguments = self.untagged_value(&place, arguments)?;
+        let left = self.left(left, suspension.expires_at_ms);
         Ok(Approval::new(run, call, tool, arguments, suspension).leaving(left))
+    }
+
+    /// Returns the time that is left for a decision: the longer one of the store's and of the tag's. A question is
+    /// therefore open for decisions as long as it cannot expire.
+    fn left(&self, by_store: Option<Duration>, expires_at_ms: Option<u64>) -> Option<Duration> {
+        let now_ms = self.clock.now_ms().saturating_add(DIFFERENCE_MS);
+        Some(by_store?.max(left(now_ms, expires_at_ms?)))
     }
 }
 
@@ -475,7 +484,7 @@ impl Keyed {
     }
 
     /// Returns whether the question of an expiry waits and has expired. The list of timers has no tag, but the
-    /// question has.
+    /// question has. The rule is that of [`left`](Self::left).
     ///
     /// # Errors
     /// If the time of the question is not over.
@@ -485,18 +494,17 @@ impl Keyed {
             let page = Wrapper::approvals(self, &query).await?;
             let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;
             if let Some(open) = page.iter().find(is_it) {
-                let now_ms = self.clock.now_ms();
-                if open.suspension.is_expired(now_ms.saturating_add(DIFFERENCE_MS)) {
+                if open.is_expired() {
                     return Ok(true);
                 }
-                let left = open.suspension.expires_at_ms.map(|at| left(now_ms, at));
-                let left = left.map_or_else(|| "for ever".to_owned(), |left| format!("for {left:?} more"));
+                let left =
+                    open.left.map_or_else(|| "for ever".to_owned(), |left| format!("for {left:?} more"));
                 return Err(StoreError::unusable(
                     format_args!(
-                        "the question of {:?} of the run {:?} has expired by the store, and is open {left} by its tag and the clock here",
+                        "the question of {:?} of the run {:?} is open {left} by its tag, the clock here and the store",
                         expiry.call, expiry.run_id
                     ),
-                    "nothing was changed; set the clock of this machine, or restore the run from a backup",
+                    "nothing was changed, and the question takes decisions; correct the clock of this machine if it is behind",
                 ));
             }
             match page.last() {

@@ -1,11 +1,12 @@
 //! Runs in storage that others can write: what the suite says of stores holds under a key, and each row without its tag is refused.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::turn::{CallRequest, Turn};
-use runstate_agent::{Incoming, Unchecked, async_trait};
+use runstate_agent::{Incoming, Reply, Unchecked, async_trait};
 use runstate_runtime::clock::SetClock;
 use runstate_store::{
     Approval, ApprovalFilter, ApprovalQuery, FileStore, Keyed, MemoryStore, NewRun, Parts, PendingSignals,
@@ -381,10 +382,9 @@ async fn a_timer_that_was_set_forward_is_refused() {
     at(5);
     let refused = expire(&*world.store, &due[0], 5).await.unwrap_err().to_string();
     assert!(
-        refused.contains("the question of \"p\" of the run \"r1\" has expired by the store"),
+        refused.contains("the question of \"p\" of the run \"r1\" is open for 100.065s more by its tag"),
         "{refused}"
     );
-    assert!(refused.contains("open for 100.065s more by its tag"), "{refused}");
     assert_eq!(world.store.pending_signals("r1").await.unwrap().decisions, [], "nothing is given up");
     // A question that the list hides is not given up either.
     world.open.changes.lock().unwrap().approvals = Some(Box::new(Vec::clear));
@@ -393,6 +393,40 @@ async fn a_timer_that_was_set_forward_is_refused() {
     world.open.changes.lock().unwrap().approvals = None;
     at(100_070);
     assert_eq!(expire(&*world.store, &due[1], 100_070).await.unwrap(), Posted::Accepted);
+}
+
+/// The clocks of the storage and of the process with the key differ by more than the tolerated minute.
+#[tokio::test]
+async fn question_takes_decisions_until_it_can_expire_by_both_clocks() {
+    let world = world().await;
+    let here = SetClock::at(0);
+    let store = Keyed::new(world.open.clone(), keys()).with_clock(here.clone());
+    let approve = |run: &str, open: &Approval| {
+        let id = format!("d-{run}-{}", open.call);
+        let incoming = Incoming::new(id, &*open.call, DecisionAction::Resume).on(&*open.suspension.id);
+        Incoming { run_id: Some(run.to_owned()), ..incoming }
+    };
+    // Expired by the storage at 100,070, and by the tag with the clock here not before 40,070.
+    at(100_070);
+    here.set(40_000);
+    let open = approval(&store, "r1").await;
+    assert_eq!(open.left, Some(Duration::from_millis(70)));
+    assert!(expire(&store, &Timer::of(&open), 40_000).await.is_err(), "it cannot expire");
+    assert_eq!(decide(&store, &approve("r1", &open), 40_000, &Unchecked).await.unwrap(), Reply::Accepted);
+
+    here.set(40_070);
+    let open = approval(&store, "r2").await;
+    assert!(open.is_expired());
+    assert_eq!(decide(&store, &approve("r2", &open), 40_070, &Unchecked).await.unwrap(), Reply::Expired);
+
+    // Open by the storage: a clock that is ahead expires nothing.
+    let world = self::world().await;
+    let store = Keyed::new(world.open.clone(), keys()).with_clock(SetClock::at(900_000));
+    at(5);
+    let open = approval(&store, "r1").await;
+    assert!(!open.is_expired());
+    assert!(expire(&store, &Timer::of(&open), 900_000).await.is_err(), "it cannot expire");
+    assert_eq!(decide(&store, &approve("r1", &open), 900_000, &Unchecked).await.unwrap(), Reply::Accepted);
 }
 
 #[tokio::test]
