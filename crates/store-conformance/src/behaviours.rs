@@ -162,6 +162,7 @@ behaviours! {
             runs_are_listed_newest_first_in_pages,
             runs_are_listed_by_status,
             runs_are_listed_by_their_last_change,
+            runs_are_listed_by_their_holder,
             approvals_are_listed_in_pages,
             approvals_are_listed_by_run_call_and_suspension,
             a_decided_call_waits_no_more,

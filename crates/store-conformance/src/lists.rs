@@ -86,6 +86,21 @@ pub(super) async fn runs_are_listed_by_their_last_change(bench: &dyn Bench) {
     assert_eq!(paged(&*store, query).await.len(), 7, "runs of any status");
 }
 
+pub(super) async fn runs_are_listed_by_their_holder(bench: &dyn Bench) {
+    let store = bench.store().await;
+    for number in 0..3 {
+        put_waiting(&*store, &format!("free{number}"), 1).await;
+        create(&*store, &format!("new{number}")).await;
+        let played = Played::at(NOW, &format!("held{number}"), &[questions(1)]).await;
+        put(&*store, &played).await;
+    }
+    for mut query in [RunQuery::status(RunStatus::Waiting, 2), RunQuery::all(2)] {
+        query.held = true;
+        let got = paged(&*store, query).await;
+        assert_eq!(got, ["held2", "held1", "held0"], "held runs");
+    }
+}
+
 async fn all_approvals(store: &dyn RunStore, mut query: ApprovalQuery) -> Vec<Approval> {
     let mut all: Vec<Approval> = Vec::new();
     loop {

@@ -19,6 +19,8 @@ pub struct RunQuery {
     pub status: Option<RunStatus>,
     /// Only runs whose last change was before this time; none for all.
     pub changed_before_ms: Option<u64>,
+    /// Only runs with a [holder](RunInfo::holder), whose lease may have expired.
+    pub held: bool,
     /// The position after which the page begins: creation time and id of the last run of the previous page.
     pub after: Option<(u64, String)>,
     /// The limit of the page.
@@ -28,7 +30,7 @@ pub struct RunQuery {
 impl RunQuery {
     /// Creates the query of the first page of all runs.
     pub fn all(limit: usize) -> Self {
-        RunQuery { status: None, changed_before_ms: None, after: None, limit }
+        RunQuery { status: None, changed_before_ms: None, held: false, after: None, limit }
     }
 
     /// Creates the query of the first page of the runs in a status.

@@ -79,7 +79,7 @@ impl Driver<'_> {
         let worker =
             Worker::new(Arc::clone(&opened.store), machine::holder()).clock(unix_clock()).lease(self.lease);
         // A process that was killed leaves its lease.
-        beside(opened.handle(), end_leases(&*opened.store, &[RunStatus::Running, RunStatus::Waiting])).ok();
+        beside(opened.handle(), end_leases(&*opened.store)).ok();
         let cancelled = self.interrupts.driving(run);
         let ended = loop {
             let ended = opened.ask(worker.run_one(&host, run, CancellationToken::new()))?;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::run::RunStatus;
 use runstate_agent::CancellationToken;
 use runstate_runtime::clock::unix_clock;
 use runstate_store::Worker;
@@ -25,7 +24,7 @@ use crate::store::{Missing, StoreArgs, end_leases};
 /// A worker claims new runs, interrupted runs, and runs with a decision, a message or a cancellation. It cancels calls with
 /// an expired question. It parks runs that wait for decisions. Any number of workers can share a store, and one worker drives
 /// a run at a time. Other workers take over the runs of a killed worker when its leases end; on Linux, workers of the same
-/// machine take them over immediately.
+/// machine take them over within 5 s, or within --poll if that is longer.
 ///
 /// Time is real. The model and the tools are those of the run's scenario, or of its agent file. A run of an agent is driven
 /// only if a file in the folder of --agents has the text of its agent file. The scenario's `decisions`, `outside` and
@@ -88,12 +87,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     complain(&format!("{} drives the runs of {}", machine::holder(), opened.url()));
     opened.ask(async {
         // A process that was killed leaves its leases. In the worst case their time is waited for.
-        end_leases(&*opened.store, &[RunStatus::Running, RunStatus::Waiting]).await.ok();
+        end_leases(&*opened.store).await.ok();
         let (store, every) = (Arc::clone(&opened.store), args.poll.max(LEAST_PAUSE));
         let others = async move {
             loop {
                 tokio::time::sleep(every).await;
-                end_leases(&*store, &[RunStatus::Running]).await.ok();
+                end_leases(&*store).await.ok();
             }
         };
         let _others = Aborted(tokio::spawn(others));

@@ -10,14 +10,16 @@ use crate::machine;
 /// The number of runs of one list.
 const PAGE: usize = 1_000;
 
-/// Ends the leases of ended processes of this machine, for the runs in these states: their time need not be waited for. Such
-/// a lease counts as lost, like an expired one.
+/// Ends the leases of ended processes of this machine: their time need not be waited for. Such a lease counts as lost, like
+/// an expired one.
 ///
 /// # Errors
 /// The store is unreachable, or gives no list.
-pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Result<(), StoreError> {
-    for status in states {
-        let mut query = RunQuery::status(*status, PAGE);
+pub(crate) async fn end_leases(store: &dyn RunStore) -> Result<(), StoreError> {
+    // A run that is over is claimed by no worker. A waiting run may have a decision.
+    for status in [RunStatus::Running, RunStatus::Waiting] {
+        let mut query = RunQuery::status(status, PAGE);
+        query.held = true;
         loop {
             let page = store.runs(&query).await?;
             for info in &page {

@@ -49,6 +49,7 @@ in_every_store! {
 #[cfg(target_os = "linux")]
 in_every_store! {
     the_lease_of_a_killed_process_is_over_at_once_on_its_machine,
+    worker_takes_a_waiting_run_of_a_process_that_ended_later,
     a_run_that_ended_two_processes_is_set_aside,
 }
 
@@ -153,6 +154,29 @@ fn the_lease_of_a_killed_process_is_over_at_once_on_its_machine(place: &dyn Fn()
     assert_eq!(place.field("slow-1", "reason"), "cancelled");
 }
 
+/// The worker started before the other process ended, and the run waits with a decision.
+#[cfg(target_os = "linux")]
+fn worker_takes_a_waiting_run_of_a_process_that_ended_later(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", crate::run::UNDECIDED);
+    place.does(&["run", "s.yaml"], 3);
+    let worker = place.worker(&["--poll", "100ms"]);
+    place.detached("name: fine\nmessage: go\nmodel:\n  - text: done\n");
+    place.wait_for("fine-1", "reason", "natural_end");
+    let args = ["resume", "undecided-1", "--ask", "--lease", "10h"];
+    let mut asks = place.command(&args).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let _open = asks.stdin.take();
+    let asks = crate::place::Ended(Some(asks));
+    stores::wait_until("it is held", || place.stands("undecided-1").unwrap()["holder"].is_object());
+    asks.signal("-KILL");
+    assert_eq!(asks.wait().0, None, "killed");
+    for call in ["rm_a", "rm_b"] {
+        place.does(&["deny", &format!("undecided-1/{call}/1")], 0);
+    }
+    place.wait_for("undecided-1", "reason", "natural_end");
+    drop(worker);
+}
+
 /// No step was done meanwhile. Other runs are driven, and a command gives it back.
 #[cfg(target_os = "linux")]
 fn a_run_that_ended_two_processes_is_set_aside(place: &dyn Fn() -> Place) {
@@ -187,7 +211,7 @@ fn a_worker_that_is_to_end_gives_its_runs_back(place: &dyn Fn() -> Place) {
         let left = place.stands("slow-1").unwrap();
         assert!(left["holder"].is_null(), "{left}");
         assert_eq!(left["status"], "Running");
-        // What executed was let go on: it is not in doubt.
+        // The executed call was resumed: it is not in doubt.
         assert_eq!(place.call("slow-1", "b"), "Succeeded");
         place.work();
         assert_eq!(place.executions("slow-1"), 3);

@@ -105,6 +105,9 @@ pub(super) async fn runs(
         let changed = wanted.param(changed);
         wanted.conditions.push(format!("r.changed_at < {changed}"));
     }
+    if query.held {
+        wanted.conditions.push("r.holder IS NOT NULL".to_owned());
+    }
     if let Some((at, run)) = &behind {
         let (at, run) = (wanted.param(at), wanted.param(run));
         wanted.conditions.push(format!("(r.created_at, r.id) < ({at}, {run})"));

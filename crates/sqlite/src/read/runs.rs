@@ -84,7 +84,7 @@ pub(crate) fn page_sql(has_status: bool, has_behind: bool) -> String {
     };
     format!(
         "SELECT {} FROM runs WHERE {status} AND {behind} \
-         AND (:changed IS NULL OR changed_at_ms < :changed) ORDER BY created_at_ms DESC, id DESC \
+         AND (:changed IS NULL OR changed_at_ms < :changed) AND (NOT :held OR holder IS NOT NULL) ORDER BY created_at_ms DESC, id DESC \
          LIMIT :limit OFFSET :offset",
         columns()
     )
@@ -95,7 +95,7 @@ pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread, now: No
     let behind = query.after.as_ref();
     let params: &[(&str, &dyn ToSql)] = named_params! {
         ":created": behind.map(|(created, _)| column(*created)), ":id": behind.map(|(_, id)| id),
-        ":changed": query.changed_before_ms.map(column),
+        ":changed": query.changed_before_ms.map(column), ":held": query.held,
     };
     let status = query.status.map(RunStatus::name);
     let of_status: [(&str, &dyn ToSql); 1] = [(":status", &status)];

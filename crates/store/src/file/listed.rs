@@ -57,6 +57,11 @@ impl Listed {
         Ok(Listed { info, hold, has_mail: state.has_mail(), waits })
     }
 
+    /// Has the run a holder, whose lease may have expired?
+    pub(super) fn is_held(&self) -> bool {
+        self.hold.has_holder()
+    }
+
     pub(super) fn info_at(&self, now: Now) -> RunInfo {
         self.hold.at(now, self.info.clone())
     }

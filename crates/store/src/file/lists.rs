@@ -35,6 +35,7 @@ impl Inner {
                 .runs()
                 .filter(|run| query.status.is_none_or(|status| status == run.info.status))
                 .filter(|run| query.changed_before_ms.is_none_or(|at| run.info.changed_at_ms < at))
+                .filter(|run| !query.held || run.is_held())
                 .filter(|run| query.after.as_ref().is_none_or(|behind| is_behind(&run.info, behind)));
             let newest = |Listed { info: a, .. }: &&Listed, Listed { info: b, .. }: &&Listed| {
                 (b.created_at_ms, &b.id).cmp(&(a.created_at_ms, &a.id))

@@ -351,6 +351,10 @@ pub(super) struct Hold {
 }
 
 impl Hold {
+    pub(super) fn has_holder(&self) -> bool {
+        self.holder.is_some()
+    }
+
     pub(super) fn at(&self, now: Now, mut info: RunInfo) -> RunInfo {
         let holder = self.holder.as_ref();
         info.holder = holder.map(|held| Holder {

@@ -240,6 +240,7 @@ impl RunLists for MemoryStore {
             .map(|kept| kept.info(now))
             .filter(|info| query.status.is_none_or(|status| status == info.status))
             .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
+            .filter(|info| !query.held || info.holder.is_some())
             .filter(|info| query.after.as_ref().is_none_or(|behind| place(info) < *behind))
             .collect();
         found.sort_by_key(|info| std::cmp::Reverse(place(info)));
