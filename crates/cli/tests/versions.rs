@@ -6,6 +6,31 @@ use crate::session::Session;
 
 const VERSION_7: &str = include_str!("stores/version-7.sql");
 
+/// The workers of the earlier version go on with the file.
+#[test]
+fn reading_commands_leave_a_file_of_version_7() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("runs")).unwrap();
+    let file = Connection::open(session.path("runs/runs.db")).unwrap();
+    file.execute_batch(VERSION_7).unwrap();
+    let version = || file.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).unwrap();
+    let export = ["export", "pay-1", "--scenario"];
+    for args in [&["runs"] as &[&str], &["approvals"], &["show", "pay-1"], &["watch", "pay-1"], &export] {
+        let said = session.run(&[args, &["--state-dir", "runs"]].concat());
+        assert_eq!((said.code, version()), (Some(2), 7), "{}", said.shown());
+        let told = "has version 7 of the tables, and this program reads version 9";
+        assert!(said.stderr.contains(told), "{}", said.shown());
+        assert!(
+            said.stderr.contains("`runstate worker --once`, `run` or `resume` migrates"),
+            "{}",
+            said.shown()
+        );
+    }
+    let said = session.run(&["worker", "--once", "--state-dir", "runs"]);
+    assert_eq!((said.code, version()), (Some(0), 9), "{}", said.shown());
+    assert_eq!(session.run(&["runs", "--state-dir", "runs"]).code, Some(0));
+}
+
 /// Runs that wait, that were decided and that have not begun go on under this version.
 #[test]
 fn runs_of_a_file_of_version_7_go_on() {

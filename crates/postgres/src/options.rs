@@ -26,6 +26,7 @@ pub struct PostgresOptions {
     pub(crate) connections: usize,
     pub(crate) patience: Duration,
     pub(crate) poll: Duration,
+    pub(crate) migrates: bool,
     pub(crate) clock: Ticking,
 }
 
@@ -118,6 +119,7 @@ impl PostgresOptions {
             connections: 16,
             patience: Duration::from_secs(30),
             poll: Duration::from_secs(1),
+            migrates: true,
             clock: Ticking::default(),
         })
     }
@@ -163,6 +165,14 @@ impl PostgresOptions {
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Ticking::Set(Arc::new(clock));
+        self
+    }
+
+    /// Sets whether tables of an earlier version are migrated. Otherwise they are refused and unchanged, as
+    /// [unusable](runstate_store::StoreError::Unusable). Default: true.
+    #[must_use]
+    pub fn migrate(mut self, migrates: bool) -> Self {
+        self.migrates = migrates;
         self
     }
 

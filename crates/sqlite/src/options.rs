@@ -11,6 +11,7 @@ pub struct Options {
     pub(crate) readers: NonZeroUsize,
     pub(crate) queue: NonZeroUsize,
     pub(crate) largest: Option<u64>,
+    pub(crate) migrates: bool,
 }
 
 impl Default for Options {
@@ -23,6 +24,7 @@ impl Default for Options {
             readers: const { NonZeroUsize::new(4).unwrap() },
             queue: const { NonZeroUsize::new(1024).unwrap() },
             largest: None,
+            migrates: true,
         }
     }
 }
@@ -30,9 +32,32 @@ impl Default for Options {
 impl Options {
     /// Sets the time to wait for another writing process, before a request fails as
     /// [unavailable](runstate_store::StoreError::Unavailable). Default: 5 s.
+    ///
+    /// A process that is stopped within a write, such as a frozen sandbox, keeps the lock of the file. All writes of other
+    /// processes then fail after this time, until that process continues or ends. Reads continue.
     #[must_use]
     pub fn busy_timeout(mut self, time: Duration) -> Self {
         self.busy = time;
+        self
+    }
+
+    /// Sets whether a file of an earlier version is migrated. Otherwise it is refused and unchanged, as
+    /// [unusable](runstate_store::StoreError::Unusable): for readers, since an earlier version of a program cannot open
+    /// a migrated file. Default: true.
+    ///
+    /// ```
+    /// use runstate_sqlite::{Options, SqliteStore};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("runs.db");
+    /// SqliteStore::open(&path)?;
+    /// // A file of this version is opened.
+    /// SqliteStore::open_with(&path, Options::default().migrate(false))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn migrate(mut self, migrates: bool) -> Self {
+        self.migrates = migrates;
         self
     }
 

@@ -41,6 +41,22 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
     Ok(transaction.commit()?)
 }
 
+/// Refuses a file of an earlier version. An empty file has none.
+pub(crate) fn is_current(path: &Path, version: usize) -> Outcome<()> {
+    let newest = MIGRATIONS.len();
+    if version == 0 || version == newest {
+        return Ok(());
+    }
+    Err(unusable(
+        format!(
+            "{} has version {version} of the tables, and this program reads version {newest}",
+            path.display()
+        ),
+        "nothing was changed; `runstate worker --once`, `run` or `resume` migrates the file, which an earlier version of the program cannot \
+         open then: stop the workers of that version first",
+    ))
+}
+
 /// Returns the version of a file; 0 for an empty one. It reads in one transaction, since another process may be
 /// creating the tables.
 pub(crate) fn check(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<usize> {

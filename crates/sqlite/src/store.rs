@@ -129,7 +129,10 @@ impl SqliteStore {
         let mut conn = connect::writer(path, &options)?;
         // Until the origin of the file is checked, the log of another program must not be copied into it.
         connect::leave_log(&conn, true)?;
-        schema::check(&conn, path, schema::MIGRATIONS)?;
+        let version = schema::check(&conn, path, schema::MIGRATIONS)?;
+        if !options.migrates {
+            schema::is_current(path, version)?;
+        }
         connect::leave_log(&conn, false)?;
         connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;

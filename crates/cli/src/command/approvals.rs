@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, exact, printable};
 use crate::preview::{CHANGED, Shown};
-use crate::store::{Missing, StoreArgs, damaged_to_json, is_in_doubt, tell_damaged, waiting_to_json};
+use crate::store::{StoreArgs, damaged_to_json, is_in_doubt, tell_damaged, waiting_to_json};
 
 /// List the calls that wait for a decision
 ///
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let opened = args.place.open(Missing::Refuse)?;
+    let opened = args.place.open_to_read()?;
     if let Some(run) = &args.run {
         // An unknown run and a run without waiting calls are different results.
         opened.ask(opened.store.pending_signals(run))?;

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, harmless, printable};
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace, quoted};
+use crate::store::{Opened, StoreArgs, StoredTrace, quoted};
 use crate::{migrations, runs, scenario, suite, tools};
 
 /// Write a stored run as a scenario, for `runstate test`
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         )));
     }
     let file = args.output.as_deref().map(suite::Subject::scenario).transpose()?;
-    let opened = args.place.open(Missing::Refuse)?;
+    let opened = args.place.open_to_read()?;
     let exported = match args.export(&opened)? {
         Ok(exported) => exported,
         Err(error) => {

@@ -13,7 +13,7 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
-use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, is_in_doubt, tell_damaged, waiting};
+use crate::store::{Opened, StoreArgs, beside, damaged_to_json, is_in_doubt, tell_damaged, waiting};
 
 /// List the runs of a store, the newest first
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ impl From<Status> for RunStatus {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let opened = args.place.open(Missing::Refuse)?;
+    let opened = args.place.open_to_read()?;
     let limit = usize::from(args.limit);
     let mut query = RunQuery::all(limit);
     query.status = args.status.map(RunStatus::from);

@@ -15,7 +15,7 @@ use crate::input;
 use crate::rules::{RulesArgs, none_of};
 use crate::run_log::{self, LoggedEvent};
 use crate::run_state;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
+use crate::store::{Opened, StoreArgs, StoredTrace};
 
 /// An event of the input.
 pub(super) struct Shown<'e> {
@@ -77,7 +77,7 @@ pub(super) fn source(what: &str, rules: &RulesArgs, place: &StoreArgs) -> Result
         let message = format!("{no_file}; {}", missing.message());
         return Err(Failure::new(message).with_help(meant.unwrap_or(help)));
     }
-    let opened = place.open(Missing::Refuse)?;
+    let opened = place.open_to_read()?;
     let Some(summary) = Summary::of(&opened, what)? else {
         let failure = opened.absent(&format!("{no_file}, and no run of that id in {}", opened.url()), what);
         return Err(match meant {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, exact, printable};
-use crate::store::{Missing, Opened, StoreArgs, quoted, waiting_in};
+use crate::store::{Opened, StoreArgs, quoted, waiting_in};
 
 /// Follow the events of a run
 ///
@@ -66,7 +66,7 @@ const PAGE: usize = 10_000;
 const QUIET: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let opened = args.place.open(Missing::Refuse)?;
+    let opened = args.place.open_to_read()?;
     let stands = || opened.ask(stands(&*opened.store, &args.run));
     let mut shown = Shown { format: args.format, last: args.after, is_begun: false, end: None };
     if args.no_wait || matches!(stands()?, Stands::Over(_)) {

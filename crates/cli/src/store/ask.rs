@@ -39,6 +39,17 @@ pub(crate) struct Opened {
     told: Mutex<BTreeSet<CorruptEntry>>,
 }
 
+/// The use of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Only to read: a store of an earlier version is refused.
+    Read,
+    /// To write.
+    Write,
+    /// To write, as soon as it can be reached.
+    Waiting,
+}
+
 /// The number of stored runs that are compared with a misspelt id: the newest.
 const NEWEST: usize = 1_000;
 
@@ -51,15 +62,15 @@ impl Opened {
         state_dir: Option<PathBuf>,
         keys: Option<Keyring>,
         again: Again,
-        waits: bool,
+        access: Access,
     ) -> Result<Self, Failure> {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
         let store = runtime.block_on(async {
             let mut is_told = false;
             loop {
-                match open(&url).await {
-                    Err(error @ StoreError::Unavailable(_)) if waits => {
+                match open(&url, access != Access::Read).await {
+                    Err(error @ StoreError::Unavailable(_)) if access == Access::Waiting => {
                         if !is_told {
                             let why = failure(&url, &error);
                             complain(&printable(&format!(

@@ -24,6 +24,7 @@ use url::Given;
 pub(crate) use url::StoreUrl;
 
 pub(crate) use again::Again;
+use ask::Access;
 pub(crate) use ask::{Opened, beside};
 #[cfg(test)]
 pub(crate) use between::Between;
@@ -97,7 +98,15 @@ impl StoreArgs {
     /// # Errors
     /// The address is invalid, the store cannot be opened, or it is missing and required.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
-        self.opened(missing, false)
+        self.opened(missing, Access::Write)
+    }
+
+    /// Opens an existing store to read it. It is not migrated: an earlier version of the program may use it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and the store is of an earlier version.
+    pub(crate) fn open_to_read(&self) -> Result<Opened, Failure> {
+        self.opened(Missing::Refuse, Access::Read)
     }
 
     /// As [`open`](Self::open), created if missing, and waited for while it is unreachable.
@@ -105,10 +114,10 @@ impl StoreArgs {
     /// # Errors
     /// As [`open`](Self::open), except for an unreachable store.
     pub(crate) fn open_waiting(&self) -> Result<Opened, Failure> {
-        self.opened(Missing::Make, true)
+        self.opened(Missing::Make, Access::Waiting)
     }
 
-    fn opened(&self, missing: Missing, waits: bool) -> Result<Opened, Failure> {
+    fn opened(&self, missing: Missing, access: Access) -> Result<Opened, Failure> {
         let keys = keys::read(self.key_file.as_deref())?;
         let state_dir = match self.state_dir() {
             Ok(state_dir) => Some(state_dir),
@@ -118,7 +127,7 @@ impl StoreArgs {
         };
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?, state_dir, keys, self.to_repeat(), waits),
+            _ => Opened::open(self.url()?, state_dir, keys, self.to_repeat(), access),
         }
     }
 

@@ -34,7 +34,8 @@ const CREATE: &str = "CREATE TABLE {schema}.runstate_schema (
 ///
 /// # Errors
 /// On an error nothing was changed. [`StoreError::Unavailable`] after the timeout. [`StoreError::Unusable`] if the
-/// schema is of a later version of this program, or has tables of another program. Otherwise the error of the server.
+/// schema is of a later version of this program, has tables of another program, or is of an earlier version and not to
+/// be migrated. Otherwise the error of the server.
 ///
 /// # Cancel safety
 /// If the future is dropped, the migration happens completely or not at all.
@@ -42,7 +43,7 @@ pub(crate) async fn migrate(
     client: &mut Object,
     name: &str,
     quoted: &str,
-    patience: Duration,
+    (patience, migrates): (Duration, bool),
 ) -> Result<(), StoreError> {
     let look = async {
         let made = client.transaction().await.map_err(of_client)?;
@@ -64,6 +65,12 @@ pub(crate) async fn migrate(
     }
     if there == known {
         return tokio::time::timeout(patience, made.commit()).await.map_err(late)?.map_err(of_client);
+    }
+    if there > 0 && !migrates {
+        return Err(StoreError::unusable(
+            format_args!("the schema {name:?} is of version {there}, and this program reads version {known}"),
+            "nothing was changed; `runstate worker --once`, `run` or `resume` migrates the schema: stop the workers of the earlier version first",
+        ));
     }
     for (number, sql) in (1..).zip(VERSIONS).skip(there) {
         made.batch_execute(&sql.replace("{schema}", quoted)).await.map_err(of_client)?;

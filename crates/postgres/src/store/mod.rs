@@ -70,7 +70,8 @@ impl PostgresStore {
         let connections = Connections::new(&options, &tls)?;
         let mut client = connections.one().await?;
         let quoted = options.quoted_schema();
-        schema::migrate(&mut client, &options.schema, &quoted, options.patience).await?;
+        let how = (options.patience, options.migrates);
+        schema::migrate(&mut client, &options.schema, &quoted, how).await?;
         drop(client);
         let sql = Sql::of(&quoted);
         Ok(PostgresStore {
