@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
 use runstate_agent::event::{AgentEvent, CallOutcome, EventKind};
-use runstate_store::{Approval, ApprovalFilter, EventRow, Feed, RunInfo, RunStore, StoreError};
+use runstate_store::{Approval, ApprovalFilter, EventRow, Feed, RunInfo, RunQuery, RunStore, StoreError};
 use serde_json::Value;
 
 use crate::exit::Exit;
@@ -62,8 +62,11 @@ enum Format {
 const AGAIN: Duration = Duration::from_secs(1);
 /// The number of events of one query.
 const PAGE: usize = 10_000;
-/// The time without an event after which waiting calls are reported.
+/// The time without an event after which waiting calls are reported. It doubles with each look, up to `MOST_QUIET`.
 const QUIET: Duration = Duration::from_millis(500);
+const MOST_QUIET: Duration = Duration::from_secs(4);
+/// The number of rows in which the row of a run is found: of runs that were created at one time.
+const OF_ONE_TIME: usize = 8;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open_to_read()?;
@@ -106,19 +109,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let mut is_away = false;
         loop {
             let event = {
-                let mut next = pin!(events.next());
-                match tokio::time::timeout(QUIET, next.as_mut()).await {
-                    Ok(event) => event,
-                    Err(_) => {
-                        // A store that cannot be read is reported by the next event.
-                        if let Ok(Stands::GoesOn(info)) = self::stands(&*opened.store, &args.run).await
-                            && let Ok(undecided) = questions.undecided(&info).await
-                        {
-                            questions.tell_notes(&info);
-                            questions.tell(&undecided, "; this command continues to watch");
-                        }
-                        next.await
+                let (mut next, mut quiet) = (pin!(events.next()), QUIET);
+                loop {
+                    match tokio::time::timeout(quiet, next.as_mut()).await {
+                        Ok(event) => break event,
+                        // A run that is set aside, or whose worker has ended, has no further event.
+                        Err(_) => questions.look().await,
                     }
+                    quiet = (quiet * 2).min(MOST_QUIET);
                 }
             };
             match event {
@@ -150,16 +148,57 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(shown.exit(stands()?, false))
 }
 
-/// The waiting calls of a run. Each question is reported once.
+/// The waiting calls of a run, and its state without an event. Each is reported once.
 struct Questions<'a> {
     opened: &'a Opened,
     run: &'a str,
     told: HashSet<String>,
+    created_at_ms: Option<u64>,
+    /// The number of looks in a row at which no process drove the run.
+    idle: u32,
 }
 
 impl<'a> Questions<'a> {
     fn of(opened: &'a Opened, run: &'a str) -> Self {
-        Questions { opened, run, told: HashSet::new() }
+        Questions { opened, run, told: HashSet::new(), created_at_ms: None, idle: 0 }
+    }
+
+    /// Looks at the run while no event comes, and reports its questions and the state in which it stays.
+    async fn look(&mut self) {
+        // A store that cannot be read is reported by the next event.
+        let Ok(Some(info)) = self.row().await else { return };
+        let Ok(undecided) = self.undecided(&info).await else { return };
+        self.tell_notes(&info);
+        self.tell(&undecided, "; this command continues to watch");
+        let is_held = info.holder.as_ref().is_some_and(|holder| !holder.left.is_zero());
+        let is_ready = info.status == RunStatus::Running || info.cancel.is_some();
+        let is_idle = is_ready && !is_held && info.not_before.is_none() && !info.is_set_aside();
+        self.idle = if is_idle { self.idle + 1 } else { 0 };
+        // A worker may have given the run back for a moment.
+        if self.idle == 2 {
+            let again = self.opened.again();
+            complain(&printable(&format!(
+                "{}: no process drives the run; drive it with: runstate worker{again}{}",
+                self.run,
+                again.note()
+            )));
+        }
+    }
+
+    /// The row of the run in lists: a look does not read all of a run again. None for a run that is over or unreadable.
+    async fn row(&mut self) -> Result<Option<RunInfo>, StoreError> {
+        let store = &*self.opened.store;
+        if let Some(created_at_ms) = self.created_at_ms {
+            let mut query = RunQuery::all(OF_ONE_TIME);
+            query.after = Some((created_at_ms.saturating_add(1), String::new()));
+            let found = store.runs(&query).await?.into_iter().find(|info| info.id == self.run);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        let Stands::GoesOn(info) = stands(store, self.run).await? else { return Ok(None) };
+        self.created_at_ms = Some(info.created_at_ms);
+        Ok(Some(*info))
     }
 
     /// The calls that a decision can still answer: not the expired ones, and none once a cancellation is requested.
@@ -180,6 +219,16 @@ impl<'a> Questions<'a> {
             for note in super::runs::notes(info) {
                 complain(&printable(&format!("{}: {note}", self.run)));
             }
+        }
+        // Its last process wrote no problem.
+        if info.is_set_aside() && info.problem.is_none() && self.told.insert("is set aside".to_owned()) {
+            let (run, again) = (quoted(self.run), self.opened.again());
+            complain(&printable(&format!(
+                "{}: the run is set aside after {} lost claims; `runstate resume {run} --detach{again}`{} gives it back",
+                self.run,
+                info.lost,
+                again.note()
+            )));
         }
     }
 

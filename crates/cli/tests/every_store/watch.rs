@@ -29,6 +29,7 @@ in_every_store! {
     a_run_that_cannot_be_read_has_its_events,
     a_watcher_is_told_that_the_run_waits_and_how_to_answer,
     questions_without_an_acceptable_answer_are_not_asked,
+    a_watcher_is_told_that_no_process_drives_the_run,
 }
 
 fn watching(place: &Place, args: &[&str]) -> Ended {
@@ -290,4 +291,22 @@ fn questions_without_an_acceptable_answer_are_not_asked(new: &dyn Fn() -> Place)
     assert!(!said.stderr.contains("did you mean"), "{}", said.shown());
     let said = place.does(&["watch", "wathced-2", "--no-wait"], 2);
     assert!(said.stderr.contains("did you mean \"watched-2\"?"), "{}", said.shown());
+}
+
+/// No event comes for either: the watcher looks again.
+fn a_watcher_is_told_that_no_process_drives_the_run(new: &dyn Fn() -> Place) {
+    let place = new();
+    place.detached(SCENARIO);
+    let mut watcher =
+        place.command(&["watch", "watched-1"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(watcher.stderr.take().unwrap()).lines();
+    let _watcher = Ended(Some(watcher));
+    let line = told.next().unwrap().unwrap();
+    let expected = "watched-1: no process drives the run; drive it with: runstate worker";
+    assert!(line.starts_with(expected), "{line}");
+    // A worker cannot drive it without its folder.
+    std::fs::remove_dir_all(place.session.path("runs/watched-1")).unwrap();
+    place.does(&["worker", "--once"], 1);
+    let line = told.next().unwrap().unwrap();
+    assert!(line.starts_with("watched-1: problem: "), "{line}");
 }
