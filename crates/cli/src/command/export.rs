@@ -45,7 +45,8 @@ pub(crate) struct Args {
     /// Required: write the run as a scenario, the only form of an export
     #[arg(long)]
     scenario: bool,
-    /// The file to write. The expected result is written to the .trace file beside it. Default: standard output
+    /// The file to write. An existing file is replaced, and the output says so. The expected result is written to the .trace
+    /// file beside it. Default: standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace this text by one word, in every place. The flag can be repeated. The export is refused if the text remains in
@@ -99,11 +100,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         out.lines(&text);
         return Ok(Exit::Good);
     };
+    let done = if file.path.exists() { "replaced" } else { "written" };
     // A scenario without its expected result is new to a suite, and no failure.
     write(&file.expected(), &harmless(&to_text(&exported.played)))?;
     write(&file.path, &text)?;
     let (written, expected) = (file.path.display().to_string(), file.expected().display().to_string());
-    out.line(&printable(&format!("written: {written} and its expected result {expected}")));
+    out.line(&printable(&format!("{done}: {written} and its expected result {expected}")));
     Ok(Exit::Good)
 }
 

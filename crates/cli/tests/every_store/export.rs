@@ -35,7 +35,10 @@ fn is_a_test(place: &Place) {
 }
 
 fn exported(place: &Place, run: &str, more: &[&str]) -> String {
-    place.does(&[&["export", run, "--scenario", "--output", "t/run.yaml"], more].concat(), 0);
+    let args = [&["export", run, "--scenario", "--output", "t/run.yaml"], more].concat();
+    place.does(&args, 0);
+    let said = place.does(&args, 0);
+    assert!(said.stdout.starts_with("replaced: t/run.yaml"), "{}", said.shown());
     place.session.read("t/run.yaml")
 }
 
