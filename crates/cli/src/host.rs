@@ -112,7 +112,6 @@ impl Executor for RunExecutor {
         } else {
             self.left().runs.remove(run);
         }
-        self.marks.forget(run);
         if self.told.is_some() {
             return;
         }

@@ -22,6 +22,9 @@ const FILE: &str = "committed";
 /// The maximum size of the file, in bytes. It is written with 54.
 const MOST_BYTES: u64 = 128;
 
+/// The folder of a run that this process drives, and its token.
+pub(crate) type Driven = (Arc<Dir>, Token);
+
 /// The numbers of the last commits of the runs of this machine.
 ///
 /// A number is written without a sync: after a power cut the file may have an older one, and a check then detects less.
@@ -29,7 +32,7 @@ const MOST_BYTES: u64 = 128;
 pub(crate) struct Marks {
     state_dir: Option<PathBuf>,
     /// The runs that this process drives, each with its folder and its token. Locked for a few steps.
-    runs: Mutex<HashMap<String, (Arc<Dir>, Token)>>,
+    runs: Mutex<HashMap<String, Driven>>,
     /// Was a warning given that a number cannot be written or read?
     is_warned: AtomicBool,
 }
@@ -71,17 +74,22 @@ impl Marks {
         write(&folder, token, version).map_err(|error| Failure::io("write", &self.path(run), &error))
     }
 
-    /// A run is not driven here any more.
-    pub(crate) fn forget(&self, run: &str) {
-        self.lock().remove(run);
+    /// Returns the folder of a run that is driven here.
+    pub(crate) fn driven(&self, run: &str) -> Option<Driven> {
+        self.lock().get(run).cloned()
+    }
+
+    /// A run is not driven here any more, unless it was claimed again.
+    pub(crate) fn forget(&self, run: &str, driven: &Driven) {
+        let mut runs = self.lock();
+        if runs.get(run).is_some_and(|(folder, _)| Arc::ptr_eq(folder, &driven.0)) {
+            runs.remove(run);
+        }
     }
 
     /// Records a commit of a run. Without a record, a later check detects less.
-    pub(crate) fn note(&self, run: &str, version: u64) {
-        let known = self.lock().get(run).cloned();
-        if let Some((folder, token)) = known
-            && let Err(error) = write(&folder, &token, version)
-        {
+    pub(crate) fn note(&self, run: &str, (folder, token): &Driven, version: u64) {
+        if let Err(error) = write(folder, token, version) {
             self.warn(run, &error.to_string());
         }
     }
@@ -96,7 +104,7 @@ impl Marks {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Arc<Dir>, Token)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Driven>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,8 +174,9 @@ mod tests {
         token.write(&mark_of(&folder)).unwrap();
         let marks = Marks::of(Some(place.path().to_owned()));
         let (own, foreign) = (Some(&token), Some(&other));
+        let note = |version| marks.note("a-1", &marks.driven("a-1").unwrap(), version);
         marks.check("a-1", own, 0).unwrap();
-        marks.note("a-1", 12);
+        note(12);
         let opened = || Dir::open_ambient_dir(&folder, ambient_authority()).unwrap();
         assert_eq!(read(&opened()), Some((token.clone(), 12)));
         let refused = marks.check("a-1", own, 11).unwrap_err();
@@ -181,7 +190,7 @@ mod tests {
         marks.check("a-1", None, 1).unwrap();
         marks.check("b-1", own, 1).unwrap();
         marks.check("../a-1", own, 1).unwrap();
-        marks.note("a-1", 13);
+        note(13);
         marks.accept("a-1", own, 3).unwrap();
         marks.check("a-1", own, 3).unwrap();
         // A file of the most bytes, and one of a byte more.
@@ -199,11 +208,11 @@ mod tests {
             fs::remove_file(folder.join(FILE)).unwrap();
             fs::write(place.path().join("elsewhere"), "stays").unwrap();
             std::os::unix::fs::symlink(place.path().join("elsewhere"), folder.join(FILE)).unwrap();
-            marks.note("a-1", 20);
+            note(20);
             assert_eq!(fs::read_to_string(place.path().join("elsewhere")).unwrap(), "stays");
             fs::remove_file(folder.join(FILE)).unwrap();
             fs::hard_link(place.path().join("elsewhere"), folder.join(FILE)).unwrap();
-            marks.note("a-1", 20);
+            note(20);
             assert_eq!(fs::read_to_string(place.path().join("elsewhere")).unwrap(), "stays");
             fs::remove_file(folder.join(FILE)).unwrap();
             // The folder is swapped for a link after it was checked.
@@ -212,10 +221,28 @@ mod tests {
             token.write(&mark_of(&victim)).unwrap();
             fs::rename(&folder, place.path().join("moved")).unwrap();
             std::os::unix::fs::symlink(&victim, &folder).unwrap();
-            marks.note("a-1", 21);
+            note(21);
             marks.check("a-1", own, 1).unwrap();
-            marks.note("a-1", 22);
+            note(22);
             assert_eq!(fs::read_dir(&victim).unwrap().count(), 1, "nothing but its mark");
         }
+    }
+
+    #[test]
+    fn release_of_a_run_keeps_the_folder_of_its_next_claim() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a-1");
+        fs::create_dir(&folder).unwrap();
+        let token = Token::fresh().unwrap();
+        token.write(&mark_of(&folder)).unwrap();
+        let marks = Marks::of(Some(place.path().to_owned()));
+        marks.check("a-1", Some(&token), 0).unwrap();
+        let released = marks.driven("a-1").unwrap();
+        // Another task of this process claims the run before the first one has forgotten it.
+        marks.check("a-1", Some(&token), 1).unwrap();
+        marks.forget("a-1", &released);
+        let claimed = marks.driven("a-1").unwrap();
+        marks.forget("a-1", &claimed);
+        assert!(marks.driven("a-1").is_none());
     }
 }

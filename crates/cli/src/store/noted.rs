@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use runstate_store::{Commit, Lease, LeaseAfter, RunStore, StoreError, Wrapper};
+use runstate_store::{Commit, Lease, LeaseAfter, Release, RunStore, StoreError, Wrapper};
 
 use crate::runs::Marks;
 
@@ -20,10 +20,26 @@ impl Wrapper for Noted {
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit, after: LeaseAfter) -> Result<(), StoreError> {
+        // Read before: another task may claim a run that the commit gives back.
+        let driven = self.marks.driven(&lease.run);
         after.commit(&*self.store, lease, commit).await?;
-        // After the durable commit: the number is never ahead of the store.
-        self.marks.note(&lease.run, commit.version);
+        if let Some(driven) = driven {
+            // After the durable commit: the number is never ahead of the store.
+            self.marks.note(&lease.run, &driven, commit.version);
+            if after == LeaseAfter::Released {
+                self.marks.forget(&lease.run, &driven);
+            }
+        }
         Ok(())
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let driven = self.marks.driven(&lease.run);
+        let released = self.store.release(lease, release).await;
+        if let Some(driven) = driven {
+            self.marks.forget(&lease.run, &driven);
+        }
+        released
     }
 }
 
@@ -32,7 +48,7 @@ mod tests {
     use runstate::run::RunStatus;
     use runstate_agent::CancellationToken;
     use runstate_runtime::clock::unix_clock;
-    use runstate_store::{MemoryStore, NewRun, Release, Worker};
+    use runstate_store::{MemoryStore, NewRun, Worker};
 
     use super::*;
     use crate::host::RunExecutor;
