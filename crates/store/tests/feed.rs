@@ -21,6 +21,7 @@ struct Counting {
     queries: AtomicU64,
     /// Runs that the store named as changed.
     changed: AtomicU64,
+    changes: AtomicU64,
     is_away: AtomicBool,
     /// Is the first event given the greatest number of all?
     is_forged: AtomicBool,
@@ -33,6 +34,7 @@ impl Wrapper for Counting {
     }
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        self.changes.fetch_add(1, Ordering::SeqCst);
         let changes = self.inner().changes(cursor, timeout).await?;
         self.changed.fetch_add(changes.runs.len() as u64, Ordering::SeqCst);
         Ok(changes)
@@ -59,6 +61,7 @@ async fn begun(script: &[Turn]) -> (Arc<Counting>, Feed, Lease, Vec<Commit>, Vec
         store,
         queries: AtomicU64::new(0),
         changed: AtomicU64::new(0),
+        changes: AtomicU64::new(0),
         is_away: false.into(),
         is_forged: false.into(),
     });
@@ -91,10 +94,13 @@ async fn a_thousand_receivers_share_one_query_a_change() {
     // Each looks once whether there is anything.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(store.queries.swap(0, Ordering::SeqCst), 1_000);
+    store.changes.store(0, Ordering::SeqCst);
     for commit in &commits {
         RunData::commit(&*store, &lease, commit).await.unwrap();
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(store.queries.swap(0, Ordering::SeqCst), 1, "commit {}", commit.version);
+        // The query of the events, and the next wait for a change.
+        let made = [&store.queries, &store.changes].map(|count| count.swap(0, Ordering::SeqCst));
+        assert_eq!(made, [1, 1], "commit {}", commit.version);
     }
     for receiver in receivers {
         assert_eq!(receiver.await.unwrap(), expected);
