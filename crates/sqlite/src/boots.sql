@@ -1,5 +1,5 @@
--- Boots of the machine, by the names that its kernel gives them, in the order in which they had the file. What of runs and calls is a
--- moment of the store's clock, which begins with a boot, is one of the last of them.
+-- Boots of the machine, by the ids of its kernel, in the order of their use of the file. The store's clock begins with a boot: its times
+-- in runs and calls are of the last boot.
 CREATE TABLE boots (
     no   INTEGER PRIMARY KEY,
     name TEXT    NOT NULL

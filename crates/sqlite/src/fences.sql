@@ -4,5 +4,5 @@ CREATE TABLE fences (
     one   INTEGER PRIMARY KEY CHECK (one = 1),
     first INTEGER NOT NULL
 ) STRICT;
--- Of runs that were removed before nothing is known; those that are there have had the most leases, as likely as not.
+-- The leases of runs that were removed earlier are unknown. The present runs probably have had more.
 INSERT INTO fences SELECT 1, coalesce(max(fence) + 1, 0) FROM runs;

@@ -1,36 +1,36 @@
--- Runs, each in one row: what lists say of it, who has it in hand, and its machine.
+-- Runs, each in one row: its entry in lists, its holder, and its machine.
 CREATE TABLE runs (
     id              TEXT    NOT NULL PRIMARY KEY,
     title           TEXT    NOT NULL,
     status          TEXT    NOT NULL,               -- Running, Waiting or Done
-    reason          TEXT,                           -- why its last activation ended
+    reason          TEXT,                           -- the reason for the end of its last activation
     version         INTEGER NOT NULL DEFAULT 0,     -- commits made
     steps           INTEGER NOT NULL DEFAULT 0,
     waiting         INTEGER NOT NULL DEFAULT 0,     -- calls that wait
     mail            INTEGER NOT NULL DEFAULT 0,     -- decisions that were accepted and not taken
-    cancel          TEXT,                           -- somebody wants it cancelled, and says why
+    cancel          TEXT,                           -- the reason of a requested cancellation
     thread          TEXT,
     holder          TEXT,
     held_until_ms   INTEGER,
     fence           INTEGER NOT NULL DEFAULT 0,     -- of the last lease
     committed_under INTEGER NOT NULL DEFAULT 0,     -- the fence of the last commit
     not_before_ms   INTEGER,                        -- it is not claimed before
-    problem         TEXT,                           -- why it did not go on
+    problem         TEXT,                           -- the reason for which it was not continued
     created_at_ms   INTEGER NOT NULL,
     changed_at_ms   INTEGER NOT NULL,               -- created or last committed
     ready           INTEGER NOT NULL GENERATED ALWAYS AS (
         status = 'Running' OR (status = 'Waiting' AND (mail > 0 OR cancel IS NOT NULL))
     ) VIRTUAL,
     snapshot        TEXT,                           -- JSON: its machine, sealed
-    core            TEXT                            -- JSON: what else there is
+    core            TEXT                            -- JSON: the rest of its state
 ) STRICT;
 CREATE INDEX runs_newest ON runs (created_at_ms, id);
 CREATE INDEX runs_by_status ON runs (status, created_at_ms, id);
--- Those that can go on and that nobody has, and those that somebody has: a commit changes neither.
+-- The ready runs without a holder, and those with one: a commit changes neither index.
 CREATE INDEX runs_free ON runs (changed_at_ms, id) WHERE ready = 1 AND holder IS NULL;
 CREATE INDEX runs_held ON runs (held_until_ms) WHERE ready = 1 AND holder IS NOT NULL;
 
--- What whoever drives a run has to know. Apart from the run, so that commits do not write it again.
+-- The specifications of runs, for their drivers. Apart from the runs, so that commits do not write them again.
 CREATE TABLE specs (
     run  TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     json TEXT NOT NULL
@@ -55,12 +55,12 @@ CREATE TABLE calls (
     tool          TEXT    NOT NULL,
     status        TEXT    NOT NULL,
     executions    INTEGER NOT NULL,
-    open          INTEGER NOT NULL,                 -- 1: it waits, and nobody has decided
-    suspension    TEXT,                             -- the id of what it waits for
-    action        TEXT,                             -- what is asked, for programs
-    question      TEXT,                             -- what is asked, for people
+    open          INTEGER NOT NULL,                 -- 1: it waits without a decision
+    suspension    TEXT,                             -- the id of its suspension
+    action        TEXT,                             -- the question, for programs
+    question      TEXT,                             -- the question, for people
     expires_at_ms INTEGER,
-    arguments     TEXT,                             -- JSON: those that are asked about
+    arguments     TEXT,                             -- JSON: the arguments in the question
     asked         TEXT,                             -- JSON: all of the suspension
     snapshot      TEXT    NOT NULL,                 -- JSON: its machine, sealed
     PRIMARY KEY (run, name)
@@ -106,7 +106,7 @@ CREATE TABLE trace (
     PRIMARY KEY (run, seq)
 ) STRICT;
 
--- One row: it counts what came in for any run, so that who waits can see that there is something.
+-- One row: the count of inputs for all runs, by which a waiting process notices a new one.
 CREATE TABLE news (
     one   INTEGER PRIMARY KEY CHECK (one = 1),
     count INTEGER NOT NULL

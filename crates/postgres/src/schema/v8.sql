@@ -114,7 +114,7 @@ BEGIN
 END
 $$;
 
--- A commit as before. Where a message has come for the run, the commit takes it, or ends the run as cancelled.
+-- A commit. If the run has a message, the commit takes the message, or ends the run as cancelled.
 ALTER FUNCTION {schema}.commit_run RENAME TO commit_rows;
 CREATE FUNCTION {schema}.commit_run(text, bigint, bigint, boolean, bigint, text, text, text, bigint, bigint, text, text, bigint[], text[], text[], text[], text[], text[], text[], bigint[], bigint[], text[], bigint[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], text[], text[], text[], text[], bigint[], text[], bigint[], bigint[], text[], text, OUT outcome text, OUT number bigint, OUT detail text)
 LANGUAGE plpgsql AS $$

@@ -77,7 +77,7 @@ impl fmt::Display for Report {
         line(f, "decisions", &list(&facts.replies))?;
         line(f, "suspensions expired", &facts.lapsed)?;
         let (resumed, given_up) = facts.doubts;
-        let doubts = format!("{}: {resumed} let go on, {given_up} given up", resumed + given_up);
+        let doubts = format!("{}: {resumed} resumed, {given_up} given up", resumed + given_up);
         line(f, "calls in doubt", &doubts)?;
         let (superseding, behind) = facts.messages;
         line(
