@@ -7,6 +7,7 @@ use genai::chat::{
 };
 use runstate::turn::{CallRequest, Turn};
 use runstate_agent::{InferenceRequest, Message, ResultContent};
+use runstate_stream::for_adapters::parameters;
 use serde_json::{Map, Value, json};
 
 use crate::Provider;
@@ -34,7 +35,7 @@ pub(crate) fn prepared(provider: Provider, request: &InferenceRequest, output: O
         chat = chat.with_system(&**system);
     }
     let tools = request.tools.iter().map(|tool| {
-        let schema = tool.schema().cloned().unwrap_or_else(|| json!({ "type": "object" }));
+        let schema = parameters(tool.schema());
         Tool::new(tool.name()).with_description(tool.description()).with_schema(schema)
     });
     let tools: Vec<Tool> = tools.collect();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// let chat = Chat::new("gpt-5")
 ///     .system("Answer in one word.")
 ///     .user("Which river flows through Vienna?")
-///     .tool("map", "Shows a map", json!({ "type": "object" }))
+///     .tool("map", "Shows a map", json!({ "type": "object", "properties": {} }))
 ///     .with("temperature", 0);
 /// let body = chat.body();
 /// assert_eq!(body["messages"][1]["content"], "Which river flows through Vienna?");
@@ -67,7 +67,8 @@ impl Chat {
         self.assistant(checkpoint).user(prompt)
     }
 
-    /// Adds a function as a tool. `parameters` is its JSON Schema.
+    /// Adds a function as a tool. `parameters` is its JSON Schema. Servers refuse a schema of an object without
+    /// `properties`.
     pub fn tool(
         mut self,
         name: impl Into<String>,

@@ -6,6 +6,7 @@ use futures_util::{StreamExt, stream};
 use runstate::turn::{Extra, Turn};
 use runstate_agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate_agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
+use runstate_stream::for_adapters::parameters;
 use runstate_stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
@@ -121,7 +122,7 @@ impl OpenAiModel {
             chat = chat.with(field, value.clone());
         }
         for tool in &*request.tools {
-            let schema = tool.schema().cloned().unwrap_or_else(|| json!({ "type": "object" }));
+            let schema = parameters(tool.schema());
             chat = chat.tool(tool.name(), tool.description(), schema);
         }
         if let Some(system) = &request.system {

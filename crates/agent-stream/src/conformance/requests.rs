@@ -36,7 +36,9 @@ pub(super) async fn request_has_all_its_parts(wire: &dyn Wire) {
     let mut request = asked("Which river?").with_system("Answer in one word.");
     let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } } });
     let tool = ToolSpec::new("weather", "The weather of a city.").with_schema(schema.clone());
-    request.tools = [Arc::new(tool)].into_iter().collect();
+    let without = ToolSpec::new("ring", "Rings.");
+    let empty = ToolSpec::new("stop", "Stops.").with_schema(json!({ "type": "object" }));
+    request.tools = [tool, without, empty].map(Arc::new).into_iter().collect();
     request.set_parameter("a_parameter_of_the_test", 17);
     let body = sent(wire, &request).await.body;
     has_texts(&body, &["Which river?", "Answer in one word.", "weather", "The weather of a city."]);

@@ -206,11 +206,35 @@ struct FileTool {
 /// A person may have changed a file since a crash, so a call that may have written or deleted is not repeated without
 /// asking.
 fn spec(name: &str) -> ToolSpec {
+    let path = |of: &str| json!({ "type": "string", "description": format!("{of} Relative to the working folder.") });
+    let spec = |about: &str, properties: Value, required: &[&str]| {
+        ToolSpec::new(name, about).with_schema(json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        }))
+    };
     match name {
-        LIST_FILES => ToolSpec::new(name, "Lists a folder.").repeatable(),
-        READ_FILE => ToolSpec::new(name, "Reads a text file.").repeatable(),
-        WRITE_FILE => ToolSpec::new(name, "Writes a text file, whole."),
-        _ => ToolSpec::new(name, "Deletes a file."),
+        LIST_FILES => {
+            let path = path("The folder. Default: the working folder itself.");
+            spec("Lists a folder.", json!({ "path": path }), &[]).repeatable()
+        }
+        READ_FILE => {
+            let path = path("The file.");
+            spec("Reads a text file.", json!({ "path": path }), &["path"]).repeatable()
+        }
+        WRITE_FILE => {
+            let path = path("The file. Missing folders are created.");
+            let content =
+                json!({ "type": "string", "description": "The whole content, in place of the present one." });
+            spec(
+                "Writes a text file, whole.",
+                json!({ "path": path, "content": content }),
+                &["path", "content"],
+            )
+        }
+        _ => spec("Deletes a file.", json!({ "path": path("The file.") }), &["path"]),
     }
 }
 

@@ -212,6 +212,28 @@ fn wrong_arguments_and_unknown_tools_are_answers() {
     );
 }
 
+/// A server refuses an object schema without `properties`, and a model without descriptions guesses.
+#[test]
+fn each_file_tool_has_a_strict_schema_with_descriptions() {
+    use runstate_agent::SchemaCheck;
+    for spec in super::specs() {
+        let name = spec.name();
+        let schema = spec.schema().unwrap_or_else(|| panic!("{name} has no schema"));
+        assert_eq!(schema["additionalProperties"], false, "{name}");
+        for (field, of) in schema["properties"].as_object().unwrap() {
+            assert!(of["description"].as_str().is_some_and(|about| !about.is_empty()), "{name}: {field}");
+        }
+        let arguments = match name {
+            "list_files" => json!({}),
+            "write_file" => json!({"path": "a", "content": "b"}),
+            _ => json!({"path": "a"}),
+        };
+        let schemas = runstate_schema::JsonSchemas::new();
+        assert_eq!(schemas.check(schema, &arguments), Ok(()), "{name}");
+        assert!(schemas.check(schema, &json!({"path": "a", "content": "b", "mode": 511})).is_err(), "{name}");
+    }
+}
+
 /// One bad name must not hide the others, and is reported.
 #[cfg(target_os = "linux")]
 #[test]
