@@ -136,7 +136,7 @@ impl Genai {
             );
             return Err(SourceError::new(ErrorKind::Fatal, why));
         }
-        let watch = Arc::new(Watch::new(self.provider));
+        let watch = Arc::new(Watch::new(self.provider, self.secrets.clone()));
         let options = options(self.provider, output, parameters).with_raw_frame_sink_arc(watch.clone());
         let target = ServiceTarget {
             endpoint: Endpoint::from_owned(self.base.as_str()),

@@ -165,23 +165,18 @@ impl AnswerStream {
             id if id.is_empty() || id.starts_with("call#") => format!("call#{fn_name}#{number}"),
             id => id,
         };
-        let id = self.secrets.withheld(&id).into_owned();
-        let arguments = self.secrets.withheld(&fn_arguments.to_string()).into_owned();
-        let mut event = match serde_json::from_str(&arguments) {
-            Ok(Value::Null) => StreamEvent::tool_call(id, fn_name, json!({})),
+        let mut event = match fn_arguments {
+            Value::Null => StreamEvent::tool_call(id, fn_name, json!({})),
             // genai leaves a text where it cannot read it.
-            Ok(Value::String(text)) if text.trim().is_empty() => {
-                StreamEvent::tool_call(id, fn_name, json!({}))
-            }
-            Ok(Value::String(text)) => {
+            Value::String(text) if text.trim().is_empty() => StreamEvent::tool_call(id, fn_name, json!({})),
+            Value::String(text) => {
                 let why = match serde_json::from_str::<Value>(&text) {
                     Ok(_) => "expected an object".to_owned(),
                     Err(error) => error.to_string(),
                 };
                 StreamEvent::unreadable_call(id, fn_name, text, why)
             }
-            Ok(read) => StreamEvent::tool_call(id, fn_name, read),
-            Err(error) => StreamEvent::unreadable_call(id, fn_name, arguments, error.to_string()),
+            read => StreamEvent::tool_call(id, fn_name, read),
         };
         if let (StreamEvent::ToolCall(call), Some(signatures), Provider::GEMINI) =
             (&mut event, thought_signatures, self.provider)
@@ -194,12 +189,7 @@ impl AnswerStream {
     fn failed(&mut self, error: SourceError) {
         let usage = self.watch.seen().usage;
         self.ready.extend(usage.map(|usage| Ok(progress(usage))));
-        let message = self.secrets.withheld(error.message()).into_owned();
-        let mut shown = SourceError::new(error.kind(), message);
-        if let Some(wait) = error.retry_after() {
-            shown = shown.with_retry_after(wait);
-        }
-        self.ready.push_back(Err(shown));
+        self.ready.push_back(Err(error));
         self.is_over = true;
     }
 }

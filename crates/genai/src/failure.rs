@@ -14,7 +14,7 @@ pub(crate) fn of_genai(error: &genai::Error, secrets: &Secrets) -> SourceError {
     let error = inner.unwrap_or(error);
     match error {
         genai::Error::HttpError { status, body, headers, .. } => {
-            of_status(*status, headers, Ok(secrets.withheld(body).into_owned().into_bytes()))
+            of_status(*status, headers, Ok(body.clone().into_bytes()), secrets)
         }
         genai::Error::WebStream { error, .. } => of_transport(&**error, secrets),
         // A piece that genai cannot read.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use runstate_agent::answer::Usage;
-use runstate_stream::for_adapters::{ErrorObject, shown};
+use runstate_stream::for_adapters::{ErrorObject, Secrets, shown};
 use runstate_stream::{ErrorKind, SourceError};
 use serde_json::{Value, json};
 
@@ -36,11 +36,13 @@ pub(crate) struct Seen {
     /// The items of reasoning of Responses, and the signatures of Gemini's texts.
     pub(crate) thinking: Vec<Value>,
     refusal: String,
+    /// Texts that the server must not give back. They are withheld here where a message has a part of a text alone.
+    secrets: Secrets,
 }
 
 impl Watch {
-    pub(crate) fn new(provider: Provider) -> Self {
-        Watch { provider, seen: Mutex::default() }
+    pub(crate) fn new(provider: Provider, secrets: Secrets) -> Self {
+        Watch { provider, seen: Mutex::new(Seen { secrets, ..Seen::default() }) }
     }
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -67,7 +69,7 @@ impl ChatFrameSink for Watch {
         let value: Value = match runstate::json::from_str(data) {
             Ok(value) => value,
             Err(error) => {
-                let begins: String = data.chars().take(60).collect();
+                let begins: String = seen.secrets.withheld(data).chars().take(60).collect();
                 let message = format!("the server sent a malformed piece of an answer: {begins:?}");
                 return seen.fail(SourceError::new(ErrorKind::Model, message).caused_by(error));
             }
@@ -88,7 +90,7 @@ impl Seen {
 
     /// Notes an error of the server. A filter is the reason of an end, not a failure.
     fn told(&mut self, error: &Value) {
-        let error = ErrorObject::of(error);
+        let error = ErrorObject::of(&self.secrets.withheld_value(error.clone()));
         if error.is_of_a_filter() {
             self.reason = Some("content_filter".to_owned());
             return;
@@ -174,7 +176,7 @@ impl Seen {
                 self.reason = Some(reason.to_owned());
             }
             Some("response.completed") if !self.refusal.is_empty() => {
-                let message = format!("the model refuses: {}", shown(&self.refusal));
+                let message = format!("the model refuses: {}", shown(&self.secrets.withheld(&self.refusal)));
                 self.fail(SourceError::new(ErrorKind::Model, message));
             }
             _ => {}

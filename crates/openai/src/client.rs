@@ -234,8 +234,7 @@ impl OpenAi {
                 Some(encoding) => Err(encoding),
                 None => Ok(limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default()),
             };
-            let body = body.map(|body| self.secrets.withheld_bytes(body));
-            return Err(of_status(head.status, &head.headers, body));
+            return Err(of_status(head.status, &head.headers, body, &self.secrets));
         }
         if let Some(encoding) = encoding {
             let why =
@@ -243,7 +242,7 @@ impl OpenAi {
             return Err(SourceError::new(ErrorKind::Fatal, why));
         }
         if is_event_stream(&response) {
-            return Ok(ChatStream::of_events(response.into_body(), chat.kept(), limit, self.secrets.clone()));
+            return Ok(ChatStream::of_events(response.into_body(), chat, limit, self.secrets.clone()));
         }
         // Some servers never stream.
         let body = limit.of(read_whole(response.into_body())).await?.map_err(|error| {
@@ -258,7 +257,8 @@ impl OpenAi {
             };
             told.caused_by(error)
         })?;
-        ChatStream::of_whole(&self.secrets.withheld_bytes(body), chat.kept())
+        ChatStream::of_whole(&body, chat, self.secrets.clone())
+            .map_err(|error| self.secrets.withheld_error(error))
     }
 
     /// Returns the address without its query and without a user's name, which may hold a key.

@@ -19,6 +19,7 @@ use serde::de::IgnoredAny;
 use sse_stream::{Sse, SseByteStream};
 use tokio::time::Sleep;
 
+use crate::Chat;
 use crate::chunk::Chunk;
 use crate::reader::Reader;
 
@@ -51,8 +52,6 @@ pub struct ChatStream {
     limit: Option<Limit>,
     /// Whether a piece of the answer has come.
     has_begun: bool,
-    /// Texts that the server must not give back.
-    secrets: Secrets,
     /// The events on their way out.
     sieve: Sieve,
 }
@@ -66,7 +65,7 @@ struct Body {
 }
 
 impl ChatStream {
-    pub(crate) fn of_events(body: Incoming, kept: &[String], limit: Limit, secrets: Secrets) -> Self {
+    pub(crate) fn of_events(body: Incoming, chat: &Chat, limit: Limit, secrets: Secrets) -> Self {
         let read = Arc::new(Body::default());
         let (count, end) = (Arc::clone(&read), Arc::clone(&read));
         let bytes = body.into_data_stream().map(move |bytes| {
@@ -85,25 +84,24 @@ impl ChatStream {
         ChatStream {
             events: Some(Box::pin(events)),
             body: read,
-            reader: Reader::keeping(kept),
+            reader: Reader::of(chat, secrets.clone()),
             grace: None,
             alive: 0,
             limit: Some(limit),
             has_begun: false,
-            sieve: Sieve::new(secrets.clone()),
-            secrets,
+            sieve: Sieve::new(secrets),
         }
     }
 
     /// Creates the stream of an answer that is not streamed.
-    pub(crate) fn of_whole(body: &[u8], kept: &[String]) -> Result<Self, SourceError> {
+    pub(crate) fn of_whole(body: &[u8], chat: &Chat, secrets: Secrets) -> Result<Self, SourceError> {
         let chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
             let message = "the server answered with neither a stream of events nor a chat completion";
             SourceError::new(ErrorKind::Model, message).caused_by(error)
         })?;
-        let mut reader = Reader::keeping(kept);
+        let mut reader = Reader::of(chat, secrets.clone());
         if chunk.is_error() {
-            let error = runstate::json::from_slice(body).unwrap_or_default();
+            let error = secrets.withheld_value(runstate::json::from_slice(body).unwrap_or_default());
             reader.told(ErrorObject::of_body(&error));
         }
         reader.chunk(chunk);
@@ -119,8 +117,7 @@ impl ChatStream {
             alive: 0,
             limit: None,
             has_begun: false,
-            secrets: Secrets::default(),
-            sieve: Sieve::default(),
+            sieve: Sieve::new(secrets),
         })
     }
 
@@ -130,8 +127,7 @@ impl ChatStream {
             Some(Ok(event)) => {
                 self.body.unread.store(0, Ordering::Relaxed);
                 self.alive = 0;
-                let data = self.secrets.withheld(event.data.as_deref().unwrap_or_default());
-                let data = &*data;
+                let data = event.data.as_deref().unwrap_or_default();
                 match event.event.as_deref() {
                     _ if data.len() > MOST_OF_AN_EVENT => {
                         self.reader.end_of_body(Some(too_long().caused_by(Cut::TooLong)));

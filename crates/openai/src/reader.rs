@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use runstate::turn::Extra;
-use runstate_stream::for_adapters::{ErrorObject, shown};
+use runstate_stream::for_adapters::{ErrorObject, Secrets, shown};
 use runstate_stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use serde_json::{Map, Value, json};
 
+use crate::Chat;
 use crate::calls::{Calls, MOST_BYTES};
 use crate::chunk::{BLOCKS, CONTENT, Choice, Chunk, Delta, ThoughtIn};
 use crate::parts::{Parts, is_blank};
@@ -38,6 +39,8 @@ pub(crate) struct Reader {
     is_early: bool,
     /// The last usage that the server sent. Some servers send it with each chunk.
     usage: Option<Value>,
+    /// Texts that the server must not give back. They are withheld here where a message has a part of a text alone.
+    secrets: Secrets,
     /// Number of pieces of text and calls.
     pub(crate) pieces: u64,
     pub(crate) ready: VecDeque<Event>,
@@ -46,8 +49,9 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn keeping(kept: &[String]) -> Self {
-        Reader { kept: kept.to_vec(), ..Reader::default() }
+    /// Creates the reader of the answer to a chat.
+    pub(crate) fn of(chat: &Chat, secrets: Secrets) -> Self {
+        Reader { kept: chat.kept().to_vec(), secrets, ..Reader::default() }
     }
 
     /// Takes the kept fields. Servers write an empty one with each piece.
@@ -138,12 +142,12 @@ impl Reader {
         }
         match runstate::json::from_str::<Chunk>(data) {
             Ok(chunk) if chunk.is_error() => {
-                let error = runstate::json::from_str(data).unwrap_or_default();
+                let error = self.secrets.withheld_value(runstate::json::from_str(data).unwrap_or_default());
                 self.told(ErrorObject::of_body(&error));
             }
             Ok(chunk) => self.chunk(chunk),
             Err(error) => {
-                let begins: String = data.chars().take(60).collect();
+                let begins: String = self.secrets.withheld(data).chars().take(60).collect();
                 let message = format!("the server sent a malformed chunk of an answer: {begins:?}");
                 self.fail(SourceError::new(ErrorKind::Model, message).caused_by(error));
             }
@@ -153,6 +157,7 @@ impl Reader {
     /// Reads the data of an event with the name `error`.
     pub(crate) fn error(&mut self, data: &str) {
         let data = runstate::json::from_str(data).unwrap_or_else(|_| Value::from(data.trim()));
+        let data = self.secrets.withheld_value(data);
         self.told(ErrorObject::of(data.get("error").unwrap_or(&data)));
     }
 
@@ -168,7 +173,7 @@ impl Reader {
 
     pub(crate) fn chunk(&mut self, chunk: Chunk) {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return self.told(ErrorObject::of(&error));
+            return self.told(ErrorObject::of(&self.secrets.withheld_value(error)));
         }
         if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
             // Calls without an id use this id.
@@ -204,6 +209,7 @@ impl Reader {
         let pieces = self.pieces;
         let mut delta = choice.piece();
         let text = delta.text().map_err(|other| {
+            let other = self.secrets.withheld_value(other.clone());
             let begins: String = other.to_string().chars().take(60).collect();
             let message =
                 format!("the content of the answer is neither a text nor a list of parts: {begins}");
@@ -251,7 +257,7 @@ impl Reader {
         if !self.refusal.is_empty() {
             return Err(SourceError::new(
                 ErrorKind::Model,
-                format!("the model refuses: {}", shown(&self.refusal)),
+                format!("the model refuses: {}", shown(&self.secrets.withheld(&self.refusal))),
             ));
         }
         let calls = self.calls.finish(&self.answer)?;

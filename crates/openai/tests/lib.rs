@@ -7,6 +7,7 @@ mod answers;
 mod conformance;
 mod failures;
 mod hostile;
+mod keys;
 mod kinds;
 mod odd;
 mod requests;

@@ -113,6 +113,27 @@ pub(super) async fn key_is_sent_and_never_shown(wire: &dyn Wire) {
     outcome.failed(ErrorKind::Fatal);
     hidden(format!("{:?}", outcome.failure));
 
+    // A letter of JSON may be written as an escape.
+    let escaped = |text: &str| text.replace(KEY, &KEY.replace('-', "\\u002d"));
+    let refused = response(401, "", "application/json", &escaped(&wire.error_body(401, &echo)));
+    let outcome = ask(wire, refused, &asked("hello"), PATIENT).await;
+    hidden(format!("{:?}", outcome.failed(ErrorKind::Fatal)));
+    // A message that is shortened within the key.
+    let long = format!("{}{KEY}", "x".repeat(990));
+    let refused = response(401, "", "application/json", &wire.error_body(401, &long));
+    let outcome = ask(wire, refused, &asked("hello"), PATIENT).await;
+    let failure = format!("{:?}", outcome.failed(ErrorKind::Fatal));
+    assert!(!failure.contains(&KEY[..8]), "{failure}");
+    let outcome = stream_of(wire, vec![escaped(&wire.error_event(&echo))]).await;
+    hidden(format!("{:?}", outcome.failure));
+    let thought =
+        Answer::new(FinishReason::Stop).reasoning(&echo, "EqoBCkgIARAB+signed/text==").text(&["done"]);
+    for events in [wire.events(&thought), wire.events(&thought).iter().map(|event| escaped(event)).collect()]
+    {
+        let outcome = stream_of(wire, events).await;
+        hidden(format!("{:?} {:?}", outcome.events, outcome.failure));
+    }
+
     let outcome = stream_of(wire, vec![wire.error_event(&echo)]).await;
     assert!(outcome.failure.is_some(), "{:?}", outcome.events);
     hidden(format!("{:?}", outcome.failure));

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::Secrets;
 use crate::{ErrorKind, SourceError};
 use http::StatusCode;
 use http::header::{DATE, HeaderMap, RETRY_AFTER};
@@ -148,7 +149,12 @@ pub fn shown(reason: &str) -> String {
 }
 
 /// Builds the failure of a response without success. `body` has the encoding if the body is unreadable.
-pub fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<Vec<u8>, String>) -> SourceError {
+pub fn of_status(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Result<Vec<u8>, String>,
+    secrets: &Secrets,
+) -> SourceError {
     let (body, encoding) = body.map_or_else(|encoding| (Vec::new(), Some(encoding)), |body| (body, None));
     let body: Value = runstate::json::from_slice(&body).unwrap_or_else(|_| {
         // A proxy answers in plain text, or with a page.
@@ -156,7 +162,7 @@ pub fn of_status(status: StatusCode, headers: &HeaderMap, body: Result<Vec<u8>, 
         let text = text.trim();
         if text.is_empty() || text.starts_with('<') { Value::Null } else { Value::from(text) }
     });
-    let error = ErrorObject::of_body(&body);
+    let error = ErrorObject::of_body(&secrets.withheld_value(body));
     // The words of an error are more precise than its status. A success never follows from them.
     let kind = match (error.kind(), kind_of_status(status)) {
         (Some(kind @ (ErrorKind::Fatal | ErrorKind::RateLimit | ErrorKind::Model)), _) => kind,
