@@ -7,7 +7,7 @@ use genai::chat::{
 };
 use runstate::turn::{CallRequest, Turn};
 use runstate_agent::{InferenceRequest, Message, ResultContent};
-use runstate_stream::for_adapters::parameters;
+use runstate_stream::for_adapters::{CallIds, parameters};
 use serde_json::{Map, Value, json};
 
 use crate::Provider;
@@ -42,11 +42,12 @@ pub(crate) fn prepared(provider: Provider, request: &InferenceRequest, output: O
     if !tools.is_empty() {
         chat = chat.with_tools(tools);
     }
+    let mut ids = CallIds::default();
     for message in request.history.iter() {
         match message {
             Message::User(text) => chat = chat.append_message(ChatMessage::user(&**text)),
             Message::Assistant(turn) => {
-                let parts = parts_of(provider, turn);
+                let parts = parts_of(provider, turn, &mut ids);
                 // Servers refuse a message without content.
                 if !parts.is_empty() {
                     chat = chat.append_message(ChatMessage::assistant(MessageContent::from_parts(parts)));
@@ -58,10 +59,10 @@ pub(crate) fn prepared(provider: Provider, request: &InferenceRequest, output: O
                     ResultContent::Output { value, .. } => value.to_string(),
                     ResultContent::Error(error) => format!("error: {error}"),
                 };
-                push_result(&mut chat, ToolResponse::new(id_of(provider, &result.id), content));
+                push_result(&mut chat, ToolResponse::new(answered(provider, &result.id, &mut ids), content));
             }
             Message::Open(open) => {
-                push_result(&mut chat, ToolResponse::new(id_of(provider, open.id()), open.why()))
+                push_result(&mut chat, ToolResponse::new(answered(provider, open.id(), &mut ids), open.why()))
             }
         }
     }
@@ -78,7 +79,8 @@ fn push_result(chat: &mut ChatRequest, result: ToolResponse) {
     }
 }
 
-fn parts_of(provider: Provider, turn: &Turn) -> Vec<ContentPart> {
+fn parts_of(provider: Provider, turn: &Turn, ids: &mut CallIds) -> Vec<ContentPart> {
+    ids.answer();
     let blocks = turn.extra.fields().get(provider.name()).and_then(|own| own.get(THINKING));
     let mut parts: Vec<ContentPart> = blocks
         .and_then(Value::as_array)
@@ -89,7 +91,7 @@ fn parts_of(provider: Provider, turn: &Turn) -> Vec<ContentPart> {
     if !turn.text.is_empty() {
         parts.push(ContentPart::Text(turn.text.clone()));
     }
-    parts.extend(turn.calls.iter().map(|call| ContentPart::ToolCall(call_of(provider, call))));
+    parts.extend(turn.calls.iter().map(|call| ContentPart::ToolCall(call_of(provider, call, ids))));
     parts
 }
 
@@ -123,7 +125,21 @@ fn id_of(provider: Provider, id: &str) -> String {
     id.chars().map(|c| if is_known(c) { c } else { '_' }).collect()
 }
 
-fn call_of(provider: Provider, call: &CallRequest) -> ToolCall {
+/// Returns whether genai sends no id of the call to the server, because it made the id itself.
+fn is_own(provider: Provider, id: &str) -> bool {
+    provider == Provider::GEMINI && id.starts_with("call#")
+}
+
+/// The id of a result: that of its call in the request.
+fn answered(provider: Provider, id: &str, ids: &mut CallIds) -> String {
+    ids.result(id).unwrap_or_else(|| id_of(provider, id))
+}
+
+fn call_of(provider: Provider, call: &CallRequest, ids: &mut CallIds) -> ToolCall {
+    let call_id = match is_own(provider, &call.id) {
+        true => call.id.clone(),
+        false => ids.call(&call.id, &id_of(provider, &call.id)),
+    };
     // A provider refuses arguments that are no object, and the model must see its mistake.
     let fn_arguments = match (&call.unreadable, &call.arguments) {
         (None, arguments @ Value::Object(_)) => arguments.clone(),
@@ -138,7 +154,7 @@ fn call_of(provider: Provider, call: &CallRequest) -> ToolCall {
         .map(str::to_owned)
         .collect();
     ToolCall {
-        call_id: id_of(provider, &call.id),
+        call_id,
         fn_name: call.tool.clone(),
         fn_arguments,
         thought_signatures: (!signatures.is_empty()).then_some(signatures),
@@ -172,8 +188,8 @@ mod tests {
     fn call_and_result_have_an_id_that_the_provider_takes() {
         let call = CallRequest::new("read#0#1", "read", json!({}));
         let ids = |provider| {
-            let result = ToolResponse::new(id_of(provider, &call.id), "done");
-            (call_of(provider, &call).call_id, result.call_id)
+            let mut ids = CallIds::default();
+            (call_of(provider, &call, &mut ids).call_id, answered(provider, &call.id, &mut ids))
         };
         assert_eq!(ids(Provider::ANTHROPIC), ("read_0_1".to_owned(), "read_0_1".to_owned()));
         assert_eq!(ids(Provider::GEMINI), ("read#0#1".to_owned(), "read#0#1".to_owned()));

@@ -92,8 +92,9 @@ impl Calls {
         (!begins).then_some(last)
     }
 
-    /// Returns all calls, complete. A call without an id gets one that is derived from the answer's id.
-    pub(crate) fn finish(&mut self, answer: &str) -> Result<Vec<StreamEvent>, SourceError> {
+    /// Returns all calls, complete. A call without an id gets one of the answer's id and its number. `earlier` is the number
+    /// of calls before the answer.
+    pub(crate) fn finish(&mut self, answer: &str, earlier: usize) -> Result<Vec<StreamEvent>, SourceError> {
         let whole = |(number, call): (usize, Call)| {
             let Call { id, name, arguments, extra, .. } = call;
             if name.is_empty() {
@@ -120,6 +121,11 @@ impl Calls {
             }
             Ok(event)
         };
-        std::mem::take(&mut self.calls).into_iter().enumerate().map(whole).collect()
+        std::mem::take(&mut self.calls)
+            .into_iter()
+            .zip(earlier..)
+            .map(|(call, number)| (number, call))
+            .map(whole)
+            .collect()
     }
 }

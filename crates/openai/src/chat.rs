@@ -98,6 +98,11 @@ impl Chat {
         self
     }
 
+    /// Returns the number of calls in the messages.
+    pub(crate) fn calls(&self) -> usize {
+        self.messages.iter().filter_map(|message| message["tool_calls"].as_array()).map(Vec::len).sum()
+    }
+
     pub(crate) fn kept(&self) -> &[String] {
         &self.kept
     }

@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use runstate::turn::{Extra, Turn};
 use runstate_agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate_agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
-use runstate_stream::for_adapters::parameters;
+use runstate_stream::for_adapters::{CallIds, parameters};
 use runstate_stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
@@ -128,7 +128,11 @@ impl OpenAiModel {
         if let Some(system) = &request.system {
             chat = chat.system(&**system);
         }
-        request.history.iter().fold(chat, |chat, message| chat.message(message_of(message, &self.kept)))
+        let mut ids = CallIds::default();
+        request
+            .history
+            .iter()
+            .fold(chat, |chat, message| chat.message(message_of(message, &self.kept, &mut ids)))
     }
 }
 
@@ -206,32 +210,41 @@ fn events_of(event: Result<StreamEvent, SourceError>, given: &mut Given) -> Vec<
     }
 }
 
-fn message_of(message: &Message, kept: &[String]) -> Value {
+fn message_of(message: &Message, kept: &[String], ids: &mut CallIds) -> Value {
+    let mut answered = |id: &str| ids.result(id).unwrap_or_else(|| id.to_owned());
     match message {
         Message::User(text) => json!({ "role": "user", "content": &**text }),
-        Message::Assistant(turn) => assistant(turn, kept),
+        Message::Assistant(turn) => assistant(turn, kept, ids),
         Message::Result(result) => {
             let content = match &result.content {
                 ResultContent::Output { value: Value::String(text), .. } => text.clone(),
                 ResultContent::Output { value, .. } => value.to_string(),
                 ResultContent::Error(error) => format!("error: {error}"),
             };
-            json!({ "role": "tool", "tool_call_id": result.id, "content": content })
+            json!({ "role": "tool", "tool_call_id": answered(&result.id), "content": content })
         }
-        Message::Open(open) => json!({ "role": "tool", "tool_call_id": open.id(), "content": open.why() }),
+        Message::Open(open) => {
+            json!({ "role": "tool", "tool_call_id": answered(open.id()), "content": open.why() })
+        }
     }
 }
 
-fn assistant(turn: &Turn, kept: &[String]) -> Value {
+fn assistant(turn: &Turn, kept: &[String], ids: &mut CallIds) -> Value {
+    ids.answer();
     let mut message = json!({ "role": "assistant", "content": turn.text });
     if !turn.calls.is_empty() {
         let calls = turn.calls.iter().map(|call| {
+            // A server refuses arguments that are no object, and the model must see its mistake.
             let arguments = match (&call.unreadable, &call.arguments) {
-                (Some(_), Value::String(raw)) => raw.clone(),
-                (_, arguments) => arguments.to_string(),
+                (None, arguments @ Value::Object(_)) => arguments.to_string(),
+                (_, arguments) => json!({ "unreadable": arguments }).to_string(),
             };
             let function = json!({ "name": call.tool, "arguments": arguments });
-            with(json!({ "id": call.id, "type": "function", "function": function }), &call.extra, kept)
+            with(
+                json!({ "id": ids.call(&call.id, &call.id), "type": "function", "function": function }),
+                &call.extra,
+                kept,
+            )
         });
         message["tool_calls"] = calls.collect();
     }

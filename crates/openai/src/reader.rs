@@ -22,6 +22,8 @@ const MOST_OF_AN_ID: usize = 1024;
 pub(crate) struct Reader {
     answer: String,
     calls: Calls,
+    /// The number of calls in the request.
+    earlier_calls: usize,
     /// The fields of messages and calls that are passed on unchanged.
     kept: Vec<String>,
     kept_bytes: usize,
@@ -51,7 +53,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Creates the reader of the answer to a chat.
     pub(crate) fn of(chat: &Chat, secrets: Secrets) -> Self {
-        Reader { kept: chat.kept().to_vec(), secrets, ..Reader::default() }
+        Reader { kept: chat.kept().to_vec(), earlier_calls: chat.calls(), secrets, ..Reader::default() }
     }
 
     /// Takes the kept fields. Servers write an empty one with each piece.
@@ -260,7 +262,7 @@ impl Reader {
                 format!("the model refuses: {}", shown(&self.secrets.withheld(&self.refusal))),
             ));
         }
-        let calls = self.calls.finish(&self.answer)?;
+        let calls = self.calls.finish(&self.answer, self.earlier_calls)?;
         let parts = self.parts();
         if !parts.is_empty() {
             self.ready.push_back(Ok(StreamEvent::Extra(parts)));

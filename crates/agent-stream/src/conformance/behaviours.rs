@@ -80,6 +80,7 @@ behaviours! {
         results_go_back_with_their_calls,
         own_data_goes_back_unchanged,
         signature_goes_back,
+        calls_of_a_request_have_distinct_ids,
         unreadable_call_goes_back,
         checkpoint_is_sent,
         key_is_sent_and_never_shown;

@@ -37,6 +37,7 @@ mod failures;
 mod limits;
 mod requests;
 mod server;
+mod strict;
 mod world;
 
 use std::fmt;

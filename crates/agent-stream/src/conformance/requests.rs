@@ -84,6 +84,20 @@ pub(super) async fn signature_goes_back(wire: &dyn Wire) {
     assert!(contains(&body, &json!("EqoBCkgIARAB+signed/text==")), "{body}");
 }
 
+pub(super) async fn calls_of_a_request_have_distinct_ids(wire: &dyn Wire) {
+    let answer = Answer::new(FinishReason::ToolCalls)
+        .call("c/1", "weather", &["{\"city\":\"Oslo\"}"])
+        .call("c/1", "weather", &["{\"city\":\"Bergen\"}"])
+        .call("c#1", "weather", &["{\"city\":\"Narvik\"}"]);
+    let turn = answer_of(wire, &answer).await.turn();
+    let mut request = after(&turn, &["rain", "snow", "sun"]);
+    // The next answer has the same ids.
+    let again = after(&turn, &["fog", "hail", "wind"]);
+    request.history.edit().extend(again.history.iter().skip(1).cloned());
+    let body = sent(wire, &request).await.body;
+    has_texts(&body, &["Oslo", "Bergen", "Narvik", "rain", "snow", "sun", "fog", "hail", "wind"]);
+}
+
 pub(super) async fn unreadable_call_goes_back(wire: &dyn Wire) {
     let answer = Answer::new(FinishReason::ToolCalls).call("c1", "weather", &["{\"city\": ", "\"Osl"]);
     let turn = answer_of(wire, &answer).await.turn();

@@ -9,6 +9,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::strict;
+
 /// A step of a connection, after its request.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
@@ -47,7 +49,7 @@ pub(super) struct Request {
     pub(super) body: Value,
 }
 
-/// A listener that plays one script for each connection.
+/// A listener that plays one script for each connection. It refuses a request that breaks a rule of strict servers.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) address: String,
@@ -66,7 +68,15 @@ impl Server {
             let mut requests = Vec::new();
             for script in scripts {
                 let Ok((mut stream, _)) = listener.accept().await else { break };
-                requests.push(request(&mut stream).await);
+                let request = request(&mut stream).await;
+                let script = match strict::check(&request.body) {
+                    Ok(()) => script,
+                    Err(why) => {
+                        let body = serde_json::json!({ "error": { "message": why } });
+                        response(400, "", "application/json", &body.to_string())
+                    }
+                };
+                requests.push(request);
                 play(stream, script, &opened).await;
             }
             requests
