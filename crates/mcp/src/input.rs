@@ -7,6 +7,7 @@ use runstate::decision::Suspension;
 use serde_json::{Map, Value, json};
 
 use crate::error::one_line;
+use crate::secrets::Secrets;
 
 /// The action of the questions.
 pub(crate) const ACTION: &str = "input";
@@ -102,6 +103,30 @@ impl Input {
     pub(crate) fn open(params: &ElicitRequestParams) -> Result<Self, String> {
         let questions = BTreeMap::from([(OPEN.to_owned(), Question::of(params)?)]);
         Ok(Input { questions, state: None, is_open: true })
+    }
+
+    /// The questions without the secrets that the server repeats. A run stores them, and a person reads them.
+    ///
+    /// # Errors
+    /// A secret is in the state or in the key of a question, which the server wants back unchanged.
+    pub(crate) fn withheld(self, secrets: &Secrets) -> Result<Self, String> {
+        if self.state.as_ref().is_some_and(|state| secrets.is_in(state)) {
+            return Err("its state has the value of a header, which a run must not store".to_owned());
+        }
+        if self.questions.keys().any(|key| secrets.is_in(key)) {
+            return Err(
+                "the key of its question has the value of a header, which a run must not store".to_owned()
+            );
+        }
+        let withheld = |(key, of): (String, Question)| {
+            let question = Question {
+                message: secrets.withheld(&of.message).into_owned(),
+                schema: of.schema.map(|schema| secrets.withheld_value(schema)),
+                url: of.url.map(|url| secrets.withheld(&url).into_owned()),
+            };
+            (key, question)
+        };
+        Ok(Input { questions: self.questions.into_iter().map(withheld).collect(), ..self })
     }
 
     /// The suspension, with all that another process needs. `bound_to` describes the tool.

@@ -220,7 +220,7 @@ impl McpTool {
                     cx.progress(self.server.0.secrets.withheld_value(report(progress))).await;
                 }
                 Next::Update(Update::Question(params, sender)) => {
-                    let input = Input::open(&params)?;
+                    let input = Input::open(&params)?.withheld(&self.server.0.secrets)?;
                     match answers.open.take() {
                         Some((known, result)) if known == input => {
                             let answer = input.open_answer(&result).ok_or("its question cannot be read")?;
@@ -257,20 +257,17 @@ impl McpTool {
     fn required(&self, required: InputRequiredResult) -> Result<Then, String> {
         let requests = required.input_requests.unwrap_or_default();
         if requests.is_empty() {
+            // It is sent back at once, and not stored.
             let state = required.request_state;
             return Ok(Then::Again(Answers { state, ..Answers::default() }));
         }
-        let input = Input::required(requests, required.request_state)?;
+        let input = Input::required(requests, required.request_state)?.withheld(&self.server.0.secrets)?;
         Ok(Then::Done(ToolResult::Pending(self.question(&input))))
     }
 
-    /// The question of a server, without the secrets that it repeats to a person. Its parameters are for the server.
+    /// The question of a server, which has no secrets any more.
     fn question(&self, input: &Input) -> Suspension {
-        let mut asked = input.suspension(self.server.name(), &self.bound_to());
-        let secrets = &self.server.0.secrets;
-        asked.message = secrets.withheld(&asked.message).into_owned();
-        asked.response_schema = asked.response_schema.map(|schema| secrets.withheld_value(schema));
-        asked
+        input.suspension(self.server.name(), &self.bound_to())
     }
 }
 
@@ -329,8 +326,31 @@ mod tests {
             "message": "is sk-12345678 yours?",
             "requestedSchema": { "type": "object", "properties": { "ok": { "type": "boolean", "title": "sk-12345678" } } },
         });
-        let asked = tool.question(&Input::open(&serde_json::from_value(params).unwrap()).unwrap());
+        let input = Input::open(&serde_json::from_value(params).unwrap()).unwrap();
+        let asked = tool.question(&input.withheld(&tool.server.0.secrets).unwrap());
         assert!(asked.message.contains("is [key] yours?"), "{}", asked.message);
-        assert!(!json!(asked.response_schema).to_string().contains("sk-1"), "{:?}", asked.response_schema);
+        assert!(!json!(asked).to_string().contains("sk-1"), "{asked:?}");
+    }
+
+    #[test]
+    fn required_input_that_repeats_a_header_is_not_stored() {
+        let tool = tool(json!({ "name": "read", "inputSchema": { "type": "object" } }));
+        let requests = |key: &str| {
+            json!({ key: { "method": "elicitation/create", "params": {
+                "mode": "url", "message": "x".repeat(290) + "sk-12345678", "url": "https://a.example/sk-12345678", "elicitationId": "7",
+            } } })
+        };
+        let required = |key: &str, state: &str| {
+            tool.required(
+                serde_json::from_value(json!({ "resultType": "input_required", "inputRequests": requests(key), "requestState": state }))
+                    .unwrap(),
+            )
+        };
+        let Ok(Then::Done(ToolResult::Pending(asked))) = required("a", "s-1") else { panic!("no question") };
+        assert!(!json!(asked).to_string().contains("sk-1"), "{asked:?}");
+        for (key, state) in [("a", "s sk-12345678"), ("sk-12345678", "s")] {
+            let Err(why) = required(key, state) else { panic!("{key} {state}") };
+            assert!(why.contains("has the value of a header"), "{why}");
+        }
     }
 }
