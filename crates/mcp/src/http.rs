@@ -24,6 +24,8 @@ use rustls::{ClientConfig, RootCertStore};
 use sse_stream::Sse;
 
 use crate::connection::MAX_MESSAGE;
+use serde_json::Value;
+
 use crate::error::one_line;
 use crate::sse::events;
 
@@ -157,7 +159,9 @@ fn is_of_session(body: &[u8]) -> bool {
 }
 
 fn refused(status: StatusCode, body: &[u8]) -> Failed {
-    let text = one_line(&String::from_utf8_lossy(body));
+    // JSON is written anew: an escape in it would hide a secret.
+    let text = serde_json::from_slice(body).map(|body: Value| body.to_string());
+    let text = one_line(&text.unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned()));
     let text = if text.is_empty() { text } else { format!(": {text}") };
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
         "got the status {}{text}",

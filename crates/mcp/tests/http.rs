@@ -182,7 +182,7 @@ async fn refused_call_is_sent_once_with_the_reason_of_the_server() {
     let before = beginnings();
     let state = world.start().await;
     let error = results(&state).remove(0).unwrap_err();
-    assert!(error.contains("got the status 400: {\"error\": \"no such account\"}"), "{error}");
+    assert!(error.contains("got the status 400: {\"error\":\"no such account\"}"), "{error}");
     assert_eq!(beginnings(), before, "no session is made anew");
 }
 
