@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::mcp_file::McpFile;
 use super::mistakes::check;
+use super::unread;
 use crate::failure::Failure;
 use crate::input::{self, Text};
-use crate::scenario;
 use crate::tools;
 
 /// The maximum size of an agent file, in bytes.
@@ -288,7 +288,8 @@ pub(crate) fn of_run(run: &str, text: &str) -> Result<FromFile, Failure> {
 }
 
 fn of_text(source: Text, path: &Path) -> Result<FromFile, Failure> {
-    let file: AgentFile = scenario::from_yaml(&source, START)?;
+    let file: AgentFile = runstate_scenario::from_yaml(&source.text)
+        .map_err(|refused| unread::failure(&source, &refused, START))?;
     let base = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let read = FromFile { file, text: source.text, path: source.name, base };
     check(&read.file).map_err(|wrong| wrong.failure(&read).with_help(START))?;

@@ -16,6 +16,7 @@ mod mcp_file;
 mod mistakes;
 mod model;
 mod question;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -96,7 +96,7 @@ pub(crate) fn from_yaml<T: DeserializeOwned>(source: &Text, start: &str) -> Resu
 const START: &str = "start from examples/tidy-folder.yaml; `runstate schema` prints the fields of a scenario";
 
 /// A text of another kind has no place to correct: `start` says how one begins.
-fn refuse(source: &Text, refused: &Refused, start: &str) -> Failure {
+pub(crate) fn refuse(source: &Text, refused: &Refused, start: &str) -> Failure {
     let message = refused.message();
     let failure = match refused.span() {
         Some(span) => Failure::at(with_value(message, &source.text, span), &source.name, &source.text, span),
@@ -129,7 +129,7 @@ fn with_value(message: &str, text: &str, span: Span) -> String {
 }
 
 /// The field of a value, if it is on the line of the value.
-fn field_before(before: &str) -> Option<&str> {
+pub(crate) fn field_before(before: &str) -> Option<&str> {
     let line = before.rsplit('\n').next()?;
     let line = line.trim_end().strip_suffix(':')?;
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
