@@ -446,10 +446,16 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
     let model = "model: {base_url: \"http://127.0.0.1:9/v1\", name: m}\n";
     std::fs::write(folder.path().join("notes/key"), SECRET).unwrap();
     let with = |url: &str, more: &str| format!("name: a\nmodel: {{base_url: \"{url}\", name: m{more}}}\n");
-    let rows: [(&str, &str); 23] = [
+    let rows: [(&str, &str); 26] = [
         (&with("http://me:sk-1@127.0.0.1/v1", ""), "has a user or a password"),
         (&with("http://127.0.0.1/v1?api-key=sk-1", ""), "has the query \"api-key\""),
         (&with("http://models.example/v1", ", key_env: TEST_KEY"), "over which the key would be readable"),
+        (
+            &with("http://127.0.0.1.models.example/v1", ", key_env: TEST_KEY"),
+            "over which the key would be readable",
+        ),
+        (&with("HTTP://models.example/v1", ", key_env: TEST_KEY"), "over which the key would be readable"),
+        (&with("https://models.example/v1", ", api_key: sk-1"), "key_env: VARIABLE"),
         (&with("http://127.0.0.1/v1", ", key_env: \"sk-1\""), "no name of an environment variable"),
         (
             &(with("http://127.0.0.1/v1", ", key_file: notes/key") + FILES),

@@ -162,7 +162,7 @@ fn hosts(file: &HttpFile) -> Result<BTreeSet<String>, String> {
     file.hosts.iter().map(read).collect()
 }
 
-fn is_loopback(host: &str) -> bool {
+pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }

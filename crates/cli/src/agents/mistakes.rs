@@ -1,5 +1,6 @@
 //! Mistakes of an agent file that its form permits.
 
+use hyper::Uri;
 use runstate::diagram::LineIndex;
 
 use super::file::{AgentFile, FromFile, ModelFile};
@@ -38,7 +39,7 @@ impl Wrong {
 /// Refuses an address that has a secret, which each run would store, and one over which a key would be readable.
 fn address(model: &ModelFile) -> Result<(), String> {
     let name = &model.name;
-    let (scheme, rest) = model.base_url.split_once("://").unwrap_or(("", &model.base_url));
+    let (_, rest) = model.base_url.split_once("://").unwrap_or(("", &model.base_url));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let authority = &rest[..end];
     if authority.contains('@') {
@@ -56,9 +57,12 @@ fn address(model: &ModelFile) -> Result<(), String> {
             ));
         }
     }
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    let is_here = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
-    if scheme == "http" && !is_here && (model.key_env.is_some() || model.key_file.is_some()) {
+    // The parser is that of the client. It reads a scheme in any case, and `127.0.0.1.a.example` is a name.
+    let uri = model.base_url.parse::<Uri>().ok();
+    let is_here = uri.as_ref().and_then(Uri::host).is_some_and(http::is_loopback);
+    let is_open =
+        uri.as_ref().and_then(Uri::scheme_str).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+    if is_open && !is_here && (model.key_env.is_some() || model.key_file.is_some()) {
         return Err(format!(
             "the model {name:?}: base_url is http, over which the key would be readable; expected https, or a loopback address"
         ));
