@@ -538,6 +538,20 @@ fn mistakes_of_an_agent_file_are_told_with_their_place() {
     assert!(!runs.contains("a-1"), "a mistake leaves no run: {runs}");
 }
 
+/// A tool could replace the link, and the next run would have other tools.
+#[cfg(unix)]
+#[test]
+fn link_to_an_agent_file_in_the_folder_of_its_tools_is_refused() {
+    let folder = notes();
+    let model = "name: a\nmodel: {base_url: \"http://127.0.0.1:9/v1\", name: m}\n";
+    let text = format!("{model}tools: {{files: {{folder: {}}}}}\n", folder.path().join("notes").display());
+    std::fs::write(folder.path().join("a.yaml"), text).unwrap();
+    std::os::unix::fs::symlink("../a.yaml", folder.path().join("notes/a.yaml")).unwrap();
+    let (code, out, err) = output(folder.path(), &["run", "notes/a.yaml", "go"]);
+    assert_eq!((code, &*out), (Some(2), ""), "{err}");
+    assert!(err.contains("notes/a.yaml is in the folder of its tools"), "{err}");
+}
+
 #[test]
 fn key_that_the_server_repeats_is_withheld() {
     let folder = notes();

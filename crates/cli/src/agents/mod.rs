@@ -187,14 +187,21 @@ impl FromFile {
 
     /// Refuses a folder of file tools that has the agent file: a tool could give the next run other tools.
     fn keep_file_out_of(&self, folder: &Path, read_only: bool) -> Result<(), Failure> {
-        match (Path::new(&self.path).canonicalize(), folder.canonicalize()) {
-            (Ok(file), Ok(folder)) if file.starts_with(&folder) && !read_only => Err(Failure::new(format!(
+        let file = Path::new(&self.path);
+        // A link to the file in the folder could be replaced as well as the file.
+        let parent = file.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        // The text of a stored run has no file.
+        let (Ok(real), Ok(of_tools)) = (file.canonicalize(), folder.canonicalize()) else { return Ok(()) };
+        let is_inside = real.starts_with(&of_tools)
+            || parent.canonicalize().is_ok_and(|parent| parent.starts_with(&of_tools));
+        match is_inside && !read_only {
+            true => Err(Failure::new(format!(
                 "{} is in the folder of its tools, {}",
                 self.path,
                 folder.display()
             ))
             .with_help("name another folder, or set read_only: true: a tool could change the agent")),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 
