@@ -244,8 +244,7 @@ fn kind(about: &Metadata) -> &'static str {
 }
 
 /// The remedy for the limit of a file.
-const LARGER: &str =
-    "split the file, or set `limits.max_file_bytes` in the scenario of another run, to at most 67108864";
+const LARGER: &str = "split the file; for another run, `tools.files.max_bytes` of an agent or `limits.max_file_bytes` of a scenario, at most 67108864, sets the limit";
 
 fn refused(what: &str, path: &str, error: &io::Error) -> String {
     format!("cannot {what} {path:?}: {error}")

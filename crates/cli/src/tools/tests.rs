@@ -180,11 +180,11 @@ fn sizes_and_bytes_are_limited() {
         ]
         .join("\n"),
         @r#"
-    cannot read "large": expected at most 64 bytes, got more; split the file, or set `limits.max_file_bytes` in the scenario of another run, to at most 67108864
+    cannot read "large": expected at most 64 bytes, got more; split the file; for another run, `tools.files.max_bytes` of an agent or `limits.max_file_bytes` of a scenario, at most 67108864, sets the limit
     cannot read "binary": byte 2 is no UTF-8
     cannot read "folder": it is a folder, not a file
     cannot read "absent": No such file or directory (os error 2)
-    cannot write "new": expected at most 64 bytes, got 65; split the file, or set `limits.max_file_bytes` in the scenario of another run, to at most 67108864
+    cannot write "new": expected at most 64 bytes, got 65; split the file; for another run, `tools.files.max_bytes` of an agent or `limits.max_file_bytes` of a scenario, at most 67108864, sets the limit
     cannot write "folder": it is a folder, not a file
     cannot write "large/x": File exists (os error 17)
     "#
