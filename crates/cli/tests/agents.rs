@@ -345,6 +345,21 @@ fn chat_asks_and_keeps_one_thread() {
 }
 
 #[test]
+fn answer_that_is_cut_in_a_chat_goes_on() {
+    let folder = notes();
+    let server = ModelServer::new(&[Answer::Cut("The note "), Answer::Text("is blue.")]);
+    server.agent(folder.path(), "a.yaml", "");
+    let (code, out, err) = said(folder.path(), &["chat", "a.yaml"], "Which colour?\n");
+    assert_eq!((code, &*out), (Some(0), "The note is blue.\n"), "{err}");
+    assert!(
+        err.contains("the model \"m\" failed at try 1: ") && err.contains("; it is asked again"),
+        "{err}"
+    );
+    let sent = server.requests()[1].1["messages"].to_string();
+    assert!(sent.contains("The note "), "{sent}");
+}
+
+#[test]
 fn exported_run_plays_without_a_model() {
     let folder = notes();
     let ask = Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]);

@@ -1,9 +1,10 @@
 //! The models of an agent file.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 #[cfg(feature = "serve")]
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
@@ -16,7 +17,9 @@ use runstate_agent_stream::SessionModel;
 #[cfg(feature = "genai")]
 use runstate_genai::{Genai, GenaiModel, Provider};
 use runstate_openai::{OpenAi, OpenAiModel};
-use runstate_stream::{BoxSource, Failure as Failed, Hooks, Opening, RetryPolicy, Session, SourceError};
+use runstate_stream::{
+    BoxSource, Continuation, Failure as Failed, Hooks, Opening, RetryPolicy, Session, SourceError,
+};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "serve")]
@@ -39,7 +42,8 @@ const WHOLE: Duration = Duration::from_secs(3600);
 /// The provider of a model without one: an OpenAI-compatible server.
 const OPENAI: &str = "openai";
 
-/// The model with its fallbacks and retries. With `live` its text arrives as the server sends it.
+/// The model with its fallbacks and retries. With `live` its text arrives as the server sends it, and an attempt after a
+/// failure goes on behind the text that arrived.
 ///
 /// # Errors
 /// A key or an address is missing or cannot be used.
@@ -63,9 +67,19 @@ pub(super) fn model(from: &FromFile, live: bool) -> Result<SessionModel<Hooks>, 
             request.parameters = Arc::clone(parameters);
             session.fallback(other.source(&request))
         });
+        // Text that a terminal shows cannot be taken back, so the next attempt goes on behind it.
+        let session = if live { session.continuation(Continuation::every(NonZeroU32::MIN)) } else { session };
         let names = Arc::clone(&names);
-        session.callbacks(Hooks::new().on_error(move |failed, retried, falls_back| {
-            tell(&names, failed, retried, falls_back);
+        let last: Arc<Mutex<Option<Failed>>> = Arc::default();
+        let failed = Arc::clone(&last);
+        let keep = move |error: &Failed, _, _| {
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+        };
+        session.callbacks(Hooks::new().on_error(keep).on_start(move |_, _, falls_back| {
+            // An answer may end between a failure and the attempt that was planned.
+            if let Some(failed) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                tell(&names, &failed, falls_back);
+            }
         }))
     });
     let made = made.progress(tokens);
@@ -98,14 +112,13 @@ impl Model for Parameterized {
     }
 }
 
-/// Tells a failure after which a model is asked again, in one line. The end of the run has the last failure.
-fn tell(names: &[String], failed: &Failed, retried: bool, falls_back: bool) {
+/// Tells a failure when a model is asked again, in one line. The end of the run has the last failure.
+fn tell(names: &[String], failed: &Failed, falls_back: bool) {
     let name = |stream: usize| names.get(stream).map_or("", String::as_str);
     let stream = failed.stream as usize;
-    let next = match (retried, falls_back) {
-        (true, _) => "it is asked again".to_owned(),
-        (false, true) => format!("the fallback {:?} is asked", name(stream + 1)),
-        (false, false) => return,
+    let next = match falls_back {
+        false => "it is asked again".to_owned(),
+        true => format!("the fallback {:?} is asked", name(stream + 1)),
     };
     let (model, attempt) = (name(stream), failed.attempt);
     let message = failed.message.replace('\n', " ");
