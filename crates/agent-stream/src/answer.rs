@@ -6,10 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::{FutureExt, StreamExt};
 use runstate::turn::Extra;
 use runstate_agent::ModelError;
-use runstate_agent::answer::{FinishReason, ModelEvent};
+use runstate_agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate_stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
 use tokio_util::sync::CancellationToken;
 
+use super::bound::Attempts;
 use super::{How, VoidText};
 
 /// An answer in progress.
@@ -23,11 +24,19 @@ pub(super) struct Answer<'m, C: Callbacks> {
     given: usize,
     /// The failure of the last attempt.
     failed: Option<Failure>,
+    attempts: Attempts,
+    /// An upper bound of the tokens of a request.
+    request: u64,
     ready: VecDeque<ModelEvent>,
 }
 
 impl<'m, C: Callbacks> Answer<'m, C> {
-    pub(super) fn new(session: Session<C>, how: &'m How<C>, cancelled: CancellationToken) -> Self {
+    pub(super) fn new(
+        session: Session<C>,
+        how: &'m How<C>,
+        cancelled: CancellationToken,
+        request: u64,
+    ) -> Self {
         Answer {
             session: Some(session),
             how,
@@ -35,6 +44,8 @@ impl<'m, C: Callbacks> Answer<'m, C> {
             text: ConsumerText::new(),
             given: 0,
             failed: None,
+            attempts: Attempts::default(),
+            request,
             ready: VecDeque::new(),
         }
     }
@@ -65,10 +76,19 @@ impl<'m, C: Callbacks> Answer<'m, C> {
 
     fn take(&mut self, event: &Event) {
         self.text.apply(event);
+        if let EventKind::Token { text } | EventKind::Reasoning { text } = &event.kind {
+            self.attempts.gave(text);
+        }
+        if let EventKind::Error(_) = &event.kind {
+            self.attempts.failed(self.request);
+        }
         match &event.kind {
             EventKind::Token { .. } if self.how.live => self.give(),
             EventKind::Progress { progress } => {
-                self.ready.extend((self.how.read)(progress).map(ModelEvent::Usage));
+                if let Some(usage) = (self.how.read)(progress) {
+                    self.attempts.counted();
+                    self.ready.push_back(ModelEvent::Usage(usage));
+                }
             }
             EventKind::Error(error) if error.recovery_strategy != Strategy::Halt => {
                 self.failed = Some(error.error.clone());
@@ -97,6 +117,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
 
     fn whole(&mut self, state: &State) {
         self.give();
+        self.bound(self.attempts.whole());
         for (index, call) in (0..).zip(&state.tool_calls) {
             self.ready.push_back(ModelEvent::CallStart {
                 index,
@@ -109,6 +130,10 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         self.extra(None, &state.extra);
         let finish = state.finish.clone().unwrap_or(FinishReason::Unknown);
         self.ready.push_back(ModelEvent::Finish(finish));
+    }
+
+    fn bound(&mut self, usage: Option<Usage>) {
+        self.ready.extend(usage.filter(|_| self.how.bounded).map(ModelEvent::Usage));
     }
 
     fn extra(&mut self, index: Option<u32>, extra: &Extra) {
@@ -125,6 +150,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         }
         // Only a failed attempt invalidates text.
         let Some(failure) = self.failed.take() else { return };
+        self.bound(self.attempts.over());
         let error = VoidText { given: self.given, kept, failure };
         self.ready.push_back(ModelEvent::Error(ModelError::new(error)));
         self.leave();
@@ -134,6 +160,8 @@ impl<'m, C: Callbacks> Answer<'m, C> {
     fn over(&mut self) {
         let ended = self.session.as_ref().and_then(Session::result);
         if let Some(Err(error)) = ended {
+            let usage = self.attempts.over().filter(|_| self.how.bounded);
+            self.ready.extend(usage.map(ModelEvent::Usage));
             self.ready.push_back(ModelEvent::Error(ModelError::new(error.clone())));
         }
         self.leave();

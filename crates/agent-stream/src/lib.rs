@@ -7,6 +7,7 @@
 //! |---|---|
 //! | text, until the output is complete | nothing yet; with [`SessionModel::live`], the text as it arrives |
 //! | PROGRESS | the usage that [`SessionModel::progress`] reads from it, immediately; also for failed attempts, because their tokens were used |
+//! | a failed attempt with text and without PROGRESS | nothing; with [`SessionModel::bounding`], an upper bound of its tokens |
 //! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, `state.extra` and `state.finish` |
 //! | the last ERROR, ABORT_COMPLETED | [`ModelEvent::Error`] with the [`SessionError`](runstate_stream::SessionError) as its source |
 //!
@@ -54,6 +55,7 @@
 //! ```
 
 mod answer;
+mod bound;
 #[cfg(feature = "testing")]
 pub mod conformance;
 mod void;
@@ -88,13 +90,14 @@ struct How<C: Callbacks> {
     read: Read,
     ended: Option<Look<C>>,
     live: bool,
+    bounded: bool,
 }
 
 impl<C: Callbacks + 'static> SessionModel<C> {
     /// Creates a model. `make` returns the session for a request. The streams of the session send the request to the
     /// model. Its retries, fallbacks and rules are configured in the session.
     pub fn new(make: impl Fn(&InferenceRequest) -> SessionBuilder<C> + Send + Sync + 'static) -> Self {
-        let how = How { read: Box::new(|_| None), ended: None, live: false };
+        let how = How { read: Box::new(|_| None), ended: None, live: false, bounded: false };
         SessionModel { how, make: Box::new(make) }
     }
 
@@ -104,6 +107,14 @@ impl<C: Callbacks + 'static> SessionModel<C> {
     /// [`StreamEvent::Progress`]: runstate_stream::StreamEvent::Progress
     pub fn progress(mut self, read: impl Fn(&Value) -> Option<Usage> + Send + Sync + 'static) -> Self {
         self.how.read = Box::new(read);
+        self
+    }
+
+    /// Counts a failed attempt that gave text and reported no tokens, by an upper bound: the bytes of its request and of its
+    /// text. A provider charges such an attempt. The bound is reported at the end of the answer, and only if the last
+    /// attempt reported its tokens or the session failed. Default: such an attempt counts nothing.
+    pub fn bounding(mut self) -> Self {
+        self.how.bounded = true;
         self
     }
 
@@ -128,7 +139,8 @@ impl<C: Callbacks + 'static> SessionModel<C> {
 impl<C: Callbacks + 'static> Model for SessionModel<C> {
     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
         let session = (self.make)(&request).build();
-        let answer = Answer::new(session, &self.how, request.cancelled);
+        let most = if self.how.bounded { bound::of_request(&request) } else { 0 };
+        let answer = Answer::new(session, &self.how, request.cancelled, most);
         Box::pin(stream::unfold(answer, async |mut answer| {
             let event: ModelEvent = answer.next().await?;
             Some((event, answer))

@@ -412,6 +412,21 @@ fn run_stops_at_its_money() {
     assert_eq!((code, &said["reason"]), (Some(1), &json!("stopped:money_budget:200 of 200")), "{err}");
 }
 
+/// A server charges an answer that its connection cut, and counts at the end of an answer.
+#[test]
+fn answer_that_was_cut_counts_for_the_limits() {
+    let folder = notes();
+    let read = Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]);
+    let server = ModelServer::new(&[Answer::Cut("half of an answer"), read]);
+    let more = format!("{FILES}prices: {{m: {{input: 1000, output: 10000}}}}\nlimits: {{money: 370}}\n");
+    server.agent(folder.path(), "a.yaml", &more);
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go", "--json"]);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, Some(1), "{err}");
+    // The second answer alone costs 200.
+    assert!(said["reason"].to_string().contains("stopped:money_budget:"), "{said} {err}");
+}
+
 #[cfg(unix)]
 #[test]
 fn command_is_a_tool_and_asks_by_default() {

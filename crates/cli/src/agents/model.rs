@@ -82,7 +82,10 @@ pub(super) fn model(from: &FromFile, live: bool) -> Result<SessionModel<Hooks>, 
             }
         }))
     });
+    let is_limited = limits.tokens.is_some() || limits.money.is_some();
     let made = made.progress(tokens);
+    // A cut attempt is charged, and most servers count at the end of an answer.
+    let made = if is_limited { made.bounding() } else { made };
     Ok(if live { made.live() } else { made })
 }
 
