@@ -412,6 +412,34 @@ fn run_stops_at_its_money() {
     assert_eq!((code, &said["reason"]), (Some(1), &json!("stopped:money_budget:200 of 200")), "{err}");
 }
 
+#[test]
+fn run_stops_at_a_condition_of_its_file() {
+    let folder = notes();
+    let read = Answer::Calls(vec![("r1", "read_file", json!({ "path": "old.txt" }))]);
+    let server = ModelServer::new(&[read]);
+    let stop = |name: &str| format!("{FILES}stop: [{{type: stop_on_tool, {name}: read_file}}]\n");
+    server.agent(folder.path(), "a.yaml", &stop("tool_name"));
+    let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go", "--json"]);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, Some(1), "{err}");
+    assert!(said["reason"].to_string().contains("stopped:stop_on_tool"), "{said} {err}");
+    let (code, _, err) =
+        output(folder.path(), &["export", "helper-1", "--scenario", "--output", "stopped.yaml"]);
+    assert_eq!(code, Some(0), "{err}");
+    let exported = std::fs::read_to_string(folder.path().join("stopped.yaml")).unwrap();
+    assert!(exported.contains("stop_on_tool"), "{exported}");
+
+    server.agent(folder.path(), "b.yaml", &stop("name"));
+    let (code, _, err) = output(folder.path(), &["run", "b.yaml", "go"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("unknown field `name`"), "{err}");
+    let never = format!("{FILES}stop: [{{type: max_rounds, rounds: 0}}]\n");
+    server.agent(folder.path(), "c.yaml", &never);
+    let (code, _, err) = output(folder.path(), &["run", "c.yaml", "go"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("stop: ") && err.contains("c.yaml"), "{err}");
+}
+
 /// A server charges an answer that its connection cut, and counts at the end of an answer.
 #[test]
 fn answer_that_was_cut_counts_for_the_limits() {

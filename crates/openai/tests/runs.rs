@@ -97,7 +97,10 @@ async fn bad_arguments_and_duplicate_ids_fail_calls_not_the_run() {
     assert!(results[0]["content"].as_str().unwrap().contains("JSON"), "{body}");
     assert!(results[1]["content"].as_str().unwrap().contains("read"), "{body}");
     assert!(results[2]["content"].as_str().unwrap().contains("the same id"), "{body}");
-    assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["arguments"], "{\"unreadable\":\"{\\\"path\\\": \"}");
+    assert_eq!(
+        body["messages"][1]["tool_calls"][0]["function"]["arguments"],
+        "{\"unreadable\":\"{\\\"path\\\": \"}"
+    );
 }
 
 #[tokio::test]

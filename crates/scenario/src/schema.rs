@@ -139,9 +139,13 @@ pub(crate) struct Stopped {
 }
 
 /// A stop condition.
-#[derive(JsonSchema)]
+#[derive(Debug, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum StopCondition {
+#[allow(
+    missing_docs,
+    reason = "the fields are those of `StopConditionSpec`, and their names are in the schema"
+)]
+pub enum StopCondition {
     /// The maximum of steps.
     MaxRounds {
         #[schemars(range(min = 1))]

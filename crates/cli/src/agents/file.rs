@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use runstate_agent::stop::StopConditionSpec;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -48,6 +49,10 @@ pub(crate) struct AgentFile {
     /// The limits of a run.
     #[serde(default)]
     pub(super) limits: LimitsFile,
+    /// Further stop conditions, in the form of a scenario, in the order of their evaluation, such as `{type: stop_on_tool, tool_name: submit}`.
+    #[serde(default)]
+    #[schemars(with = "Vec<runstate_scenario::schema::StopCondition>")]
+    pub(super) stop: Vec<StopConditionSpec>,
     /// Prices, by the name of the model, for a limit of money.
     #[serde(default)]
     pub(super) prices: BTreeMap<String, PriceFile>,
@@ -204,6 +209,7 @@ impl PortModel {
             tools: ToolsFile::default(),
             approve: None,
             limits,
+            stop: Vec::new(),
             prices: BTreeMap::new(),
         };
         check(&file).map_err(|wrong| Failure::new(format!("{path}: {}", wrong.why)))?;

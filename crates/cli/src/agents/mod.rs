@@ -109,6 +109,10 @@ impl FromFile {
             stop.push(StopConditionSpec::Timeout { seconds });
         }
         let stop = StopConditions::new(stop).map_err(|error| wrong(format!("limits: {error}")))?;
+        // They are checked apart: their numbers are those of the file.
+        StopConditions::new(file.stop.clone()).map_err(|error| wrong(format!("stop: {error}")))?;
+        let stop = stop.specs().chain(&file.stop).cloned().collect();
+        let stop = StopConditions::new(stop).map_err(|error| wrong(format!("stop: {error}")))?;
         let mut approvals = Approvals::new();
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
         for name in self.approved(&specs).map_err(wrong)? {
@@ -167,6 +171,7 @@ impl FromFile {
         let asks: Value = asks.chain(of_servers).collect();
         let mut stop = Vec::new();
         stop.extend(self.file.limits.tokens.map(|max_total| StopConditionSpec::TokenBudget { max_total }));
+        stop.extend(self.file.stop.iter().cloned());
         let scenario = json!({
             "name": self.file.name,
             "message": message,
