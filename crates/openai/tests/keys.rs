@@ -22,7 +22,7 @@ async fn shown(deltas: &[String]) -> String {
 }
 
 fn deltas(of: impl Fn(&str) -> String) -> Vec<String> {
-    PIECES.map(|piece| of(piece)).into()
+    PIECES.map(of).into()
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::trace::{Verdict, check_jsonl};
 use runstate_agent::{CancellationToken, Incoming, Reply, RunState};

@@ -305,7 +305,7 @@ fn a_watcher_is_told_that_no_process_drives_the_run(new: &dyn Fn() -> Place) {
     let expected = "watched-1: no process drives the run; drive it with: runstate worker";
     assert!(line.starts_with(expected), "{line}");
     // A worker cannot drive it without its folder.
-    std::fs::remove_dir_all(place.session.path("runs/watched-1")).unwrap();
+    fs::remove_dir_all(place.session.path("runs/watched-1")).unwrap();
     place.does(&["worker", "--once"], 1);
     let line = told.next().unwrap().unwrap();
     assert!(line.starts_with("watched-1: problem: "), "{line}");
