@@ -8,7 +8,7 @@ use crate::model::Step;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Breach {
-    /// The index of its step in [`Review::steps`].
+    /// The index of its step in [`Review::steps`](crate::Review::steps).
     pub step: Option<usize>,
     /// The line of the trace, from 1.
     pub line: u64,
