@@ -139,7 +139,7 @@ fn a_forged_time_stops_no_other_run() {
     let worked = say(&["worker", "--once"]);
     assert_eq!(worked.code, Some(1), "what is damaged is told: {}", worked.shown());
     assert!(
-        worked.stderr.contains("the question of \"p\" of the run \"pay-1\" has expired by the store, and is open for ever by its tag"),
+        worked.stderr.contains("the question of \"p\" of the run \"pay-1\" is open for ever by its tag, the clock here and the store"),
         "{}",
         worked.shown()
     );
