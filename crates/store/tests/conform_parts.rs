@@ -72,6 +72,7 @@ const WITHOUT: [&[&str]; 2] = [
     &[
         "an_older_lease_gives_nothing_back",
         "changes_name_committed_runs_once",
+        "current_cursor_is_after_all_commits",
         "a_commit_wakes_each_reader_of_changes",
         "wait_for_changes_ends_after_its_timeout",
         "change_wakes_every_waiter",
