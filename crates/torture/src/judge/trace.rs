@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use runstate::run::RunStatus;
-use runstate::trace::{Checker, Report, Rulebook, Unfinished, Verdict, check};
+use runstate::trace::{Checker, Event, Report, Rulebook, Unfinished, Verdict, check};
 
 use super::Violation;
 use super::book::LedgerIndex;
@@ -36,7 +36,7 @@ pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violati
     if seen.loaded.info.status == RunStatus::Done {
         let report = checker.finish();
         // A run that is cancelled during a wait has no flow with that end.
-        if !is_complete(&report, seen.ended_as("cancelled"), seen.is_messaged(book)) {
+        if !is_complete(&report, &seen.trace, seen.ended_as("cancelled"), seen.is_messaged(book)) {
             say(format!("it is over, and its trace is not complete: {}", report.summary()));
         }
         let report = check(&seen.trace, &OF_THE_COMMAND);
@@ -68,7 +68,9 @@ pub(super) fn judge(seen: &Seen, book: &LedgerIndex<'_>, wrong: &mut Vec<Violati
 
 /// Has each instance ended that ends in such a run? A cancelled run starts no new call, and abandons the executions of its
 /// round and of its replay, with the pass that waits for it. A run that continues with a message starts no earlier call.
-fn is_complete(report: &Report, cancelled: bool, superseded: bool) -> bool {
+/// In sequential mode all gates of a round come before its first tool. A tool that asks leaves the calls behind it
+/// `New`, and their next executions begin with a gate of their own.
+fn is_complete(report: &Report, trace: &[Event<'_>], cancelled: bool, superseded: bool) -> bool {
     let stays = |it: &Unfinished| {
         let state = (&*it.lifecycle, &*it.state);
         matches!(
@@ -77,16 +79,32 @@ fn is_complete(report: &Report, cancelled: bool, superseded: bool) -> bool {
         )
     };
     let is_new = |it: &Unfinished| (&*it.lifecycle, &*it.state) == ("tool_call", "New");
-    report.unfinished_instances == 0
-        || cancelled && report.unfinished.iter().all(stays)
-        || superseded && report.unfinished.iter().all(is_new)
+    let is_gated_again = |it: &Unfinished| {
+        (&*it.lifecycle, &*it.state) == ("tool_execution", "BeforeToolExecute")
+            && trace
+                .iter()
+                .any(|event| event.lifecycle == it.lifecycle && is_later(&event.instance, &it.instance))
+    };
+    report
+        .unfinished
+        .iter()
+        .all(|it| is_gated_again(it) || cancelled && stays(it) || superseded && is_new(it))
+}
+
+/// Is the first execution a later one of the same call?
+fn is_later(execution: &str, than: &str) -> bool {
+    let parts = |name: &str| {
+        name.rsplit_once('.').and_then(|(call, n)| Some((call.to_owned(), n.parse::<u32>().ok()?)))
+    };
+    let (Some((call, number)), Some((of, than))) = (parts(execution), parts(than)) else { return false };
+    call == of && number > than
 }
 
 #[cfg(test)]
 mod tests {
-    use runstate::trace::{Event, check};
+    use runstate::trace::check;
 
-    use super::{RULES, is_complete};
+    use super::{Event, RULES, is_complete, is_later};
 
     /// Is a trace complete in which one instance took these states?
     fn complete(lifecycle: &str, steps: &[(&str, &str)], cancelled: bool) -> bool {
@@ -101,7 +119,33 @@ mod tests {
         let events: Vec<Event<'_>> = lines.iter().map(|line| Event::from_json(line).unwrap()).collect();
         let report = check(&events, &RULES);
         assert_eq!(report.violation, None);
-        is_complete(&report, cancelled, false)
+        is_complete(&report, &events, cancelled, false)
+    }
+
+    #[test]
+    fn an_execution_behind_a_tool_that_asked_is_followed_by_another_one() {
+        let line = |seq: u32, execution: &str, event: &str, from: &str, to: &str| {
+            format!(
+                r#"{{"seq":{seq},"at_ms":0,"run":"r1","lifecycle":"tool_execution","instance":"{execution}","event":"{event}","from":{from},"to":"{to}"}}"#
+            )
+        };
+        let complete = |executions: [&str; 2]| {
+            let [first, second] = executions;
+            let before = r#""BeforeToolExecute""#;
+            let lines = [
+                line(1, first, "create", "null", "BeforeToolExecute"),
+                line(2, second, "create", "null", "BeforeToolExecute"),
+                line(3, second, "block", before, "Blocked"),
+                line(4, second, "conclude", r#""Blocked""#, "AfterToolExecute"),
+            ];
+            let events: Vec<Event<'_>> = lines.iter().map(|line| Event::from_json(line).unwrap()).collect();
+            let report = check(&events, &RULES);
+            assert_eq!(report.violation, None);
+            is_complete(&report, &events, false, false)
+        };
+        assert!(complete(["s2c2.1", "s2c2.2"]));
+        assert!(!complete(["s2c2.2", "s2c2.1"]) && !complete(["s2c1.1", "s2c2.2"]));
+        assert!(is_later("c.10", "c.9") && !is_later("c.9", "c.9") && !is_later("c", "c.1"));
     }
 
     #[test]
