@@ -155,3 +155,51 @@ fn a_time_that_runs_backwards_is_a_difference() {
     assert_eq!(times, [(2, 1_250, -3_750), (4, 7_200_250, 7_205_250)]);
     assert!(difference.to_string().contains("1.25 s -> -3.75 s"), "{difference}");
 }
+
+/// The calls of these tools, with ids of a provider, and an execution of each.
+fn calls(tools: &[&str], prefix: &str) -> Vec<(u64, Event<'static>)> {
+    let mut events = Vec::new();
+    for (number, tool) in tools.iter().enumerate() {
+        let (call, execution) = (format!("{prefix}{number}"), format!("{prefix}{number}.1"));
+        for (lifecycle, instance, name, from, to) in [
+            ("tool_call", &call, "create", None, "New"),
+            ("tool_execution", &execution, "create", None, "BeforeToolExecute"),
+            ("tool_call", &call, "succeed", Some("New"), "Succeeded"),
+        ] {
+            let seq = events.len() as u64 + 1;
+            let mut event = event(seq, seq, instance, name, from, to);
+            event.lifecycle = lifecycle.into();
+            if lifecycle == "tool_call" {
+                event.extra.insert("tool", tool).unwrap();
+            }
+            events.push((seq, event));
+        }
+    }
+    events
+}
+
+#[test]
+fn a_missing_call_among_other_ids_is_the_difference() {
+    let old = calls(&["ls", "read", "read", "write", "rm", "ls"], "call_");
+    for (new, kind, lines) in [
+        (["ls", "read", "write", "rm", "ls"].as_slice(), ChangeKind::Removed, [7, 8, 9]),
+        (&["ls", "read", "read", "write", "rm", "rm", "ls"], ChangeKind::Added, [16, 17, 18]),
+        (&["ls", "find", "read", "read", "write", "rm", "ls"], ChangeKind::Added, [4, 5, 6]),
+    ] {
+        let changes = diff(&old, &calls(new, "toolu_"));
+        let differ: Vec<_> =
+            changes.changes().iter().filter(|it| !matches!(it.kind, ChangeKind::Time { .. })).collect();
+        assert!(differ.iter().all(|it| it.kind == kind), "{changes}");
+        let side = |it: &&runstate_review::Change| it.old.as_ref().or(it.new.as_ref()).unwrap().line;
+        assert_eq!(differ.iter().map(side).collect::<Vec<_>>(), lines, "{changes}");
+    }
+    // A call of another tool is a changed field, not a shift of all later calls.
+    let changes = diff(&old, &calls(&["ls", "read", "find", "write", "rm", "ls"], "toolu_"));
+    let fields: Vec<_> = changes.changes().iter().map(|it| &it.kind).collect();
+    let find = |name: &str| ChangeKind::Field {
+        name: "tool".into(),
+        old: Some("\"read\"".into()),
+        new: Some(name.into()),
+    };
+    assert_eq!(fields, [&find("\"find\""), &find("\"find\"")], "{changes}");
+}

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use runstate::trace::Event;
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
 use super::Numbered;
+use super::instances::{Subject, Subjects};
 
 /// The number of events of each trace that are aligned at once. Larger parts take time that grows with their square.
 const WINDOW: usize = 2_000;
@@ -112,43 +112,24 @@ struct Key<'e> {
     to: &'e str,
 }
 
-/// An instance of a lifecycle in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Subject<'e> {
-    /// The name, which both traces have.
-    Name(&'e str),
-    /// The number among the instances of the lifecycle, from 1, in the order of their appearance.
-    Number(usize),
-}
-
 /// The run, from 1, and the instance of an event.
 pub(super) type Place<'e> = (usize, Subject<'e>);
 
 impl<'e> Keys<'e> {
-    /// The numbers of the events of a trace, with the runs and instances. Instances with these names are equal by name, and
-    /// others by their order.
+    /// The numbers of the events of a trace, with the runs and instances.
     pub(super) fn of(
         &mut self,
         events: &'e [Numbered<'_>],
-        named: &HashSet<(&str, &str)>,
+        subjects: &Subjects<'e>,
     ) -> (Vec<usize>, Vec<Place<'e>>) {
         let mut runs: HashMap<&str, usize> = HashMap::new();
-        let mut numbers: HashMap<(usize, &str, &str), usize> = HashMap::new();
-        let mut next: HashMap<(usize, &str), usize> = HashMap::new();
         let (mut keys, mut places) = (Vec::with_capacity(events.len()), Vec::with_capacity(events.len()));
         for (_, event) in events {
             let (lifecycle, instance) = (&*event.lifecycle, &*event.instance);
             let next_run = runs.len() + 1;
             let run = *runs.entry(&event.run).or_insert(next_run);
-            let subject = if named.contains(&(lifecycle, instance)) {
-                Subject::Name(instance)
-            } else {
-                Subject::Number(*numbers.entry((run, lifecycle, instance)).or_insert_with(|| {
-                    let next = next.entry((run, lifecycle)).or_default();
-                    *next += 1;
-                    *next
-                }))
-            };
+            let subject = subjects.get(&(run, lifecycle, instance)).copied();
+            let subject = subject.unwrap_or(Subject::Name(instance));
             let (from, to) = (event.from.as_deref(), &*event.to);
             let key = Key { run, lifecycle, subject, event: &event.event, from, to };
             let number = self.0.len();
@@ -157,11 +138,6 @@ impl<'e> Keys<'e> {
         }
         (keys, places)
     }
-}
-
-/// The lifecycles and names of instances.
-pub(super) fn instances<'e>(events: &'e [(u64, Event<'_>)]) -> HashSet<(&'e str, &'e str)> {
-    events.iter().map(|(_, event)| (&*event.lifecycle, &*event.instance)).collect()
 }
 
 #[cfg(test)]

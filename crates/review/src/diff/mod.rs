@@ -2,14 +2,14 @@
 
 mod align;
 mod fields;
+mod instances;
 mod shown;
-
-use std::collections::HashSet;
 
 use runstate::trace::Event;
 
 use crate::names::Names;
-use align::{Keys, Place, Row, Subject, align, instances};
+use align::{Keys, Place, Row, align};
+use instances::{Instances, Subject, by_order, paired};
 
 /// An event with its line, from 1.
 pub type Numbered<'a> = (u64, Event<'a>);
@@ -74,8 +74,8 @@ pub enum ChangeKind {
 pub struct Side {
     /// The line of the trace, from 1.
     pub line: u64,
-    /// The event, with the number of its instance in place of the name if only one trace has the name. Long names are
-    /// shortened so that two different ones differ.
+    /// The event, with the number of its instance in place of the name if the instance has another name in the other trace. Long
+    /// names are shortened so that two different ones differ.
     pub text: String,
 }
 
@@ -88,8 +88,9 @@ impl ChangeKind {
 
 /// Compares two traces. Ids, the zero of the clock and sequence numbers may differ.
 ///
-/// Events are aligned, so that an inserted event is one difference. An instance has its name where both traces have one with
-/// that name, and a number otherwise. The differences are those of behaviour, of times and of further fields, and each is
+/// Events are aligned, so that an inserted event is one difference. Instances are paired by their names; where names differ, by
+/// the instances that they belong to, and else by behaviour, fields and order. An instance has a number if the two names of its
+/// pair differ, and its name otherwise. The differences are those of behaviour, of times and of further fields, and each is
 /// listed. Two traces of equal behaviour have no difference of behaviour, whatever their ids.
 ///
 /// # Example
@@ -116,16 +117,16 @@ impl ChangeKind {
 /// );
 /// ```
 pub fn diff(old: &[Numbered<'_>], new: &[Numbered<'_>]) -> TraceDiff {
+    let instances = (Instances::of(old), Instances::of(new));
     // By their order alone, instances of equal behaviour are equal.
-    let nothing = HashSet::new();
     let mut keys = Keys::default();
-    let (mut of_old, mut of_new) = (keys.of(old, &nothing), keys.of(new, &nothing));
+    let mut of_old = keys.of(old, &by_order(&instances.0));
+    let mut of_new = keys.of(new, &by_order(&instances.1));
     let names = Names::of_events(old.iter().chain(new).map(|(_, event)| event));
-    let first = first(&Trace::of(old, &of_old.1), &Trace::of(new, &of_new.1), (&of_old.0, &of_new.0), &names);
-    let mut keys = Keys::default();
     if of_old.0 != of_new.0 {
-        let shared: HashSet<_> = instances(old).intersection(&instances(new)).copied().collect();
-        (of_old, of_new) = (keys.of(old, &shared), keys.of(new, &shared));
+        let subjects = paired(&instances.0, &instances.1);
+        let mut keys = Keys::default();
+        (of_old, of_new) = (keys.of(old, &subjects.0), keys.of(new, &subjects.1));
     }
     let rows = align(&of_old.0, &of_new.0);
     let (old, new) = (Trace::of(old, &of_old.1), Trace::of(new, &of_new.1));
@@ -150,18 +151,16 @@ pub fn diff(old: &[Numbered<'_>], new: &[Numbered<'_>]) -> TraceDiff {
             Row { .. } => {}
         }
     }
+    let first = first(&rows, &old, &new, &names);
     TraceDiff { first, changes, rows: shown::rows(&rows, &old, &new, &names) }
 }
 
-/// The first events that differ by their keys.
-fn first(
-    old: &Trace<'_>,
-    new: &Trace<'_>,
-    keys: (&[usize], &[usize]),
-    names: &Names,
-) -> (Option<Side>, Option<Side>) {
-    let same = keys.0.iter().zip(keys.1).take_while(|(old, new)| old == new).count();
-    let side = |trace: &Trace<'_>| (same < trace.events.len()).then(|| trace.side(same, names));
+/// The events of the traces at the first row without a pair.
+fn first(rows: &[Row], old: &Trace<'_>, new: &Trace<'_>, names: &Names) -> (Option<Side>, Option<Side>) {
+    let Some(at) = rows.iter().position(|row| row.old.is_none() || row.new.is_none()) else {
+        return (None, None);
+    };
+    let side = |trace: &Trace<'_>| (at < trace.events.len()).then(|| trace.side(at, names));
     (side(old), side(new))
 }
 
@@ -207,14 +206,12 @@ impl TraceDiff {
         &self.changes
     }
 
-    /// The first event of the old trace that differs from the event at its place in the new one; none after its end. Instances
-    /// have numbers.
+    /// The first event of the old trace that differs from the event at its place in the new one; none after its end.
     pub fn first_old(&self) -> Option<&Side> {
         self.first.0.as_ref()
     }
 
-    /// The first event of the new trace that differs from the event at its place in the old one; none after its end. Instances
-    /// have numbers.
+    /// The first event of the new trace that differs from the event at its place in the old one; none after its end.
     pub fn first_new(&self) -> Option<&Side> {
         self.first.1.as_ref()
     }
