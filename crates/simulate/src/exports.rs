@@ -32,10 +32,7 @@ pub fn one(seed: u64, scripted: bool) -> Outcome {
     if case.troubles.iter().any(|trouble| matches!(trouble, Trouble::DropAt(_))) {
         return Outcome::Left("a loop is dropped, and its process goes on from memory");
     }
-    let mut scenario = as_scenario(&case).scenario;
-    // A record has no durations of commits, so a scenario has none. With them, 1 of 100 runs has another order of parallel calls,
-    // and `export` refuses it.
-    scenario.commits.each_ms.clear();
+    let scenario = as_scenario(&case).scenario;
     let Ok(played) = play(&scenario, Options::default()) else { return Outcome::Left("it does not end") };
     let Some(stored) = &played.stored else { return Outcome::Left("nothing is committed") };
     let base = if scripted { scenario } else { Scenario { model: Vec::new(), ..scenario } };

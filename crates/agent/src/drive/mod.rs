@@ -175,6 +175,8 @@ struct Drive<'d, 'io> {
     first: Option<intake::Taken>,
     /// Whether the list of questions is published to holders of a handle.
     is_open: bool,
+    /// The duration of the last commit, in milliseconds; zero if no event is made.
+    commit_ms: u64,
     /// The tokens used by this activation.
     used: Usage,
     /// The termination reason requested by a plugin, a gate or a stop condition. Once it is set, no decision is
@@ -232,6 +234,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             first: None,
             is_open: false,
             stop: None,
+            commit_ms: 0,
             used: Usage::default(),
             problems: Vec::new(),
         }
@@ -344,6 +347,7 @@ impl<'d, 'io> Drive<'d, 'io> {
         }
         let events = self.events_of_commit(due.trigger(), end);
         let following = self.count_of_commit(end.is_some());
+        let began_ms = if events.is_empty() { 0 } else { self.config.clock.now_ms() };
         let receipt = match &mut self.io.committer {
             None => runstate::checkpoint::without_committer(due),
             Some(committer) => {
@@ -359,6 +363,9 @@ impl<'d, 'io> Drive<'d, 'io> {
                 written.inspect_err(|_| self.state.pending_events.refused())?
             }
         };
+        if !events.is_empty() {
+            self.commit_ms = self.config.clock.now_ms().saturating_sub(began_ms);
+        }
         let decided = self.state.committed();
         self.publish_all(&decided);
         self.state.events += following;

@@ -78,7 +78,7 @@ impl Drive<'_, '_> {
             return Vec::new();
         }
         let commit = self.state.commits + 1;
-        let checkpoint = EventKind::Checkpoint { trigger, commit };
+        let checkpoint = EventKind::Checkpoint { trigger, commit, before_ms: self.commit_ms };
         let checkpoint = self.io.committer.is_some().then_some(checkpoint);
         let decided = self.state.untold.iter().flat_map(|(call, decision)| {
             [Some(self.resumed(*call, decision)), self.settled(*call)].into_iter().flatten()

@@ -170,6 +170,10 @@ pub enum EventKind {
         trigger: Trigger,
         /// The number of the commit in its run.
         commit: u64,
+        /// The duration of the activation's commit before this one, in milliseconds. The event is part of its own commit,
+        /// whose duration is not known yet.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        before_ms: u64,
     },
     /// The runtime failed; `RunFinished` follows.
     Error {
@@ -251,4 +255,8 @@ impl From<&ChangedKey> for StateKey {
             removed: changed.value.is_none(),
         }
     }
+}
+
+fn is_zero(ms: &u64) -> bool {
+    *ms == 0
 }

@@ -417,7 +417,7 @@ fn words(kind: &EventKind) -> (&'static str, &str, String) {
             ("state changed", "", keys.join(", "))
         }
         EventKind::StateConflict { conflict } => ("state conflict", "", conflict.to_string()),
-        EventKind::Checkpoint { trigger, commit } => ("checkpoint", "", format!("{commit}, {trigger}")),
+        EventKind::Checkpoint { trigger, commit, .. } => ("checkpoint", "", format!("{commit}, {trigger}")),
         EventKind::Error { message } => ("error", "", message.clone()),
         _ => ("event", "", String::new()),
     }

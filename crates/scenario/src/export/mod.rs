@@ -168,14 +168,36 @@ pub fn export(record: &Record<'_>, name: &str) -> Result<Exported, ExportError> 
     // A worker parks a run and takes decisions at gates, whatever its scenario says.
     let mut ways = vec![own, (Driver::Plain, WhenSuspended::Park)];
     ways.dedup();
-    let mut first = None;
-    for (driver, when_suspended) in ways {
-        match Search::new(record, Scenario { driver, when_suspended, ..made.clone() }, &came).find() {
+    let ways =
+        ways.into_iter().map(|(driver, when_suspended)| Scenario { driver, when_suspended, ..made.clone() });
+    let each_ms = durations(record.events);
+    // A scenario without durations of commits is easier to read, and mostly repeats the order.
+    let first = |way: &Scenario| Search::new(record, way.clone(), &came).first();
+    if !each_ms.is_empty()
+        && let Some(exported) = ways.clone().find_map(|way| first(&way))
+    {
+        return Ok(exported);
+    }
+    let mut error = None;
+    for way in ways {
+        let commits = Commits { each_ms: each_ms.clone(), ..way.commits.clone() };
+        match Search::new(record, Scenario { commits, ..way }, &came).find() {
             Ok(exported) => return Ok(exported),
-            Err(error) => _ = first.get_or_insert(error),
+            Err(refused) => _ = error.get_or_insert(refused),
         }
     }
-    Err(first.unwrap_or(ExportError::Empty))
+    Err(error.unwrap_or(ExportError::Empty))
+}
+
+/// The durations of the commits; empty if each took less than a millisecond. The last commit of an activation counts
+/// none, because nothing of it follows.
+fn durations(events: &[AgentEvent]) -> Vec<u64> {
+    let before = events.iter().filter_map(|event| match event.kind {
+        EventKind::Checkpoint { before_ms, .. } => Some(before_ms),
+        _ => None,
+    });
+    let each_ms: Vec<u64> = before.skip(1).chain([0]).collect();
+    if each_ms.iter().all(|ms| *ms == 0) { Vec::new() } else { each_ms }
 }
 
 impl Record<'_> {

@@ -172,7 +172,7 @@ impl Names<'_> {
     fn event(&self, event: &AgentEvent) -> Value {
         let mut value = json!(event);
         // A thread has the id of its first run, and a live model gives its answer in other pieces.
-        for field in ["seq", "at_ms", "run", "thread", "last"] {
+        for field in ["seq", "at_ms", "before_ms", "run", "thread", "last"] {
             remove(&mut value, field);
         }
         let waiting = value.get_mut("waiting").and_then(Value::as_array_mut);

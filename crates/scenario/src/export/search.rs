@@ -85,6 +85,14 @@ impl<'r> Search<'r> {
         })
     }
 
+    /// The scenario with the likeliest times, if it reproduces the record.
+    pub(super) fn first(mut self) -> Option<Exported> {
+        match self.attempt() {
+            Ok(Tried::Same(exported)) => Some(*exported),
+            _ => None,
+        }
+    }
+
     /// The scenario that reproduces the record. What follows a crash depends on its time, so the other inputs are searched
     /// anew for each choice of crashes.
     pub(super) fn find(mut self) -> Result<Exported, ExportError> {

@@ -80,7 +80,7 @@ fn kinds() -> Vec<EventKind> {
         done(CallOutcome::Cancelled { reason: "superseded".into(), cause: CancelCause::Superseded }),
         EventKind::StateSnapshot { changed: changed.iter().map(StateKey::from).collect() },
         EventKind::StateConflict { conflict },
-        EventKind::Checkpoint { trigger: Trigger::ToolResultsCommitted, commit: 3 },
+        EventKind::Checkpoint { trigger: Trigger::ToolResultsCommitted, commit: 3, before_ms: 12 },
         EventKind::StepFinished { step: 1 },
         EventKind::Error { message: "the model did not answer: overloaded".into() },
         EventKind::RunFinished {
