@@ -532,3 +532,75 @@ fn a_cut_trace_has_one_verdict_in_markdown() {
         assert_eq!(shown.code, Some(2));
     }
 }
+
+#[test]
+fn a_state_file_is_shown_with_the_faults_of_its_check() {
+    let session = Session::new();
+    let entry = |state: &str, from: u32, to: &str| {
+        format!(r#"{{"state": "{state}", "entered_at": "2026-01-31T12:00:{from:02}Z", "exited_at": {to}}}"#)
+    };
+    let history = [
+        entry("INIT", 0, "\"2026-01-31T12:00:01Z\""),
+        entry("PLANNING", 1, "null"),
+        entry("EXECUTING", 2, "null"),
+    ];
+    let state = format!(
+        r#"{{"run_id": "RUN-A-20260131-120000", "project_id": "A", "current_state": "COMPLETE", "previous_state": "PLANNING",
+        "state_history": [{}], "tools_planned": [], "tools_completed": [], "tools_remaining": [], "current_tool": null,
+        "approvals_pending": [], "approvals_granted": [], "created_at": "2026-01-31T12:00:00Z", "updated_at": "2026-01-31T12:00:02Z"}}"#,
+        history.join(", ")
+    );
+    session.write("RUN_STATE.json", state);
+    let checked = session.run(&["check", "RUN_STATE.json"]);
+    let faults: Vec<&str> = checked.stdout.lines().skip(1).map(str::trim).collect();
+    assert!(
+        faults.len() == 2 && faults[0].starts_with("state_history, entry 2 (PLANNING)"),
+        "{}",
+        checked.shown()
+    );
+    let text = session.run(&["show", "RUN_STATE.json"]);
+    assert!(
+        text.stdout.lines().nth(1).unwrap().ends_with(&format!("  <- illegal: {}", faults[0])),
+        "{}",
+        text.shown()
+    );
+    assert!(
+        text.stdout.lines().nth(2).unwrap().ends_with(&format!("  <- illegal: {}", faults[1])),
+        "{}",
+        text.shown()
+    );
+    for (format, expected) in [
+        ("html", "violates: 3 events, 1 instance, 2 illegal events"),
+        ("gantt", "violates"),
+        ("markdown", "violates"),
+        ("timeline", "!"),
+        ("json", "\"verdict\": \"violates\""),
+    ] {
+        let shown = session.run(&["show", "RUN_STATE.json", "--format", format]);
+        assert!(shown.stdout.contains(expected), "{format}: {}", shown.shown());
+    }
+}
+
+#[test]
+fn a_trace_without_a_checked_event_has_no_verdict() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS);
+    let shown = session.run(&["show", "orders.jsonl", "--format", "json"]);
+    let json: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(json["report"]["verdict"], "not_checked");
+    assert_eq!(json["not_checked"], serde_json::json!(["order", "payment"]));
+    let many = |number: usize| {
+        format!(
+            "{{\"seq\":{number},\"at_ms\":0,\"run\":\"r\",\"lifecycle\":\"l{number}\",\"instance\":\"i\",\"event\":\"e\",\"from\":null,\"to\":\"A\"}}\n"
+        )
+    };
+    session.write("many.jsonl", (10..22).map(many).collect::<String>());
+    let note =
+        "not checked, since there is no diagram: l10, l11, l12, l13, l14, l15, l16, l17, l18, l19 and 2 more";
+    assert!(session.run(&["show", "many.jsonl"]).stdout.ends_with(&format!("Note: {note}.\n")));
+    let json = session.run(&["show", "many.jsonl", "--format", "json"]).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["not_checked"].as_array().unwrap().len(), 12);
+    session.write("two.jsonl", good() + &many(10));
+    let shown = session.run(&["show", "two.jsonl", "--format", "mermaid"]);
+    assert_eq!(shown.stderr, "note: not checked, since there is no diagram: l10\n");
+}

@@ -55,7 +55,7 @@ pub struct StateReport {
 /// let report = check_state(file, None)?;
 /// assert_eq!(
 ///     report.faults,
-///     ["state_history, entry 1 (COMPLETE): no legal transition: INIT --> COMPLETE; from INIT a run can go to PLANNING, \
+///     ["state_history, entry 2 (COMPLETE): no legal transition: INIT --> COMPLETE; from INIT a run can go to PLANNING, \
 ///       HALTED_UNSAFE"]
 /// );
 /// assert!(check_state(b"[]", None).is_err());

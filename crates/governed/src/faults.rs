@@ -55,7 +55,7 @@ fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     let mut before: Option<&Entry<S>> = None;
     for (i, entry) in entries.iter().enumerate() {
         let mut wrong =
-            |why: String| faults.push(format!("state_history, entry {i} ({}): {why}", entry.state));
+            |why: String| faults.push(format!("state_history, entry {} ({}): {why}", i + 1, entry.state));
         let state = entry.state.known();
         if state.is_none() {
             wrong(NO_STATE.to_owned());

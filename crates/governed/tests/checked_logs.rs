@@ -269,9 +269,9 @@ fn a_state_that_there_is_not_hides_no_step_behind_it() {
     let report = check_state(file.to_string().as_bytes(), None).unwrap();
     assert_eq!(report.status, None);
     insta::assert_snapshot!(report.faults.join("\n"), @r#"
-    state_history, entry 2 ("REVIEWING"): there is no such state of a governed run
-    state_history, entry 4 (COMPLETE): no legal transition: EXECUTING --> COMPLETE; from EXECUTING a run can go to AWAITING_APPROVAL, VERIFYING, HALTED_UNSAFE, ROLLED_BACK
-    state_history, entry 5 ("FLYING"): there is no such state of a governed run
+    state_history, entry 3 ("REVIEWING"): there is no such state of a governed run
+    state_history, entry 5 (COMPLETE): no legal transition: EXECUTING --> COMPLETE; from EXECUTING a run can go to AWAITING_APPROVAL, VERIFYING, HALTED_UNSAFE, ROLLED_BACK
+    state_history, entry 6 ("FLYING"): there is no such state of a governed run
     current_state is "FLYING": there is no such state of a governed run
     "#);
 }

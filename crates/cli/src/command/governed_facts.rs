@@ -50,6 +50,19 @@ pub(super) fn events(state: &StateReport) -> Vec<(u64, Event<'static>)> {
     events
 }
 
+/// The faults at the entry with this number: those of the entry, and at the last one those of the whole file.
+pub(super) fn faults_at(state: &StateReport, entry: u64) -> Option<String> {
+    let of_entry = |fault: &str| {
+        let number = fault.strip_prefix("state_history, entry ")?.split(' ').next()?;
+        number.parse::<u64>().ok().filter(|number| *number <= state.history.len() as u64)
+    };
+    let is_last = entry == state.history.len() as u64;
+    let faults = state.faults.iter().map(String::as_str);
+    let here: Vec<&str> =
+        faults.filter(|fault| of_entry(fault).map_or(is_last, |number| number == entry)).collect();
+    (!here.is_empty()).then(|| here.join("; "))
+}
+
 /// The decisions with their actors, and the calls of tools. Stable facts have numbers in place of ids, and no times.
 pub(super) fn facts(state: &StateReport, is_stable: bool) -> Vec<Fact> {
     let mut facts = Vec::new();

@@ -1,5 +1,6 @@
 //! `runstate show RUN` and `runstate show TRACE`
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -172,8 +173,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         }
         Format::Mermaid => {
             let mut marks = Marks::new(book);
-            source.whole(only, |shown| drop(marks.event(shown.line, shown.event)))?;
+            let mut unchecked = Unchecked::default();
+            source.whole(only, |shown| {
+                unchecked.event(book, shown.event);
+                marks.event(shown.line, shown.event);
+            })?;
             out.lines(&diagrams(&laws, &marks.finish())?);
+            // A note in the output would be a line of the diagram.
+            unchecked.note().iter().for_each(|note| complain(&format!("note: {note}")));
         }
         Format::Json => {
             let (mut marks, mut events, mut faults) = (Marks::new(book), Vec::new(), Vec::new());
@@ -184,13 +191,20 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 faults.extend(fault.map(|fault| json!({"line": line, "why": fault})));
                 events.push(json!(event));
             })?;
+            let report = marks.finish();
+            let is_unchecked = report.checked() == 0 && !unchecked.names.is_empty();
             let mut shown = json!({
                 "trace": source.name(),
-                "report": marks.finish(),
-                "not_checked": unchecked.0,
+                "report": report,
+                "not_checked": unchecked.names,
                 "events": events,
             });
-            if let Source::Log(_) = &source {
+            if !faults.is_empty() {
+                shown["report"]["verdict"] = "violates".into();
+            } else if is_unchecked {
+                shown["report"]["verdict"] = "not_checked".into();
+            }
+            if let Source::Log(_) | Source::State(..) = &source {
                 shown["faults"] = faults.into();
             }
             if let Source::Run(opened, summary) = &source {
@@ -207,23 +221,38 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 
 /// The lifecycles without a diagram, whose events have no mark. The pages name them too.
 #[derive(Default)]
-struct Unchecked(Vec<String>);
+struct Unchecked {
+    /// The names, up to [`Self::MOST`].
+    names: BTreeSet<String>,
+    /// Whether there are more.
+    is_cut: bool,
+}
 
 impl Unchecked {
     /// The maximum number of names.
-    const MOST: usize = 10;
+    const MOST: usize = 1_000;
+    /// The maximum number of names of a note.
+    const SHOWN: usize = 10;
 
     fn event(&mut self, book: &Rulebook, event: &Event<'_>) {
-        let is_known = || self.0.iter().any(|it| **it == *event.lifecycle);
-        if self.0.len() < Self::MOST && book.rules(&event.lifecycle).is_none() && !is_known() {
-            self.0.push(event.lifecycle.to_string());
+        if book.rules(&event.lifecycle).is_some() || self.names.contains(&*event.lifecycle) {
+        } else if self.names.len() < Self::MOST {
+            self.names.insert(event.lifecycle.to_string());
+        } else {
+            self.is_cut = true;
         }
     }
 
     fn note(&self) -> Option<String> {
         let short = |name: &String| printable(name).chars().take(80).collect::<String>();
-        let names: Vec<String> = self.0.iter().map(short).collect();
-        (!names.is_empty()).then(|| format!("not checked, since there is no diagram: {}", names.join(", ")))
+        let names: Vec<String> = self.names.iter().take(Self::SHOWN).map(short).collect();
+        let more = match self.names.len().saturating_sub(Self::SHOWN) {
+            _ if self.is_cut => " and more".to_owned(),
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| format!("not checked, since there is no diagram: {names}{more}"))
     }
 }
 

@@ -141,7 +141,8 @@ impl Source {
             }
             Source::State(_, state) => {
                 for (line, event) in &governed_facts::events(state) {
-                    with(Shown { line: *line, event, fault: None, is_timed: true });
+                    let fault = governed_facts::faults_at(state, *line);
+                    with(Shown { line: *line, event, fault: fault.as_deref(), is_timed: true });
                 }
                 return Ok(rest);
             }
