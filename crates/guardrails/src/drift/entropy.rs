@@ -137,6 +137,22 @@ impl Entropy {
         if self.token.chars <= LONGEST { 0.0 } else { self.cut_token() }
     }
 
+    /// Returns how many lower-case letters may follow within the word.
+    #[inline]
+    pub(super) fn quiet(&self) -> usize {
+        self.token.quiet()
+    }
+
+    /// Adds such letters.
+    #[inline]
+    pub(super) fn pass(&mut self, letters: &[u8]) {
+        for c in letters.iter() {
+            self.run.new += u64::from(self.is_new(char::from(*c)));
+        }
+        self.run.chars += letters.len() as u64;
+        self.token.pass(letters);
+    }
+
     #[inline]
     fn is_new(&mut self, c: char) -> bool {
         let before = std::mem::replace(&mut self.before, c);

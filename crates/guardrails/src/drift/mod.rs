@@ -20,7 +20,7 @@ use prose::{Piece, Prose};
 use repetition::Repetition;
 
 use crate::Severity;
-use crate::text::{Context, Matcher, Words, is_word};
+use crate::text::{Context, Matcher, Words, is_word, letters};
 
 /// Drift detector for the output of one attempt.
 ///
@@ -230,44 +230,108 @@ impl Checks {
     }
 
     fn read(&mut self, delta: &str, peaks: &mut Peaks) {
-        let Checks { words, edge, matcher, repetition, entropy, hedging } = self;
+        // No hedge begins or ends before `quiet`.
+        let (mut at, mut quiet) = (0, 0);
+        while let Some(c) = delta[at..].chars().next() {
+            if at >= quiet {
+                quiet = at + self.skip_hedges(&delta[at..]);
+            }
+            // Most characters are lower-case letters within a word.
+            let passed = self.pass(&delta.as_bytes()[at..quiet]);
+            if passed > 0 {
+                at += passed;
+                continue;
+            }
+            self.char(c, at < quiet, peaks);
+            at += c.len_utf8();
+        }
+    }
+
+    /// Skips the part of the text in which no hedge begins or ends. Returns its length.
+    #[inline]
+    fn skip_hedges(&mut self, text: &str) -> usize {
+        if self.hedging.is_none() {
+            return text.len();
+        }
+        let quiet = self.matcher.quiet(&HEDGES, text);
+        self.matcher.pass(&text[..quiet]);
+        quiet
+    }
+
+    /// Skips letters that continue a word and end nothing. Returns their number.
+    #[inline]
+    fn pass(&mut self, text: &[u8]) -> usize {
+        let Checks { words, repetition, entropy, hedging, .. } = self;
         let by_word = repetition.is_some() || hedging.is_some();
-        let mut quiet = 0;
-        for (at, c) in delta.char_indices() {
-            if let Some(hedging) = hedging {
-                if at >= quiet {
-                    let rest = &delta[at..];
-                    let passed = &rest[..matcher.quiet(&HEDGES, rest)];
-                    matcher.pass(passed);
-                    quiet = at + passed.len();
-                }
-                // A phrase ends with the character after its last word, and counts with that word.
-                if at >= quiet {
-                    matcher.char(&HEDGES, c, 0, Context::default(), |_| {
-                        peaks.note(DriftKind::Hedging, hedging.hedge());
-                    });
-                }
-            }
-            if by_word {
-                words.char(c, 0, |word| {
-                    // Parts of paths, commands of LaTeX, and names of arguments are not prose.
-                    let glued = matches!(*edge, '/' | '\\' | '=' | '@') || matches!(c, '/' | '=');
-                    if let Some(repetition) = repetition.as_mut().filter(|_| !glued) {
-                        peaks.note(DriftKind::Repetition, repetition.word(word));
-                    }
-                    if let Some(hedging) = hedging {
-                        peaks.note(DriftKind::Hedging, hedging.word());
-                    }
-                });
-                if !is_word(c) && c != '\'' {
-                    *edge = c;
-                }
-            }
+        let most = if by_word { words.quiet() } else { usize::MAX };
+        let most = repetition.as_ref().map_or(most, |repetition| most.min(repetition.quiet()));
+        let most = entropy.as_ref().map_or(most, |entropy| most.min(entropy.quiet()));
+        let letters = letters(text, most);
+        if !letters.is_empty() {
+            words.pass(letters);
             if let Some(repetition) = repetition {
-                peaks.note(DriftKind::Repetition, repetition.char(c));
+                repetition.pass(letters);
             }
             if let Some(entropy) = entropy {
-                peaks.note(DriftKind::EntropySpike, entropy.char(c));
+                entropy.pass(letters);
+            }
+        }
+        letters.len()
+    }
+
+    /// Reads a character. `quiet` says that no hedge begins or ends at it.
+    fn char(&mut self, c: char, quiet: bool, peaks: &mut Peaks) {
+        let Checks { words, edge, matcher, repetition, entropy, hedging } = self;
+        if let Some(hedging) = hedging.as_mut().filter(|_| !quiet) {
+            // A phrase ends with the character after its last word, and counts with that word.
+            matcher.char(&HEDGES, c, 0, Context::default(), |_| {
+                peaks.note(DriftKind::Hedging, hedging.hedge());
+            });
+        }
+        if repetition.is_some() || hedging.is_some() {
+            words.char(c, 0, |word| {
+                // Parts of paths, commands of LaTeX, and names of arguments are not prose.
+                let glued = matches!(*edge, '/' | '\\' | '=' | '@') || matches!(c, '/' | '=');
+                if let Some(repetition) = repetition.as_mut().filter(|_| !glued) {
+                    peaks.note(DriftKind::Repetition, repetition.word(word));
+                }
+                if let Some(hedging) = hedging {
+                    peaks.note(DriftKind::Hedging, hedging.word());
+                }
+            });
+            if !is_word(c) && c != '\'' {
+                *edge = c;
+            }
+        }
+        if let Some(repetition) = repetition {
+            peaks.note(DriftKind::Repetition, repetition.char(c));
+        }
+        if let Some(entropy) = entropy {
+            peaks.note(DriftKind::EntropySpike, entropy.char(c));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn letters_that_are_skipped_count_as_characters(
+            pieces in prop::collection::vec("[a-z]{1,40}|[A-Zß漢я]|[ -~]|\n|perhaps |might be ", 0..60),
+        ) {
+            let text = pieces.concat();
+            // Each check has a limit of its own for the letters. The lowest limit hides the others.
+            for kinds in DriftKind::ALL.chunks(1).chain([DriftKind::ALL.as_slice()]) {
+                let [mut skipped, mut read] = [Checks::new(kinds), Checks::new(kinds)];
+                let [mut skipped_peaks, mut read_peaks] = [Peaks::default(), Peaks::default()];
+                skipped.read(&text, &mut skipped_peaks);
+                text.chars().for_each(|c| read.char(c, false, &mut read_peaks));
+                prop_assert_eq!(skipped_peaks.0, read_peaks.0);
+                prop_assert_eq!(format!("{skipped:?}"), format!("{read:?}"));
             }
         }
     }

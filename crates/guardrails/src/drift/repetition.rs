@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::token::hashed;
 use crate::text::Word;
 
 /// Size of the window, in groups of three words: 238 groups of 240 words. A cycle of fifty words occurs nearly
@@ -62,6 +63,20 @@ impl Repetition {
             return 0.0;
         }
         (f64::from(round) / SURE_LETTERS).max(f64::from(lines) / SURE_LINES).min(1.0)
+    }
+
+    /// Returns how many lower-case letters may follow without repetition.
+    #[inline]
+    pub(super) fn quiet(&self) -> usize {
+        LEAST_RUN.saturating_sub(self.letters.length)
+    }
+
+    /// Adds such letters.
+    #[inline]
+    pub(super) fn pass(&mut self, letters: &[u8]) {
+        self.letters.length += letters.len();
+        self.lines.letters = true;
+        self.lines.line = letters.iter().fold(self.lines.line, |line, c| hashed(line, char::from(*c)));
     }
 
     /// Handles a skipped part of the text, which counts as one word.
@@ -198,7 +213,7 @@ impl Lines {
     #[inline]
     fn char(&mut self, c: char) -> u32 {
         if c != '\n' {
-            self.line = (self.line ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3);
+            self.line = hashed(self.line, c);
             self.letters |= c.is_ascii_alphabetic() || !c.is_ascii();
             return 0;
         }

@@ -63,16 +63,7 @@ impl Token {
     #[inline]
     pub(super) fn char(&mut self, c: char) {
         self.chars += 1;
-        // Most characters are lower-case letters within a word.
-        if c.is_ascii_lowercase() && self.part == Part::Word && self.is_plain {
-            self.letters += 1;
-            self.lowers += 1;
-            self.shape |= LOWER;
-            self.hash = hashed(self.hash, c);
-            self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
-            return;
-        }
-        // So are most of their first letters.
+        // Most words begin with a lower-case letter.
         if c.is_ascii_lowercase()
             && self.part == Part::Before
             && self.script.is_none_or(|it| it == Script::Latin)
@@ -81,6 +72,26 @@ impl Token {
             return;
         }
         self.next(c);
+    }
+
+    /// Returns how many lower-case letters may follow within a plain word.
+    #[inline]
+    pub(super) fn quiet(&self) -> usize {
+        if self.part == Part::Word && self.is_plain { LONGEST.saturating_sub(self.chars) as usize } else { 0 }
+    }
+
+    /// Adds such letters.
+    #[inline]
+    pub(super) fn pass(&mut self, letters: &[u8]) {
+        let number = letters.len() as u32;
+        self.chars += number;
+        self.letters += number;
+        self.lowers += number;
+        self.shape |= LOWER;
+        for c in letters.iter() {
+            self.hash = hashed(self.hash, char::from(*c));
+            self.vowel |= is_vowel(char::from(*c));
+        }
     }
 
     /// Takes the first letter of a plain word.
@@ -97,7 +108,7 @@ impl Token {
         self.lowers += 1;
         self.shape |= LOWER;
         self.hash = hashed(self.hash, c);
-        self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
+        self.vowel |= is_vowel(c);
     }
 
     fn next(&mut self, c: char) {
@@ -192,6 +203,11 @@ impl Token {
             }
         }
     }
+}
+
+/// Returns whether a lower-case letter of ASCII is a vowel.
+fn is_vowel(c: char) -> bool {
+    VOWELS >> (u32::from(c) - u32::from('a')) & 1 == 1
 }
 
 pub(super) fn hashed(hash: u64, c: char) -> u64 {

@@ -30,20 +30,26 @@ impl Words {
     /// Reads the text's next character, at byte `at`. Reports each word once its end is certain.
     #[inline]
     pub(crate) fn char(&mut self, c: char, at: usize, mut ended: impl FnMut(Word)) {
-        // Most characters are lower-case letters within a word.
-        if c.is_ascii_lowercase()
-            && self.chars + 1 < LONGEST
-            && let Some(word) = &mut self.word
-        {
-            self.fold.pass(false);
-            word.hash = mix(word.hash, c);
-            word.letters = true;
-            self.chars += 1;
-            return;
-        }
         let mut fold = self.fold;
         fold.char(c, |c| self.step(c, at, &mut ended));
         self.fold = fold;
+    }
+
+    /// Returns how many lower-case letters may follow within the word; 0 outside of a word.
+    #[inline]
+    pub(crate) fn quiet(&self) -> usize {
+        if self.word.is_some() { (LONGEST - 1 - self.chars) as usize } else { 0 }
+    }
+
+    /// Adds such letters to the word.
+    #[inline]
+    pub(crate) fn pass(&mut self, letters: &[u8]) {
+        if let Some(word) = &mut self.word {
+            self.fold.pass(false);
+            word.hash = letters.iter().fold(word.hash, |hash, c| mix(hash, char::from(*c)));
+            word.letters = true;
+            self.chars += letters.len() as u32;
+        }
     }
 
     #[inline]
