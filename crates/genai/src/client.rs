@@ -1,5 +1,6 @@
 //! The connection to a server.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use genai::chat::ChatRequest;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
-use http::HeaderValue;
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use runstate_stream::for_adapters::{Limit, Secrets, Times};
 use runstate_stream::{ErrorKind, SourceError};
 use rustls::crypto::ring;
@@ -25,6 +26,8 @@ pub struct Genai {
     provider: Provider,
     base: String,
     key: Option<String>,
+    /// The headers of each request, with their names in the spelling of genai.
+    headers: BTreeMap<String, String>,
     secrets: Secrets,
     times: Times,
 }
@@ -52,6 +55,12 @@ pub enum ConfigError {
     /// The key has characters that a header must not have. Messages do not show the key.
     #[error("the key is empty or has characters that no header may have; is there a line break in it?")]
     Key,
+    /// A header has an invalid name or value. Messages do not show the value.
+    #[error("{name:?} cannot be a header: a name has letters, digits and dashes, and a value no line break")]
+    Header {
+        /// The name.
+        name: String,
+    },
     /// The client cannot be made.
     #[error("the HTTP client cannot be made: {problem}")]
     Client {
@@ -93,6 +102,7 @@ impl Genai {
             provider,
             base: format!("{}/", base.trim_end_matches('/')),
             key: None,
+            headers: BTreeMap::new(),
             secrets: Secrets::default(),
             times: Times::default(),
         })
@@ -110,6 +120,29 @@ impl Genai {
         }
         self.secrets.add(&header);
         self.key = Some(key.to_owned());
+        Ok(self)
+    }
+
+    /// Sets a header of each request, such as that of a gateway. It replaces a header of that name, also the one with
+    /// the key. Messages do not show its value. Bedrock gets `Authorization` beside its own.
+    ///
+    /// ```
+    /// # use runstate_genai::{Genai, Provider};
+    /// let server = Genai::new(Provider::ANTHROPIC, "https://gateway.example/v1")?.with_header("cf-aig-authorization", "secret")?;
+    /// assert!(server.with_header("a header", "x").unwrap_err().to_string().contains("a header"));
+    /// # Ok::<(), runstate_genai::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No header can have that name or hold that value.
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
+        let wrong = || ConfigError::Header { name: name.to_owned() };
+        let header = HeaderName::try_from(name).map_err(|_| wrong())?;
+        let secret = HeaderValue::try_from(value).map_err(|_| wrong())?;
+        self.secrets.add(&secret);
+        // genai compares names with their case, and sends both of two that differ.
+        let name = if header == AUTHORIZATION { "Authorization" } else { header.as_str() };
+        self.headers.insert(name.to_owned(), value.to_owned());
         Ok(self)
     }
 
@@ -137,7 +170,9 @@ impl Genai {
             return Err(SourceError::new(ErrorKind::Fatal, why));
         }
         let watch = Arc::new(Watch::new(self.provider, self.secrets.clone()));
-        let options = options(self.provider, output, parameters).with_raw_frame_sink_arc(watch.clone());
+        let options = options(self.provider, output, parameters)
+            .with_raw_frame_sink_arc(watch.clone())
+            .with_extra_headers(Vec::from_iter(self.headers.clone()));
         let target = ServiceTarget {
             endpoint: Endpoint::from_owned(self.base.as_str()),
             auth: AuthData::from_single(self.key.as_deref().unwrap_or("none")),

@@ -4,6 +4,7 @@
 
 mod aimock;
 mod gemini;
+mod headers;
 mod messages;
 mod odd;
 mod responses;
