@@ -35,8 +35,8 @@ pub(crate) enum Answer {
     /// A stream in the words of another provider.
     #[cfg_attr(not(feature = "genai"), expect(dead_code, reason = "providers need the feature"))]
     Stream(String),
-    /// An error whose text has the key.
-    RepeatsKey,
+    /// An error whose text has this secret.
+    Repeats(&'static str),
     /// An answer without the numbers of its tokens.
     Uncounted(&'static str),
     /// The connection ends in the midst of the text.
@@ -70,8 +70,8 @@ impl Answer {
                 (200, chunk(delta, None) + &chunk(json!({}), Some("tool_calls")) + &end, true)
             }
             Answer::Stream(events) => (200, events.clone(), true),
-            Answer::RepeatsKey => {
-                (401, json!({ "error": { "message": format!("wrong key {SECRET}") } }).to_string(), true)
+            Answer::Repeats(secret) => {
+                (401, json!({ "error": { "message": format!("wrong key {secret}") } }).to_string(), true)
             }
             Answer::Uncounted(text) => (
                 200,
@@ -614,7 +614,7 @@ fn link_to_an_agent_file_in_the_folder_of_its_tools_is_refused() {
 fn key_that_the_server_repeats_is_withheld() {
     let folder = notes();
     let repeats = Answer::Text("your key is sk-7c1d0a, is it?");
-    let server = ModelServer::new(&[Answer::RepeatsKey, repeats]);
+    let server = ModelServer::new(&[Answer::Repeats(SECRET), repeats]);
     server.agent(folder.path(), "a.yaml", "");
     let (code, out, err) = output(folder.path(), &["run", "a.yaml", "go"]);
     assert_eq!(code, Some(1), "{err}");

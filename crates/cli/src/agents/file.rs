@@ -58,6 +58,14 @@ pub(crate) struct AgentFile {
     pub(super) prices: BTreeMap<String, PriceFile>,
 }
 
+impl AgentFile {
+    /// The environment variables with the keys and the headers of the models.
+    pub(super) fn secret_variables(&self) -> impl Iterator<Item = &str> {
+        let models = [&self.model].into_iter().chain(&self.fallbacks);
+        models.flat_map(|model| model.key_env.iter().chain(model.headers_env.values())).map(String::as_str)
+    }
+}
+
 /// A model of a server.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -75,6 +83,9 @@ pub(super) struct ModelFile {
     /// The file with the key, by its path from the agent file.
     #[serde(default)]
     pub(super) key_file: Option<PathBuf>,
+    /// Headers of each request, each with the environment variable that has its value. A header replaces the one of its name.
+    #[serde(default)]
+    pub(super) headers_env: BTreeMap<String, String>,
     /// Fields of each request, such as `temperature`.
     #[serde(default)]
     pub(super) parameters: BTreeMap<String, Value>,

@@ -24,6 +24,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::file::{FromFile, HttpFile};
+use super::headers;
 use crate::command::time;
 use crate::failure::Failure;
 
@@ -173,25 +174,12 @@ impl HttpTool {
     pub(super) fn new(from: &FromFile, file: &HttpFile) -> Result<Self, Failure> {
         let wrong = |why: String| Failure::new(format!("{}: {why}", from.path));
         let mut headers = HeaderMap::new();
-        for (name, variable) in &file.headers_env {
-            let header = HeaderName::from_bytes(name.as_bytes());
-            let header = header.map_err(|_| {
-                wrong(format!("tools.http.headers_env: got {name:?}, expected the name of a header"))
-            })?;
-            let value = std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
-            let value = value.ok_or_else(|| {
-                wrong(format!(
-                    "tools.http.headers_env.{name}: the environment variable {variable} is not set"
-                ))
-            })?;
-            let value = HeaderValue::from_str(Some(value.trim()).filter(|it| it.is_ascii()).unwrap_or("\0"));
-            let mut value = value.map_err(|_| {
-                wrong(format!(
-                    "tools.http.headers_env.{name}: {variable} has characters that no header can have"
-                ))
-            })?;
+        for (name, value) in
+            headers::read(&file.headers_env).map_err(|why| wrong(format!("tools.http.{why}")))?
+        {
+            let mut value = HeaderValue::try_from(value).map_err(|error| wrong(error.to_string()))?;
             value.set_sensitive(true);
-            headers.insert(header, value);
+            headers.insert(HeaderName::try_from(name).map_err(|error| wrong(error.to_string()))?, value);
         }
         let timeout = match &file.timeout {
             Some(text) => time(text).map_err(|error| wrong(format!("tools.http.timeout: {error}")))?,

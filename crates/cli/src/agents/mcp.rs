@@ -8,6 +8,7 @@ use runstate_mcp::{McpTool, Server, ServerOptions};
 
 use super::command::PASSED;
 use super::file::FromFile;
+use super::headers;
 use super::mcp_file::McpFile;
 use crate::command::time;
 use crate::failure::Failure;
@@ -44,8 +45,7 @@ fn options(from: &FromFile, file: &McpFile) -> Result<ServerOptions, Failure> {
         (Some(command), _) => {
             let folder = from.base.join(file.folder.as_deref().unwrap_or(Path::new(".")));
             let mut options = ServerOptions::command(&file.name, command).folder(folder);
-            let models = [&from.file.model].into_iter().chain(&from.file.fallbacks);
-            let keys: Vec<&str> = models.filter_map(|model| model.key_env.as_deref()).collect();
+            let keys: Vec<&str> = from.file.secret_variables().collect();
             for name in PASSED.into_iter().filter(|name| !keys.contains(name)) {
                 if let Some(value) = std::env::var_os(name) {
                     options = options.env(name, value);
@@ -59,14 +59,8 @@ fn options(from: &FromFile, file: &McpFile) -> Result<ServerOptions, Failure> {
         }
         (None, url) => ServerOptions::http(&file.name, url.as_deref().unwrap_or_default()),
     };
-    for (header, variable) in &file.headers_env {
-        match std::env::var(variable) {
-            Ok(value) if !value.trim().is_empty() => options = options.header(header, value.trim()),
-            _ => {
-                let why = format!("the header {header} needs the environment variable {variable}");
-                return Err(named(why));
-            }
-        }
+    for (header, value) in headers::read(&file.headers_env).map_err(named)? {
+        options = options.header(header, value);
     }
     if file.trust {
         options = options.trusted();

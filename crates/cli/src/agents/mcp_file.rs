@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::headers;
 use super::mistakes::is_variable;
 
 /// A server of the Model Context Protocol: a program, or an address.
@@ -85,14 +86,8 @@ pub(super) fn check(servers: &[McpFile]) -> Result<(), (usize, String)> {
             );
             return wrong(&names);
         }
-        if let Some(header) =
-            server.headers_env.iter().find(|(_, text)| !is_variable(text)).map(|(name, _)| name)
-        {
-            let names = format!(
-                "has headers_env.{header} that is no name of an environment variable; a key in the file would be stored with each run"
-            );
-            return wrong(&names);
-        }
+        headers::check(&server.headers_env)
+            .map_err(|(_, why)| (index, format!("tools.mcp: the server {:?}: {why}", server.name)))?;
     }
     Ok(())
 }

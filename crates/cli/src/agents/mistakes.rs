@@ -4,7 +4,7 @@ use hyper::Uri;
 use runstate::diagram::LineIndex;
 
 use super::file::{AgentFile, FromFile, ModelFile};
-use super::{http, mcp_file, model};
+use super::{headers, http, mcp_file, model};
 use crate::failure::Failure;
 use crate::spec::is_name;
 
@@ -62,9 +62,16 @@ fn address(model: &ModelFile) -> Result<(), String> {
     let is_here = uri.as_ref().and_then(Uri::host).is_some_and(http::is_loopback);
     let is_open =
         uri.as_ref().and_then(Uri::scheme_str).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
-    if is_open && !is_here && (model.key_env.is_some() || model.key_file.is_some()) {
+    let secret = if model.key_env.is_some() || model.key_file.is_some() {
+        "the key"
+    } else if model.headers_env.is_empty() {
+        return Ok(());
+    } else {
+        "the value of headers_env"
+    };
+    if is_open && !is_here {
         return Err(format!(
-            "the model {name:?}: base_url is http, over which the key would be readable; expected https, or a loopback address"
+            "the model {name:?}: base_url is http, over which {secret} would be readable; expected https, or a loopback address"
         ));
     }
     Ok(())
@@ -96,12 +103,9 @@ pub(super) fn check(file: &AgentFile) -> Result<(), Wrong> {
     }
     if let Some(http) = &file.tools.http {
         http::spec(http).map_err(|why| wrong(&["tools", "http"], why))?;
-        if let Some((header, _)) = http.headers_env.iter().find(|(_, variable)| !is_variable(variable)) {
-            let why = format!(
-                "tools.http.headers_env.{header} is no name of an environment variable; a key in the file would be stored with each run"
-            );
-            return Err(wrong(&["tools", "http", "headers_env", header], why));
-        }
+        headers::check(&http.headers_env).map_err(|(header, why)| {
+            wrong(&["tools", "http", "headers_env", header], format!("tools.http.{why}"))
+        })?;
     }
     if file.limits.output == Some(0) {
         return Err(wrong(&["limits", "output"], "limits.output: got 0, expected at least 1"));
@@ -167,6 +171,8 @@ fn check_model(file: &AgentFile, model: &ModelFile) -> Result<(), Wrong> {
         );
         return Err(wrong(&["key_env"], why));
     }
+    headers::check(&model.headers_env)
+        .map_err(|(header, why)| wrong(&["headers_env", header], format!("the model {name:?}: {why}")))?;
     if file.limits.money.is_some() && !file.prices.contains_key(name) {
         let why = format!("limits.money: prices has no entry for the model {name:?}, so its cost is unknown");
         return Err(wrong(&["name"], why));

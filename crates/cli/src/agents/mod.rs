@@ -5,6 +5,7 @@ mod command;
 mod drive;
 mod file;
 mod folder;
+mod headers;
 mod http;
 mod live;
 #[cfg(feature = "mcp")]

@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 #[cfg(feature = "serve")]
 use super::file::PortModel;
 use super::file::{AgentFile, FromFile, ModelFile};
+use super::headers;
 use crate::command::time;
 use crate::failure::Failure;
 use crate::input;
@@ -207,6 +208,7 @@ fn server(from: &FromFile, model: &ModelFile) -> Result<Server, Failure> {
     let name = &model.name;
     let wrong = |error: String| Failure::new(format!("{}: the model {name:?}: {error}", from.path));
     let key = key(from, model)?;
+    let headers = headers::read(&model.headers_env).map_err(wrong)?;
     let silence = match &model.silence {
         Some(text) => time(text).map_err(|error| wrong(format!("silence: {error}")))?,
         None => SILENCE,
@@ -219,6 +221,9 @@ fn server(from: &FromFile, model: &ModelFile) -> Result<Server, Failure> {
         if let Some(key) = key {
             server = server.with_key(&key).map_err(of)?;
         }
+        for (header, value) in headers {
+            server = server.with_header(header, &value).map_err(of)?;
+        }
         let made = GenaiModel::new(server.within(silence, WHOLE), name.as_str());
         return Ok(Server::Genai(match output {
             Some(most) => made.with_max_output(most),
@@ -229,6 +234,9 @@ fn server(from: &FromFile, model: &ModelFile) -> Result<Server, Failure> {
     let mut server = OpenAi::new(&model.base_url).map_err(of)?;
     if let Some(key) = key {
         server = server.with_key(&key).map_err(of)?;
+    }
+    for (header, value) in headers {
+        server = server.with_header(header, &value).map_err(of)?;
     }
     let output = output.map(|most| (output_field(&model.base_url), most));
     let made = OpenAiModel::new(server.within(silence, WHOLE), name.as_str());

@@ -9,7 +9,7 @@ use crate::meant::suggesting;
 use crate::scenario::{field_before, refuse};
 
 /// The remedy for a key.
-const KEYS: &str = "a key in the file would be stored with each run: write key_env: VARIABLE or key_file: PATH for a model, and headers_env for http and mcp";
+const KEYS: &str = "a key in the file would be stored with each run: write key_env: VARIABLE or key_file: PATH for a model, and headers_env for the headers of a model, of http and of mcp";
 
 /// The fields of an agent file that no key belongs below.
 const PLAIN: [&str; 7] = ["about", "approve", "limits", "name", "prices", "stop", "system"];
@@ -66,7 +66,9 @@ fn is_quoted(message: &str, name: &str) -> bool {
 /// Whether a field of this name may have a key.
 fn may_be_key(field: &str) -> bool {
     let field = field.to_ascii_lowercase();
-    ["key", "token", "secret", "auth", "password", "credential"].iter().any(|word| field.contains(word))
+    ["key", "token", "secret", "auth", "password", "credential", "header"]
+        .iter()
+        .any(|word| field.contains(word))
 }
 
 /// A message without the words of a value. Some messages of the parser repeat it.
@@ -130,6 +132,8 @@ mod tests {
             "key_env: [sk-12345678]",
             "key_env: {sk-12345678: 1}",
             "key_file: [sk-12345678]",
+            "headers_env: sk-12345678",
+            "headers: {x-key: sk-12345678}",
             "parameters: sk-12345678",
             "Authorization: 'Bearer sk-12345678",
         ];
@@ -154,6 +158,10 @@ mod tests {
             (
                 "name: a\nmodel: {base_url: x, name: m}\ntools:\n  mcp:\n    - name: b\n      bearer: sk-12345678\n",
                 "bearer",
+            ),
+            (
+                "name: a\nmodel: {base_url: x, name: m, headers_env: {x-gateway: [sk-12345678]}}\n",
+                "x-gateway",
             ),
             ("name: a\nmodel: {base_url: x, name: m}\nfallbacks:\n  - secret: sk-12345678\n", "secret"),
         ] {

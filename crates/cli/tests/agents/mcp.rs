@@ -140,7 +140,7 @@ fn mistakes_of_servers_are_told() {
         ),
         (
             "{name: t, url: \"https://a/\", headers_env: {authorization: NO_SUCH}}",
-            "needs the environment variable NO_SUCH",
+            "headers_env.authorization: the environment variable NO_SUCH is not set",
         ),
         ("{name: t, command: [x], env: [NO_SUCH]}", "env names the variable NO_SUCH, which is not set"),
         ("{name: a__b, command: [x]}", "1 to 32 letters"),

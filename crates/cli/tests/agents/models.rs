@@ -1,6 +1,11 @@
 //! Providers, fallbacks and parameters of models.
 
-use super::{Answer, ModelServer, notes, output};
+use serde_json::json;
+
+use super::{Answer, ModelServer, SECRET, finished, notes, output, runstate};
+
+/// The value of a header.
+const GATEWAY: &str = "gateway-4f2b9c";
 
 /// Writes an agent file with these models and further lines.
 fn agent(folder: &std::path::Path, text: &str) {
@@ -68,6 +73,63 @@ fn each_model_has_its_parameters_and_the_limit_of_its_output() {
     assert!(err.contains("limits.output: got 0, expected at least 1"), "{err}");
 }
 
+#[test]
+fn header_of_a_model_is_in_no_store_message_or_command() {
+    let folder = notes();
+    let shows = Answer::Calls(vec![("e1", "show", json!({}))]);
+    let server = ModelServer::new(&[shows, Answer::Status(500), Answer::Repeats(GATEWAY)]);
+    let model = openai(&server, "m", ", key_env: TEST_KEY, headers_env: {X-Gateway: USER}");
+    let command = "commands: [{name: show, description: Shows the environment., command: [env]}]";
+    agent(folder.path(), &format!("model: {model}\ntools: {{{command}}}\napprove: []\n"));
+    let mut command = runstate(folder.path(), &["run", "a.yaml", "go"]);
+    // A command gets this variable unless a model has it.
+    command.env("USER", format!(" {GATEWAY} "));
+    let (code, out, err) = finished(command, "");
+    assert_eq!(code, Some(1), "{out} {err}");
+    assert!(out.contains("wrong key [key]"), "{out} {err}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3, "{out} {err}");
+    for (head, body) in &requests {
+        assert!(head.to_lowercase().contains(&format!("x-gateway: {GATEWAY}\r\n")), "{head}");
+        assert!(head.contains(&format!("authorization: Bearer {SECRET}\r\n")), "{head}");
+        assert!(!body.to_string().contains(GATEWAY), "{body}");
+    }
+    assert!(requests[1].1.to_string().contains("PATH="), "the command shows its environment");
+    assert!(!format!("{out}{err}").contains(GATEWAY), "{out} {err}");
+    let bytes = std::fs::read(folder.path().join("runs.db")).unwrap();
+    assert!(!bytes.windows(GATEWAY.len()).any(|part| part == GATEWAY.as_bytes()));
+}
+
+#[test]
+fn mistakes_of_the_headers_of_a_model_are_told() {
+    let folder = notes();
+    for (url, header, expected) in [
+        (
+            "http://models.example/v1",
+            "x-key: TEST_KEY",
+            "over which the value of headers_env would be readable",
+        ),
+        ("https://a.example/v1", "x-key: sk-1", "a.yaml:2:73: the model \"m\": headers_env.x-key is no name"),
+        (
+            "https://a.example/v1",
+            "x-key: NO_SUCH",
+            "headers_env.x-key: the environment variable NO_SUCH is not set",
+        ),
+        ("https://a.example/v1", "a key: TEST_KEY", "headers_env.a key: expected the name of a header"),
+        ("https://a.example/v1", "x-key: NO_ASCII", "NO_ASCII has characters that no header can have"),
+    ] {
+        agent(
+            folder.path(),
+            &format!("model: {{base_url: \"{url}\", name: m, headers_env: {{{header}}}}}\n"),
+        );
+        let mut command = runstate(folder.path(), &["run", "a.yaml", "go"]);
+        command.env("NO_ASCII", "sk-1é");
+        let (code, out, err) = finished(command, "");
+        assert_eq!((code, &*out), (Some(2), ""), "{header}: {err}");
+        assert!(err.contains(expected) && !err.contains("sk-1"), "{header}: {err}");
+    }
+}
+
 #[cfg(not(feature = "genai"))]
 #[test]
 fn provider_without_its_feature_names_it() {
@@ -118,7 +180,7 @@ mod genai {
 
     fn anthropic(server: &ModelServer) -> String {
         format!(
-            "{{provider: anthropic, base_url: \"http://{}/v1\", name: claude, key_env: TEST_KEY}}",
+            "{{provider: anthropic, base_url: \"http://{}/v1\", name: claude, key_env: TEST_KEY, headers_env: {{x-gateway: TEST_KEY}}}}",
             server.address
         )
     }
@@ -149,10 +211,10 @@ mod genai {
             requests.iter().all(|(head, _)| head.starts_with("POST /v1/messages HTTP/1.1")),
             "{requests:?}"
         );
-        assert!(
-            requests.iter().all(|(head, _)| head.contains(&format!("x-api-key: {SECRET}"))),
-            "{requests:?}"
-        );
+        for header in ["x-api-key", "x-gateway"] {
+            let line = format!("{header}: {SECRET}\r\n");
+            assert!(requests.iter().all(|(head, _)| head.contains(&line)), "{requests:?}");
+        }
         assert_eq!(
             (&requests[0].1["max_tokens"], &requests[0].1["system"]),
             (&400.into(), &"Be brief.".into())

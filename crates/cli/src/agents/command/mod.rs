@@ -116,14 +116,13 @@ impl CommandTool {
             spec = spec.repeatable();
         }
         let folder = from.base.join(file.folder.as_deref().unwrap_or(std::path::Path::new(".")));
-        let models = [&from.file.model].into_iter().chain(&from.file.fallbacks);
         Ok(CommandTool {
             spec,
             command,
             folder,
             timeout,
             max_output: file.max_output.unwrap_or(MAX_OUTPUT),
-            withheld: models.filter_map(|model| model.key_env.clone()).collect(),
+            withheld: from.file.secret_variables().map(str::to_owned).collect(),
         })
     }
 
