@@ -1,6 +1,6 @@
 //! Text that repeats itself.
 
-use super::text::{Word, Words, letters};
+use super::text::{Word, Words};
 use super::{Guardrail, OutputFacts, Violation};
 
 /// Longest unit, in words.
@@ -64,20 +64,12 @@ impl Guardrail for Repetition {
             return None;
         }
         let Repetition { words, loops, found, .. } = self;
-        let mut at = 0;
-        while let Some(c) = delta[at..].chars().next() {
-            let letters = letters(&delta.as_bytes()[at..], words.quiet());
-            if !letters.is_empty() {
-                words.pass(letters);
-                at += letters.len();
-                continue;
-            }
-            words.char(c, self.seen + at, |word| {
+        for (within, c) in delta.char_indices() {
+            words.char(c, self.seen + within, |word| {
                 if loops.word(word) && found.is_none() {
                     *found = Some(word.at);
                 }
             });
-            at += c.len_utf8();
         }
         self.seen += delta.len();
         self.found.map(Self::violation)

@@ -20,7 +20,7 @@ use prose::{Piece, Prose};
 use repetition::Repetition;
 
 use crate::Severity;
-use crate::text::{Context, Matcher, Words, is_word, letters};
+use crate::text::{Context, Matcher, Words, is_word};
 
 /// Drift detector for the output of one attempt.
 ///
@@ -230,44 +230,54 @@ impl Checks {
     }
 
     fn read(&mut self, delta: &str, peaks: &mut Peaks) {
-        // No hedge begins or ends before `quiet`.
-        let (mut at, mut quiet) = (0, 0);
-        while let Some(c) = delta[at..].chars().next() {
-            if at >= quiet {
-                quiet = at + self.skip_hedges(&delta[at..]);
+        // The end of the text in which phrases were looked for. It is often ahead.
+        let (mut at, mut hedged) = (0, 0);
+        loop {
+            // Most characters are lower-case letters within a word. No phrase ends at one of them.
+            at += self.pass(&delta.as_bytes()[at..]);
+            while hedged < at {
+                hedged += self.hedge(&delta[hedged..], peaks);
             }
-            // Most characters are lower-case letters within a word.
-            let passed = self.pass(&delta.as_bytes()[at..quiet]);
-            if passed > 0 {
-                at += passed;
-                continue;
+            let Some(c) = delta[at..].chars().next() else { return };
+            if hedged == at {
+                hedged += self.hedge(&delta[at..], peaks);
             }
-            self.char(c, at < quiet, peaks);
+            self.char(c, peaks);
             at += c.len_utf8();
         }
     }
 
-    /// Skips the part of the text in which no hedge begins or ends. Returns its length.
+    /// Reads the part of the text in which no phrase begins or ends, or one character. Returns its length.
     #[inline]
-    fn skip_hedges(&mut self, text: &str) -> usize {
-        if self.hedging.is_none() {
-            return text.len();
-        }
+    fn hedge(&mut self, text: &str, peaks: &mut Peaks) -> usize {
+        let Some(hedging) = &mut self.hedging else { return text.len() };
         let quiet = self.matcher.quiet(&HEDGES, text);
         self.matcher.pass(&text[..quiet]);
-        quiet
+        if quiet > 0 {
+            return quiet;
+        }
+        let Some(c) = text.chars().next() else { return 0 };
+        // A phrase ends with the character after its last word, and counts with that word.
+        self.matcher.char(&HEDGES, c, 0, Context::default(), |_| {
+            peaks.note(DriftKind::Hedging, hedging.hedge());
+        });
+        c.len_utf8()
     }
 
-    /// Skips letters that continue a word and end nothing. Returns their number.
+    /// Reads the lower-case letters of ASCII that continue a word and end nothing. Returns their number.
     #[inline]
     fn pass(&mut self, text: &[u8]) -> usize {
         let Checks { words, repetition, entropy, hedging, .. } = self;
+        if !text.first().is_some_and(u8::is_ascii_lowercase) {
+            return 0;
+        }
         let by_word = repetition.is_some() || hedging.is_some();
         let most = if by_word { words.quiet() } else { usize::MAX };
         let most = repetition.as_ref().map_or(most, |repetition| most.min(repetition.quiet()));
         let most = entropy.as_ref().map_or(most, |entropy| most.min(entropy.quiet()));
-        let letters = letters(text, most);
-        if !letters.is_empty() {
+        let letters = text.iter().take(most).take_while(|c| c.is_ascii_lowercase()).count();
+        if letters > 0 {
+            let letters = &text[..letters];
             words.pass(letters);
             if let Some(repetition) = repetition {
                 repetition.pass(letters);
@@ -276,18 +286,12 @@ impl Checks {
                 entropy.pass(letters);
             }
         }
-        letters.len()
+        letters
     }
 
-    /// Reads a character. `quiet` says that no hedge begins or ends at it.
-    fn char(&mut self, c: char, quiet: bool, peaks: &mut Peaks) {
-        let Checks { words, edge, matcher, repetition, entropy, hedging } = self;
-        if let Some(hedging) = hedging.as_mut().filter(|_| !quiet) {
-            // A phrase ends with the character after its last word, and counts with that word.
-            matcher.char(&HEDGES, c, 0, Context::default(), |_| {
-                peaks.note(DriftKind::Hedging, hedging.hedge());
-            });
-        }
+    /// Reads a character.
+    fn char(&mut self, c: char, peaks: &mut Peaks) {
+        let Checks { words, edge, repetition, entropy, hedging, .. } = self;
         if repetition.is_some() || hedging.is_some() {
             words.char(c, 0, |word| {
                 // Parts of paths, commands of LaTeX, and names of arguments are not prose.
@@ -324,12 +328,16 @@ mod tests {
             pieces in prop::collection::vec("[a-z]{1,40}|[A-Zß漢я]|[ -~]|\n|perhaps |might be ", 0..60),
         ) {
             let text = pieces.concat();
+            let character = |checks: &mut Checks, c: char, peaks: &mut Peaks| {
+                checks.hedge(c.encode_utf8(&mut [0; 4]), peaks);
+                checks.char(c, peaks);
+            };
             // Each check has a limit of its own for the letters. The lowest limit hides the others.
             for kinds in DriftKind::ALL.chunks(1).chain([DriftKind::ALL.as_slice()]) {
                 let [mut skipped, mut read] = [Checks::new(kinds), Checks::new(kinds)];
                 let [mut skipped_peaks, mut read_peaks] = [Peaks::default(), Peaks::default()];
                 skipped.read(&text, &mut skipped_peaks);
-                text.chars().for_each(|c| read.char(c, false, &mut read_peaks));
+                text.chars().for_each(|c| character(&mut read, c, &mut read_peaks));
                 prop_assert_eq!(skipped_peaks.0, read_peaks.0);
                 prop_assert_eq!(format!("{skipped:?}"), format!("{read:?}"));
             }

@@ -17,13 +17,6 @@ pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the lower-case letters of ASCII with which the text begins, up to that number.
-#[inline]
-pub(crate) fn letters(text: &[u8], most: usize) -> &[u8] {
-    let letters = text.iter().take(most).take_while(|c| c.is_ascii_lowercase()).count();
-    &text[..letters]
-}
-
 /// Returns whether the character belongs to a script without spaces between words. Each such character counts
 /// as a word.
 #[inline]

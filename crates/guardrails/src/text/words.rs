@@ -30,6 +30,10 @@ impl Words {
     /// Reads the text's next character, at byte `at`. Reports each word once its end is certain.
     #[inline]
     pub(crate) fn char(&mut self, c: char, at: usize, mut ended: impl FnMut(Word)) {
+        // Most characters are lower-case letters within a word.
+        if c.is_ascii_lowercase() && self.quiet() > 0 {
+            return self.pass(&[c as u8]);
+        }
         let mut fold = self.fold;
         fold.char(c, |c| self.step(c, at, &mut ended));
         self.fold = fold;
