@@ -1,5 +1,7 @@
 //! A few kills of each store, and faults that are found without waiting for them.
 
+use std::time::Duration;
+
 use runstate_postgres_server::{Setup, for_tests};
 use runstate_torture::fault::Fault;
 use runstate_torture::kill::{Options, Report, kill};
@@ -11,13 +13,17 @@ async fn killed(store: &str, times: u32) -> Report {
 }
 
 async fn killed_with(store: &str, times: u32, fault: Option<Fault>, seed: u64) -> Report {
+    played(store, times, seed, |options| options.fault = fault).await
+}
+
+async fn played(store: &str, times: u32, seed: u64, with: impl FnOnce(&mut Options)) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let store = match store {
         "sqlite" | "file" => format!("{store}:{}", folder.path().join("runs").display()),
         address => address.to_owned(),
     };
     let mut options = Options::new(PROGRAM, store, folder.path(), times, seed);
-    options.fault = fault;
+    with(&mut options);
     kill(&options).await.unwrap()
 }
 
@@ -43,6 +49,27 @@ async fn runs_in_files_survive_the_deaths_of_their_drivers() {
 async fn runs_in_postgres_survive_the_deaths_of_their_drivers() {
     let Some(server) = for_tests(Setup::new()) else { return };
     holds(&killed(&server.url("postgres"), 8).await, 8);
+}
+
+/// Two drivers whose clocks are an hour apart drive the runs of a store, and none is killed.
+async fn no_call_is_in_doubt(store: &str) {
+    let report = played(store, 0, 11, |options| {
+        assert_eq!(options.apart, Duration::from_secs(3_600));
+        // No lease expires on a slow machine.
+        options.lease = Duration::from_secs(60);
+    })
+    .await;
+    assert!(report.violations.is_empty(), "{report}");
+    assert!(report.facts.runs > 0 && report.facts.executions > 0, "{report}");
+    assert_eq!((report.facts.doubts, report.facts.again, report.facts.fenced), ((0, 0), 0, 0), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clocks_an_hour_apart_put_no_call_in_doubt() {
+    no_call_is_in_doubt("sqlite").await;
+    no_call_is_in_doubt("file").await;
+    let Some(server) = for_tests(Setup::new()) else { return };
+    no_call_is_in_doubt(&server.url("postgres")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
