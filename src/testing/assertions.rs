@@ -65,7 +65,9 @@ pub fn conforms<'e>(
     match report.verdict {
         Verdict::Conforms => Ok(report),
         Verdict::Incomplete if !is_complete => Ok(report),
-        Verdict::Incomplete | Verdict::Violates => Err(NotConforming(Box::new(report))),
+        Verdict::Incomplete | Verdict::Interrupted | Verdict::Violates => {
+            Err(NotConforming(Box::new(report)))
+        }
     }
 }
 

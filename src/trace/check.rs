@@ -45,7 +45,7 @@ pub fn check<'e>(events: impl IntoIterator<Item = &'e Event<'e>>, book: &Ruleboo
 /// Checks the events of a JSONL trace while it reads them. It keeps one line, and one small entry per instance, in
 /// memory.
 ///
-/// A trace that turns into other content violates the rules. Its report has the events before that line, and a
+/// A trace that turns into other content is [interrupted](super::Verdict::Interrupted). Its report has the events before that line, and a
 /// violation [`Garbage`](ViolationKind::Garbage) or [`Cut`](ViolationKind::Cut) for the first line that is no event.
 /// The report states that the trace was not read to its end.
 ///

@@ -409,6 +409,8 @@ impl<'b> Checker<'b> {
         // Tables have no order. Each instance has a unique line of birth.
         unfinished.sort_unstable_by_key(|(instance, ..)| instance.born);
         let verdict = match (self.violations, unfinished.len()) {
+            // The line that is no event is the only violation.
+            (1, _) if !self.whole => Verdict::Interrupted,
             (0, 0) => Verdict::Conforms,
             (0, _) => Verdict::Incomplete,
             _ => Verdict::Violates,

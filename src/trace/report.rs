@@ -16,6 +16,8 @@ pub enum Verdict {
     Conforms,
     /// Every event is legal, but an instance has not ended.
     Incomplete,
+    /// Every event is legal, and a line that is no event ends the trace: the rest was not checked.
+    Interrupted,
     /// An event is illegal.
     Violates,
 }
@@ -25,6 +27,7 @@ impl fmt::Display for Verdict {
         f.pad(match self {
             Verdict::Conforms => "conforms",
             Verdict::Incomplete => "incomplete",
+            Verdict::Interrupted => "interrupted",
             Verdict::Violates => "violates",
         })
     }

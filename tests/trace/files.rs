@@ -30,7 +30,7 @@ fn trailing_garbage_violates_and_what_came_before_counts() {
     for garbage in ["the end", "{}", "[]", "\u{0}\u{0}\u{0}", "{\"seq\":10}", "null", "}"] {
         for end in ["", "\n"] {
             let report = checked(&format!("{}{garbage}{end}", jsonl(&journey())));
-            assert_eq!(report.verdict, Verdict::Violates, "{garbage:?}");
+            assert_eq!(report.verdict, Verdict::Interrupted, "{garbage:?}");
             assert!(!report.consumed_whole);
             assert_eq!((report.events, report.violations), (9, 1));
             let violation = report.violation.unwrap();

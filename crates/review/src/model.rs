@@ -291,9 +291,8 @@ impl Review {
 
 /// The verdict of a report in one word.
 pub(crate) fn verdict(report: &Report) -> &'static str {
-    let is_read_in_part = !report.consumed_whole && report.violations == 1;
     match report.verdict {
-        Verdict::Violates if is_read_in_part => "interrupted",
+        Verdict::Interrupted => "interrupted",
         Verdict::Conforms if report.checked() == 0 && report.consumed_whole => "not checked",
         Verdict::Conforms => "conforms",
         Verdict::Incomplete => "incomplete",

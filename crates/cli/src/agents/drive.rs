@@ -159,7 +159,7 @@ impl Driver<'_> {
         let trace = check_jsonl(StoredTrace::of(opened, run).reader(), &Laws::builtin()?.book)
             .map_err(|error| Failure::rendered(error.named(run).report()))?;
         let exit = match (ending, trace.verdict) {
-            (_, Verdict::Violates) => Exit::Bad,
+            (_, Verdict::Violates | Verdict::Interrupted) => Exit::Bad,
             (Ending::Over(TerminationReason::NaturalEnd), _) => Exit::Good,
             (Ending::Waits, _) => Exit::Waiting,
             (Ending::Over(_), _) => Exit::Bad,

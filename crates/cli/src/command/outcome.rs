@@ -105,7 +105,8 @@ impl Outcome {
         self.reports().map(|report| report.verdict).max_by_key(|verdict| match verdict {
             Verdict::Conforms => 0,
             Verdict::Incomplete => 1,
-            Verdict::Violates => 2,
+            Verdict::Interrupted => 2,
+            Verdict::Violates => 3,
         })
     }
 
@@ -119,7 +120,7 @@ impl Outcome {
             return Exit::BadInput;
         }
         let failed = match self.verdict() {
-            Some(Verdict::Violates) => true,
+            Some(Verdict::Violates | Verdict::Interrupted) => true,
             Some(Verdict::Incomplete) => self.complete,
             Some(Verdict::Conforms) | None => false,
         };
@@ -207,10 +208,7 @@ impl Outcome {
                 (Ok(report), None) => {
                     let is_missed = self.complete && report.verdict == Verdict::Incomplete;
                     let mut entry = match report.verdict {
-                        // The line that is no event is the only violation.
-                        Verdict::Violates if !report.consumed_whole && report.violations == 1 => {
-                            Entry::open(&trace.name, "interrupted")
-                        }
+                        Verdict::Interrupted => Entry::open(&trace.name, "interrupted"),
                         Verdict::Violates => Entry::bad(&trace.name, "violates"),
                         Verdict::Incomplete if is_missed => Entry::bad(&trace.name, "incomplete"),
                         Verdict::Incomplete => Entry::open(&trace.name, "incomplete"),

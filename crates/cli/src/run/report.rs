@@ -104,7 +104,7 @@ pub(super) fn question(pending: &Pending<'_>) -> String {
 
 fn exit(ending: &Ending, checked: &Report) -> Exit {
     match (&ending.reason, checked.verdict) {
-        (_, Verdict::Violates) => Exit::Bad,
+        (_, Verdict::Violates | Verdict::Interrupted) => Exit::Bad,
         (TerminationReason::NaturalEnd, _) => Exit::Good,
         (TerminationReason::Suspended, _) if ending.has_message => Exit::Unfinished,
         (TerminationReason::Suspended, _) => Exit::Waiting,

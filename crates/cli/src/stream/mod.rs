@@ -12,7 +12,7 @@ mod source;
 mod tests;
 mod told;
 
-use runstate::trace::Event;
+use runstate::trace::{Event, Verdict};
 use runstate_guardrails::structured::Structured;
 use runstate_stream::ConsumerText;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub(crate) struct Played {
     replay: Replay,
     events: Vec<Event<'static>>,
     trace: String,
-    verdict: &'static str,
+    verdict: Verdict,
 }
 
 /// Reads a scenario and plays it, on virtual time.
@@ -76,7 +76,7 @@ impl Played {
     /// 0 if the output is complete; 1 otherwise, and if the trace violates the diagram or the record replays differently.
     pub(crate) fn exit(&self) -> Exit {
         match (&self.ended, self.verdict, &self.replay) {
-            (Ended::Complete(_), "conforms", Replay::Same { .. }) => Exit::Good,
+            (Ended::Complete(_), Verdict::Conforms, Replay::Same { .. }) => Exit::Good,
             _ => Exit::Bad,
         }
     }
@@ -118,9 +118,9 @@ impl Played {
 
     fn verdict_said(&self) -> &'static str {
         match self.verdict {
-            "conforms" => "conforms to",
-            "incomplete" => "is incomplete by",
-            _ => "violates",
+            Verdict::Conforms => "conforms to",
+            Verdict::Incomplete => "is incomplete by",
+            Verdict::Interrupted | Verdict::Violates => "violates",
         }
     }
 

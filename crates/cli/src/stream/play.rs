@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use runstate::trace::{Recorder, Rulebook, Verdict, check, to_text};
+use runstate::trace::{Recorder, Rulebook, check, to_text};
 use runstate_stream::{ConsumerText, Event, Session, SessionBuilder, SessionError, State};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -157,11 +157,6 @@ async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
     let replay = replay::again(record, told, &consumer);
     let events = recorder.take();
     let report = check(&events, &Rulebook::of(runstate::lifecycles().iter().copied()));
-    let verdict = match report.verdict {
-        Verdict::Conforms => "conforms",
-        Verdict::Incomplete => "incomplete",
-        Verdict::Violates => "violates",
-    };
     let lines: Vec<Line> = std::mem::take(&mut *lock(&lines));
     let title = match &scenario.about {
         Some(about) => format!("{}: {about}", scenario.name),
@@ -176,7 +171,7 @@ async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
         replay,
         trace: to_text(&events),
         events,
-        verdict,
+        verdict: report.verdict,
     }
 }
 

@@ -87,7 +87,7 @@ fn trace(seen: &Seen, findings: &mut Findings<'_>) {
         Err(error) => return findings.say("trace", error),
     };
     let report = check(&events, &runstate::rulebook());
-    if report.verdict == Verdict::Violates {
+    if matches!(report.verdict, Verdict::Violates | Verdict::Interrupted) {
         findings.say("trace", report.summary());
     }
     if let Some((event, expected)) = events.iter().zip(1..).find(|(event, expected)| event.seq != *expected) {
