@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use runstate::stream_session::Checkpoint;
 
+use super::overlap::Overlap;
 use super::panics::guarded;
 
 type Validate = Box<dyn FnMut(&str, u64) -> bool + Send>;
@@ -19,15 +20,36 @@ type Prompt = Box<dyn FnMut(&str) -> String + Send>;
 /// from the beginning.
 pub struct Continuation {
     pub(super) every: NonZeroU32,
-    pub(super) overlap: Option<usize>,
+    pub(super) overlap: Repeated,
     validate: Option<Validate>,
     prompt: Option<Prompt>,
+}
+
+/// The text of a checkpoint that a continuation repeats.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Repeated {
+    /// It is removed if it begins with a word and has a letter.
+    Words,
+    /// It is removed from that number of characters on.
+    From(usize),
+    /// It stays.
+    Kept,
+}
+
+impl Repeated {
+    pub(super) fn after(self, checkpoint: &str) -> Option<Overlap> {
+        match self {
+            Repeated::Words => Some(Overlap::new(checkpoint).whole_words()),
+            Repeated::From(characters) => Some(Overlap::new(checkpoint).at_least(characters)),
+            Repeated::Kept => None,
+        }
+    }
 }
 
 impl Continuation {
     /// Creates a policy with a checkpoint after every `tokens` tokens.
     pub fn every(tokens: NonZeroU32) -> Self {
-        Continuation { every: tokens, overlap: Some(2), validate: None, prompt: None }
+        Continuation { every: tokens, overlap: Repeated::Words, validate: None, prompt: None }
     }
 
     /// Sets the function that makes the prompt of a continuation from the checkpoint's text. Default: no
@@ -44,15 +66,16 @@ impl Continuation {
         self
     }
 
-    /// Sets the shortest repetition, in characters, that counts as an overlap. Default: 2.
+    /// Sets the shortest repetition, in characters, that counts as an overlap, also within a word or a number. Default: two
+    /// characters that begin with a word and have a letter, because a number or a word may go on as it ends.
     pub fn overlap_from(mut self, characters: usize) -> Self {
-        self.overlap = Some(characters);
+        self.overlap = Repeated::From(characters);
         self
     }
 
     /// Keeps the text that a continuation repeats. Default: the repetition is removed.
     pub fn keep_overlap(mut self) -> Self {
-        self.overlap = None;
+        self.overlap = Repeated::Kept;
         self
     }
 

@@ -36,6 +36,7 @@ pub struct Overlap {
     /// Length of the longest prefix of `held` that is a suffix of `text[..read]`.
     matched: usize,
     at_least: usize,
+    is_whole: bool,
     removed: usize,
     settled: bool,
 }
@@ -51,6 +52,7 @@ impl Overlap {
             read: 0,
             matched: 0,
             at_least: 2,
+            is_whole: false,
             removed: 0,
             settled: checkpoint.is_empty(),
         }
@@ -59,6 +61,24 @@ impl Overlap {
     /// Sets the shortest overlap that counts, in characters. Default: 2.
     pub fn at_least(mut self, chars: usize) -> Self {
         self.at_least = chars;
+        self
+    }
+
+    /// Counts an overlap only if it begins with a word and has a letter. Numbers and parts of words are mostly a
+    /// continuation: `100` goes on with `00`. In scripts that join words without spaces, any character begins one.
+    ///
+    /// ```
+    /// use runstate_stream::Overlap;
+    ///
+    /// let push = |checkpoint: &str, token: &str| {
+    ///     let mut overlap = Overlap::new(checkpoint).whole_words();
+    ///     overlap.push(token) + &overlap.finish()
+    /// };
+    /// assert_eq!(push("The price is 100", "00 dollars"), "00 dollars");
+    /// assert_eq!(push("The price is 100", "is 100 dollars"), " dollars");
+    /// ```
+    pub fn whole_words(mut self) -> Self {
+        self.is_whole = true;
         self
     }
 
@@ -131,15 +151,26 @@ impl Overlap {
     fn settle(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         self.settled = true;
-        self.text = Vec::new();
+        let text = std::mem::take(&mut self.text);
         self.borders = Vec::new();
         // A text that ends the checkpoint begins with a whole character of the checkpoint. It therefore ends
         // with a whole character of the stream.
         let (overlap, new) = held.split_at_checked(self.matched).unwrap_or(("", &held));
-        if overlap.chars().count() < self.at_least {
+        let is_short = overlap.chars().count() < self.at_least;
+        if is_short || self.is_whole && !begins_a_word(&text, overlap) {
             return held;
         }
         self.removed = overlap.len();
         new.to_owned()
     }
+}
+
+/// Does the overlap have a letter, and begin a word of the text that it ends?
+fn begins_a_word(text: &[u8], overlap: &str) -> bool {
+    let before =
+        std::str::from_utf8(&text[..text.len() - overlap.len()]).unwrap_or_default().chars().next_back();
+    // From here on, scripts have no spaces between words.
+    let is_joined = |c: char| c.is_alphanumeric() && c < '\u{2e80}';
+    let within = before.is_some_and(is_joined) && overlap.chars().next().is_some_and(is_joined);
+    !within && overlap.chars().any(char::is_alphabetic)
 }

@@ -324,3 +324,26 @@ async fn tool_calls_of_a_failed_attempt_are_discarded() {
     let state = drive(session(script(ErrorKind::Network)).continuation(every(2))).await.result.unwrap();
     assert_eq!((state.tool_calls.len(), state.data_parts, state.content.as_str()), (1, 1, "a b c"));
 }
+
+/// A model that goes on correctly loses nothing: a number and a word may go on as they end.
+#[tokio::test(start_paused = true)]
+async fn a_continuation_that_repeats_by_chance_is_whole() {
+    let resumed = async |begun: &str, rest: &str| {
+        let script = vec![
+            then(vec![Step::Token(begun.into())], &[Step::Throw(ErrorKind::Network)]),
+            vec![Step::Token(rest.into())],
+        ];
+        drive(session(script).continuation(every(1))).await.text
+    };
+    for (begun, rest) in [
+        (r#"{"price": 100"#, "00}"),
+        (r#"{"x": [1, 1"#, ", 1, 1]}"),
+        (r#"{"id": "abab"#, r#"ab"}"#),
+        ("The price is 100", "00 dollars"),
+    ] {
+        assert_eq!(resumed(begun, rest).await, format!("{begun}{rest}"));
+    }
+    assert_eq!(resumed("The price is 100", "is 100 dollars").await, "The price is 100 dollars");
+    assert_eq!(resumed("値段は百", "百円です").await, "値段は百百円です", "one character may be chance");
+    assert_eq!(resumed("値段は百", "は百円です").await, "値段は百円です");
+}

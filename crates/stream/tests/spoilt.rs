@@ -246,3 +246,29 @@ fn the_content_of_a_success_passes_all_its_rules() {
     checked.unwrap();
     assert!(successes.get() > 40, "{}", successes.get());
 }
+
+/// The filter of a provider stops an answer, and the connection ends before the answer does.
+#[tokio::test(start_paused = true)]
+async fn text_before_a_filter_and_a_cut_is_not_gone_on_from() {
+    let filtered = || {
+        then(
+            tokens("bad text "),
+            &[Step::Finish(FinishReason::ContentFilter), Step::Throw(ErrorKind::Network)],
+        )
+    };
+    for fallback in [false, true] {
+        let seen = Seen::default();
+        let attempts = if fallback { vec![filtered()] } else { vec![filtered(), tokens("a good answer")] };
+        let mut session = on(&seen, attempts).continuation(every(1));
+        if fallback {
+            session =
+                session.retry(RetryPolicy::none()).fallback(scripted(&seen, vec![tokens("a good answer")]));
+        }
+        let whole = drive(session).await;
+        assert_eq!((whole.text.as_str(), whole.result.unwrap().resumed_from), ("a good answer", None));
+    }
+    let session = session(vec![filtered(), tokens("goes on")])
+        .on_finish(FinishReason::ContentFilter, OnFinish::Continue)
+        .continuation(every(1));
+    assert_eq!(drive(session).await.text, "bad text goes on", "the policy permits it");
+}

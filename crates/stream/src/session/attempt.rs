@@ -9,7 +9,7 @@ use super::{Core, Session, millis};
 use crate::checks::Failed;
 use crate::event::EventKind;
 use crate::panics::guarded;
-use crate::{Callbacks, ErrorKind, Failure, Opening, Overlap, TimeoutType};
+use crate::{Callbacks, ErrorKind, Failure, Opening, TimeoutType};
 
 /// A refused checkpoint, with the reason of the refusal.
 pub(super) struct Rejected {
@@ -156,10 +156,9 @@ impl<C: Callbacks> Session<C> {
         let core = &mut self.core;
         core.any_output = false;
         core.until_checkpoint = core.continuation.as_ref().map(|continuation| continuation.every.get());
-        core.overlap = checkpoint.as_deref().and_then(|checkpoint| {
-            let characters = core.continuation.as_ref()?.overlap?;
-            Some(Overlap::new(checkpoint).at_least(characters))
-        });
+        core.overlap = checkpoint
+            .as_deref()
+            .and_then(|checkpoint| core.continuation.as_ref()?.overlap.after(checkpoint));
         // A continuation has already shown its checkpoint to the checks.
         if checkpoint.is_none()
             && let Err(failed) = core.checks.reset()

@@ -30,6 +30,10 @@ impl<C: Callbacks> Session<C> {
             return self.end_aborted(session, false);
         }
         let Failed { failure, recoverable, spoils } = failed;
+        // The provider's filter stopped the answer before it failed.
+        let is_filtered = self.core.dispatch.ledger.finish == Some(FinishReason::ContentFilter)
+            && self.core.finishes.get(&FinishReason::ContentFilter) != OnFinish::Continue;
+        let spoils = spoils || is_filtered;
         let attempt = session.state().attempt();
         let mut failure = failure.in_attempt(attempt, session.state().output());
         let recovery = self.recovery(&session, &failure, recoverable);
