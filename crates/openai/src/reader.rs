@@ -252,7 +252,9 @@ impl Reader {
 
     /// Ends the answer, for the reason that the server gave, if any.
     fn finish(&mut self) -> Result<(), SourceError> {
-        if let Some(reason) = self.reason.as_deref().filter(|reason| BROKEN.contains(reason)) {
+        if let Some(reason) =
+            self.reason.as_deref().filter(|reason| BROKEN.contains(&&*reason.to_ascii_lowercase()))
+        {
             let message = format!("the server broke the answer off: {reason:?}");
             return Err(SourceError::new(ErrorKind::ServerError, message));
         }
@@ -317,36 +319,43 @@ impl Reader {
     }
 }
 
-/// Reasons with which servers break an answer off.
+/// Reasons with which servers break an answer off, in lower case.
 const BROKEN: [&str; 5] =
-    ["error", "abort", "insufficient_system_resource", "network_error", "MALFORMED_FUNCTION_CALL"];
+    ["error", "abort", "insufficient_system_resource", "network_error", "malformed_function_call"];
 
-/// Reasons of filters.
-const FILTERED: [&str; 9] = [
+/// Reasons of filters and refusals, in lower case.
+const FILTERED: [&str; 13] = [
     "content_filter",
     "content_filtered",
     "guardrail_intervened",
     "sensitive",
-    "SAFETY",
-    "RECITATION",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
+    "refusal",
+    "error_toxic",
+    "safety",
+    "image_safety",
+    "language",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+    "spii",
 ];
 
 fn is_cut(reason: &str) -> bool {
-    BROKEN.contains(&reason)
+    BROKEN.contains(&&*reason.to_ascii_lowercase())
         || matches!(finish_of(reason.to_owned()), FinishReason::Length | FinishReason::ContentFilter)
 }
 
-/// Reads the word of a server. Google's are in capitals.
+/// Reads the word of a server. Some write it in capitals.
 fn finish_of(reason: String) -> FinishReason {
-    match &*reason {
-        "stop" | "STOP" => FinishReason::Stop,
+    match &*reason.to_ascii_lowercase() {
+        "stop" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" | "model_context_window_exceeded" => {
-            FinishReason::Length
-        }
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "incomplete"
+        | "model_length"
+        | "model_context_window_exceeded" => FinishReason::Length,
         word if FILTERED.contains(&word) => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
     }

@@ -187,12 +187,35 @@ async fn a_filter_that_stops_an_answer_by_an_error_is_a_finish() {
 
 #[tokio::test]
 async fn words_of_other_servers_for_a_cut_or_broken_answer_are_known() {
-    let length = ["length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"];
+    let length = [
+        "length",
+        "max_tokens",
+        "MAX_TOKENS",
+        "max_output_tokens",
+        "incomplete",
+        "model_length",
+        "model_context_window_exceeded",
+    ];
     let filter = ["content_filter", "content_filtered", "guardrail_intervened", "sensitive", "SAFETY"];
-    let google = ["RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"];
+    let google = [
+        "refusal",
+        "ERROR_TOXIC",
+        "IMAGE_SAFETY",
+        "LANGUAGE",
+        "RECITATION",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+    ];
     let filter = [&filter[..], &google].concat();
-    let broken =
-        ["error", "abort", "insufficient_system_resource", "network_error", "MALFORMED_FUNCTION_CALL"];
+    let broken = [
+        "error",
+        "ERROR",
+        "abort",
+        "insufficient_system_resource",
+        "network_error",
+        "MALFORMED_FUNCTION_CALL",
+    ];
     // Some proxies send a reason of their own after the reason of their server.
     for more in [String::new(), finish("stop")] {
         let said = async |word: &str| of(events_head_of(text("a") + &finish(word) + &more + DONE)).await;
