@@ -277,14 +277,13 @@ impl Runs {
         }
         self.check_is_there(run)?;
         self.open_for(&place);
-        let plan =
-            plan::read_stored(&place.join("plan.yaml"), run, self.keys.as_ref()).unwrap_or_else(|failure| {
-                // The run can still expire, and be halted. Nothing of this plan is executed: the run is bound to the
-                // original plan.
-                complain(&printable(&format!("{run}: {failure}")));
-                plan::Plan::none(run)
-            });
-        self.governor_of(plan, &place)
+        let stored = plan::read_stored(&place.join("plan.yaml"), run, self.keys.as_ref());
+        stored.and_then(|plan| self.governor_of(plan, &place)).or_else(|failure| {
+            // The run can still expire, and be halted. Nothing of this plan is executed: the run is bound to the
+            // original plan.
+            complain(&printable(&format!("{run}: {failure}")));
+            self.governor_of(plan::Plan::none(run), &place)
+        })
     }
 
     /// Opens the written folders of an unfinished run.

@@ -13,6 +13,7 @@ mod places;
 mod plans;
 mod planted;
 mod restored;
+mod stored_plans;
 mod syscalls;
 mod tools;
 
