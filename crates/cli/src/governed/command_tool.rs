@@ -198,7 +198,7 @@ pub(super) fn failure(command: &Command, ended: &Ended) -> Result<Option<String>
         End::Unknown => {
             let run = shown(&command.run);
             return Err(PartError::new(format!(
-                "the supervisor of {run} was ended: its effects are not known"
+                "the supervisor of {run} was ended, or another process answered for it: its effects are not known"
             )));
         }
     };

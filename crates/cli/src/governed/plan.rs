@@ -347,8 +347,7 @@ impl Plan {
         let work = Work { path: std::mem::take(&mut self.folder), taken: self.taken.take() };
         let snapshot = Snapshot::new(run.join("snapshot"), work.clone(), self.ignore.clone());
         let checks = self.checks(&work.path).collect();
-        let place =
-            Place { work, run: run.to_path_buf(), progress: Arc::clone(&progress), idle: Arc::default() };
+        let place = Place { work, run: run.to_path_buf(), progress: Arc::clone(&progress) };
         let planner = AsWritten {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
             risks: self.tools.iter().filter(|tool| tool.risk == Some(Risk::Critical)).map(critical).collect(),

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::net::Shutdown;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -27,8 +28,6 @@ pub(super) struct Place {
     pub(super) work: Work,
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
-    /// An idle supervisor.
-    pub(super) idle: Arc<Mutex<Option<Supervisor>>>,
 }
 
 #[derive(Debug, Default)]
@@ -58,20 +57,14 @@ pub(super) enum End {
     Exited(ExitStatus),
     /// It exceeded its time limit, and was ended.
     TimedOut,
-    /// Its supervisor ended first: its own end is unknown.
+    /// Its supervisor ended first, or another process answered for it: its own end is unknown.
     Unknown,
 }
 
 /// Runs a command to its end, and ends its remaining processes. If dropped, all of them are ended.
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     let folder = place.work.enter(&command.folder)?;
-    let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // A supervisor that ended meanwhile is no loss: it was idle.
-    let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
-    let supervisor = match idle.and_then(lives) {
-        Some(idle) => idle,
-        None => Supervisor::start(&place.run)?,
-    };
+    let supervisor = Supervisor::start(&place.run)?;
     let ((stdout, to_stdout), (stderr, to_stderr)) = (io::pipe()?, io::pipe()?);
     let most = if told.is_read_whole { KEPT_WHOLE } else { KEPT };
     let (stdout, stderr) = (tail(stdout, most), tail(stderr, KEPT));
@@ -89,22 +82,10 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     let limit = Duration::from_secs(command.time_limit_seconds);
     let in_time = tokio::time::timeout(limit, &mut outcome).await.ok();
     let is_in_time = in_time.is_some();
-    let outcome = match in_time {
-        Some(said) => {
-            let outcome = said.ok().flatten();
-            // Nothing of the tool remains, so the next one may use the supervisor.
-            if matches!(outcome, Some(Outcome::NotStarted(..) | Outcome::Ended { left: 0, .. })) {
-                *place.idle.lock().unwrap_or_else(PoisonError::into_inner) = supervised.supervisor.take();
-            }
-            outcome
-        }
-        None => {
-            supervised.end();
-            outcome.try_recv().ok().flatten()
-        }
-    };
-    // All processes with the outputs have ended, so the outputs are at their end.
-    drop(supervised);
+    // All processes with the outputs have ended then, so the outputs are at their end.
+    let is_its_own = supervised.end();
+    let said = in_time.map_or_else(|| outcome.try_recv().ok(), Result::ok);
+    let outcome = said.flatten().filter(|_| is_its_own);
     let (end, strays, left) = match outcome {
         Some(Outcome::NotStarted(Some(number), _)) => return Err(io::Error::from_raw_os_error(number)),
         Some(Outcome::NotStarted(None, why)) => return Err(io::Error::other(why)),
@@ -112,7 +93,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
             (End::Exited(ExitStatus::from_raw(status)), strays, left)
         }
         Some(Outcome::Ended { strays, left, .. }) => (End::TimedOut, strays, left),
-        // Its supervisor ended, by the tool or without an answer: the remaining processes of the tool are unknown.
+        // The remaining processes of the tool are unknown.
         None => (End::Unknown, 0, 0),
     };
     let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);
@@ -122,7 +103,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
 /// A busy supervisor. Dropping it ends its tool, if that has not ended by itself. If the supervisor was killed, its
 /// remaining processes are searched.
 struct Supervised {
-    /// `None` once its tool has ended.
+    /// `None` once it has ended.
     supervisor: Option<Supervisor>,
     run: PathBuf,
     outcome: Option<thread::JoinHandle<()>>,
@@ -132,28 +113,31 @@ struct Supervised {
 const RESPITE: Duration = Duration::from_secs(10);
 
 impl Supervised {
-    fn end(&mut self) {
-        if let Some(mut supervisor) = self.supervisor.take() {
-            let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(50));
-            drop(supervisor.socket.shutdown(std::net::Shutdown::Write));
-            let status = loop {
-                match supervisor.process.try_wait() {
-                    Ok(None) if waited < RESPITE => {
-                        thread::sleep(pause);
-                        waited += pause;
-                        pause = (2 * pause).min(Duration::from_millis(5));
-                    }
-                    ended => break ended.ok().flatten(),
+    /// Ends the supervisor with its tool. Returns whether the only answer is the last act of the supervisor.
+    fn end(&mut self) -> bool {
+        let Some(mut supervisor) = self.supervisor.take() else { return false };
+        let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(50));
+        drop(supervisor.socket.shutdown(Shutdown::Write));
+        let status = loop {
+            match supervisor.process.try_wait() {
+                Ok(None) if waited < RESPITE => {
+                    thread::sleep(pause);
+                    waited += pause;
+                    pause = (2 * pause).min(Duration::from_millis(5));
                 }
-            };
-            if !status.is_some_and(|status| status.success()) {
-                drop(supervisor.process.kill());
-                drop(supervisor.process.wait());
-                strays::end_of(&self.run);
+                ended => break ended.ok().flatten(),
             }
+        };
+        let has_ended = status.is_some_and(|status| status.success());
+        if !has_ended {
+            drop(supervisor.process.kill());
+            drop(supervisor.process.wait());
+            strays::end_of(&self.run);
         }
-        // The supervisor has replied, or its end of the socket is closed, whatever other process has a copy.
+        // The socket is at its end now, whatever other process has a copy.
+        drop(supervisor.socket.shutdown(Shutdown::Both));
         drop(self.outcome.take().map(thread::JoinHandle::join));
+        has_ended && matches!((&supervisor.socket).read(&mut [0]), Ok(0))
     }
 }
 

@@ -37,8 +37,8 @@ mod linux {
     use super::Swept;
     use rustix::io::Errno;
     use rustix::process::{
-        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, set_child_subreaper, wait,
-        waitid,
+        DumpableBehavior, Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process,
+        set_child_subreaper, set_dumpable_behavior, wait, waitid,
     };
 
     /// The maximum of searches: an ended process may leave children.
@@ -47,8 +47,10 @@ mod linux {
     /// The pauses of a supervisor after the end of its command: ten seconds.
     const RESPITE: usize = 5_000;
 
-    /// From now on, processes that lose their parent become children of this one. For a process without other work.
+    /// From now on, processes that lose their parent become children of this one. For a process without other work: its
+    /// memory, environment and descriptors are closed to the other processes of a normal user.
     pub(in super::super) fn adopt() {
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
         // Without permission, a process that leaves its group is found by its environment alone.
         set_child_subreaper(Some(getpid())).ok();
     }
@@ -86,28 +88,31 @@ mod linux {
     }
 
     /// Ends the processes with the folder of a run in their environment, after the supervisor of a dead command has ended
-    /// all its known processes. The idle supervisor of a living command is left alone.
+    /// all its known processes.
     pub(in super::super) fn end_of(run: &Path) -> Swept {
         // The governor that makes a run has no folder yet.
         if run.as_os_str().is_empty() {
             return Swept::default();
         }
-        let entry = [super::MARKER.as_bytes(), b"=", super::marker(run).as_bytes()].concat();
-        let is_of_run = |pid: &Pid| {
-            let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
-            environ.is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| *one == *entry))
+        let marker = super::marker(run);
+        let entry = [super::MARKER.as_bytes(), b"=", marker.as_bytes()].concat();
+        let has = |pid: Pid, file: &str, part: &[u8]| {
+            let parts = fs::read(format!("/proc/{}/{file}", pid.as_raw_nonzero()));
+            parts.is_ok_and(|parts| parts.split(|byte| *byte == 0).any(|one| one == part))
+        };
+        let is_supervisor = |pid: &Pid| {
+            let is_one = has(*pid, "cmdline", super::super::supervisor::WORD.as_bytes());
+            is_one && has(*pid, "cmdline", marker.as_bytes()) && !has_ended(*pid)
         };
         let own = getpid();
-        let of_run = || processes().filter(|pid| *pid != own && is_of_run(pid));
         for _ in 0..RESPITE {
-            if !of_run().any(|pid| supervisor(pid) == Some(Lives::Alone)) {
+            if !processes().any(|pid| is_supervisor(&pid)) {
                 break;
             }
             thread::sleep(PAUSE);
         }
-        let strays =
-            || -> Vec<Pid> { of_run().filter(|pid| supervisor(*pid) != Some(Lives::OfCommand)).collect() };
-        end(|| last_look(strays))
+        let is_of_run = |pid: &Pid| *pid != own && (has(*pid, "environ", &entry) || is_supervisor(pid));
+        end(|| last_look(|| processes().filter(is_of_run).collect()))
     }
 
     /// The found processes; `None` if two searches in a row find none. One search is not enough: during `exec` a process has
@@ -119,25 +124,6 @@ mod linux {
             return Some(look()).filter(|found| !found.is_empty());
         }
         Some(found)
-    }
-
-    /// A supervisor, and whether the command that started it lives.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum Lives {
-        OfCommand,
-        Alone,
-    }
-
-    fn supervisor(pid: Pid) -> Option<Lives> {
-        let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok()?;
-        let mut words = line.split(|byte| *byte == 0).skip(1);
-        if words.next() != Some(super::super::supervisor::WORD.as_bytes()) || has_ended(pid) {
-            return None;
-        }
-        // The command is the same program.
-        let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
-        let (own, of_parent) = (program(pid.as_raw_nonzero().get()), parent(pid).and_then(program));
-        Some(if own.is_some() && own == of_parent { Lives::OfCommand } else { Lives::Alone })
     }
 
     fn processes() -> impl Iterator<Item = Pid> {

@@ -4,8 +4,11 @@
 //! It is this program with another first argument. Its standard input is a socket to the command: it receives orders, with
 //! the outputs of the tool and its folder, and sends the result of the tool. If the command closes the socket, or is killed,
 //! the tool is ended. Processes that lose their parent become its children, in any session or group (Linux), so that none
-//! survives its tool. A supervisor serves the next tool if its own ended by itself, since starting a program takes longer
-//! than many tools do.
+//! survives its tool.
+//!
+//! A supervisor has one tool, gives one answer, and ends. Nothing that a tool writes into the socket of its supervisor is an
+//! answer for a later tool, and a second answer is the sign of a forged one. On Linux no process of a normal user opens the
+//! descriptors or the memory of a supervisor.
 
 use crate::governed::strays::{self, Swept};
 use rustix::net::{
@@ -22,7 +25,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -61,11 +64,18 @@ fn send(value: &impl Serialize, mut to: impl Write) -> io::Result<()> {
     to.write_all(&[&(text.len() as u64).to_le_bytes()[..], &text].concat())
 }
 
+/// The maximum size of a sent value, in bytes.
+const MOST: u64 = 64 << 20;
+
 fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
     let mut length = [0; 8];
     from.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    if length > MOST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let mut text = Vec::new();
-    from.take(u64::from_le_bytes(length)).read_to_end(&mut text)?;
+    from.take(length).read_to_end(&mut text)?;
     serde_json::from_slice(&text).map_err(io::Error::other)
 }
 
@@ -93,7 +103,8 @@ impl Supervisor {
         let program =
             if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
         let mut command = Command::new(program);
-        command.arg0("runstate").arg(WORD).process_group(0);
+        // Its environment is closed to the search for processes of a run, and its arguments are not.
+        command.arg0("runstate").arg(WORD).arg(strays::marker(run)).process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
         // A tool with the key could write the files of its own run.
         command.env(strays::MARKER, strays::marker(run)).env_remove(crate::keys::VARIABLE);
@@ -112,8 +123,8 @@ impl Supervisor {
     }
 }
 
-/// An idle supervisor ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not
-/// end is killed.
+/// A supervisor ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not end is
+/// killed.
 impl Drop for Supervisor {
     fn drop(&mut self) {
         drop(self.socket.shutdown(std::net::Shutdown::Both));
@@ -190,41 +201,37 @@ fn supervised() -> io::Result<()> {
     socket.peer_addr()?;
     strays::adopt();
     (&socket).write_all(HELLO)?;
+    // The command may have ended.
+    let Ok((order, given)) = received(&socket) else { return Ok(()) };
     let current = Arc::new(Mutex::new(Current::default()));
-    let orders = orders(socket.try_clone()?, Arc::clone(&current));
-    for (order, given) in orders {
-        let outcome = match start(&order, given, &current) {
-            Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
-            Ok((mut tool, leader)) => {
-                if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
-                    // A program need not read it.
-                    thread::spawn(move || drop(input.write_all(text.as_bytes())));
-                }
-                waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-                let mut current = locked(&current);
-                kill_process_group(leader, Signal::KILL).ok();
-                current.leader = None;
-                let status = tool.wait()?.into_raw();
-                let Swept { ended, left } = strays::end_children();
-                Outcome::Ended { status, strays: ended, left }
+    end_with_the_command(socket.try_clone()?, Arc::clone(&current));
+    let outcome = match start(&order, given, &current) {
+        Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
+        Ok((mut tool, leader)) => {
+            if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
+                // A program need not read it.
+                thread::spawn(move || drop(input.write_all(text.as_bytes())));
             }
-        };
-        // The command may have ended.
-        drop(send(&outcome, &socket));
-    }
+            waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+            let mut current = locked(&current);
+            kill_process_group(leader, Signal::KILL).ok();
+            current.leader = None;
+            let status = tool.wait()?.into_raw();
+            let Swept { ended, left } = strays::end_children();
+            Outcome::Ended { status, strays: ended, left }
+        }
+    };
+    // The command may have ended.
+    drop(send(&outcome, &socket));
     Ok(())
 }
 
-/// Receives the orders of the command. When the command closes the socket, or ends, the tool is ended; its descendants are
-/// ended like those of any other tool.
-fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
-    let (given, orders) = mpsc::channel();
+/// Ends the tool when the command closes the socket, or ends. The descendants of the tool are ended like those of any other
+/// tool.
+fn end_with_the_command(socket: UnixStream, current: Arc<Mutex<Current>>) {
     thread::spawn(move || {
-        while let Ok(order) = received(&socket) {
-            if given.send(order).is_err() {
-                break;
-            }
-        }
+        // A command sends no second order. One of another process changes nothing.
+        drop(io::copy(&mut &socket, &mut io::sink()));
         let mut current = locked(&current);
         current.is_over = true;
         if let Some(leader) = current.leader {
@@ -232,7 +239,6 @@ fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(O
             kill_process(leader, Signal::KILL).ok();
         }
     });
-    orders
 }
 
 fn start(order: &Order, given: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {

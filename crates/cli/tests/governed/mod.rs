@@ -2,6 +2,7 @@
 
 mod adversaries;
 mod checks;
+mod forged;
 mod keyed;
 mod kills;
 mod ledger;
