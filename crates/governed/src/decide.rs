@@ -137,7 +137,8 @@ impl Governor {
 
     /// Stops an unfinished run on behalf of an operator. The run need not wait for an answer, and this governor may
     /// have another plan. The run is halted, except in VERIFYING and AUDITING, where it is rolled back. Returns the
-    /// resulting status. A run that is over does not change.
+    /// resulting status. A run that is over does not change. If the clock was set back behind the last change of the run,
+    /// the halt has the time of that change.
     ///
     /// # Errors
     /// [`GovernedError::NoName`] for a blank name; otherwise as [`resume`](Self::resume), except
@@ -149,11 +150,12 @@ impl Governor {
         if !is_name(by) {
             return Err(GovernedError::NoName { run: run.clone() });
         }
-        let InHand { mut open, run, document, .. } = self.take(run).await?;
+        let InHand { mut open, run, document, .. } = self.take_and(run, None, false).await?;
         let Some(run) = run else { return Ok(document.current_state) };
+        let at = self.now().max(document.updated_at.ms());
         let why = if why.trim().is_empty() { "no reason was given" } else { why };
         let reason = HaltReason::Person { by: by.to_owned(), why: short(why) };
-        self.ended(&mut open, run, reason, self.now()).await.map(|run| run.status())
+        self.ended(&mut open, run, reason, at).await.map(|run| run.status())
     }
 
     /// Abandons a run whose RUN_STATE.json cannot be read. The run then does not exist any more. The file is set
@@ -170,7 +172,7 @@ impl Governor {
         }
         let (place, path) = (self.place(), self.folders.state(run));
         let _lock = place.lock(run)?;
-        let fault = match place.read(run, self.now()) {
+        let fault = match place.read(run, None) {
             Ok(_) => return Err(GovernedError::Readable { run: run.clone() }),
             Err(error @ GovernedError::NoSuchRun { .. }) => return Err(error),
             Err(error) => error,
@@ -191,7 +193,8 @@ impl Governor {
         approval: &ApprovalId,
         leaves_the_ledger: bool,
     ) -> Result<(OpenRun<'_>, Asked)> {
-        let InHand { open, run, document, expired, .. } = self.take_and(run, leaves_the_ledger).await?;
+        let InHand { open, run, document, expired, .. } =
+            self.take_and(run, Some(self.now()), leaves_the_ledger).await?;
         if let Some((id, deadline)) = expired
             && id == *approval
         {

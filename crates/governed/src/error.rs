@@ -37,10 +37,12 @@ pub enum GovernedError {
         runs: PathBuf,
     },
     /// Another process, or another task of this process, holds the lock of the run.
-    #[error("another process holds run {run}; wait for it to end, or end it")]
+    #[error("another process{} holds run {run}; wait for it to end, or end it", numbered(*.by))]
     Busy {
         /// The run.
         run: RunId,
+        /// The id of the process; `None` if it is unknown.
+        by: Option<u32>,
     },
     /// An operator without a name tried to stop a run. Nothing was written.
     #[error("run {run} is stopped by a person alone: expected a name, got a blank one")]
@@ -141,6 +143,10 @@ impl GovernedError {
 
 fn name(digest: &Option<String>) -> &str {
     digest.as_deref().unwrap_or("none")
+}
+
+fn numbered(process: Option<u32>) -> String {
+    process.map_or_else(String::new, |process| format!(" ({process})"))
 }
 
 fn not_asked(

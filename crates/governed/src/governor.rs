@@ -358,13 +358,18 @@ impl Governor {
 
     /// Locks a run, repairs its files, and performs the timeout transition if it has expired.
     pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
-        self.take_and(run, false).await
+        self.take_and(run, Some(self.now()), false).await
     }
 
-    /// Locks a run as [`take`](Self::take) does. `leaves_the_ledger` skips a ledger that would have to be read from
-    /// its beginning.
-    pub(super) async fn take_and(&self, run: &RunId, leaves_the_ledger: bool) -> Result<InHand<'_>> {
-        let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
+    /// Locks a run as [`take`](Self::take) does. Without `now`, times in the future are no fault. `leaves_the_ledger`
+    /// skips a ledger that would have to be read from its beginning.
+    pub(super) async fn take_and(
+        &self,
+        run: &RunId,
+        now: Option<u64>,
+        leaves_the_ledger: bool,
+    ) -> Result<InHand<'_>> {
+        let Found { mut open, run, document } = self.place().open(run, &self.reviewers, now)?;
         open.leaves_the_ledger = leaves_the_ledger;
         (self.taking)(&open.id);
         open.repair(&document)?;

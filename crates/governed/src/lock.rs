@@ -78,3 +78,24 @@ pub(super) fn wait_for<L>(mut take: impl FnMut() -> io::Result<L>, path: &Path, 
     let why = format!("another process has had {} for {s} s; end it, or try again", path.display());
     Err(io::Error::new(io::ErrorKind::WouldBlock, why))
 }
+
+/// The process that holds a locked file, if the system tells.
+#[cfg(target_os = "linux")]
+pub(super) fn holder(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let inode = std::fs::metadata(path).ok()?.ino().to_string();
+    // `1: FLOCK  ADVISORY  WRITE 4711 08:01:131123 0 EOF`; a device may have another number there than elsewhere.
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let holders = locks.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, process, file, ..] = words.as_slice() else { return None };
+        (file.rsplit(':').next() == Some(inode.as_str())).then(|| process.parse().ok())?
+    });
+    let holders: std::collections::BTreeSet<u32> = holders.filter(|process| *process != 0).collect();
+    holders.first().copied().filter(|_| holders.len() == 1)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn holder(_: &Path) -> Option<u32> {
+    None
+}

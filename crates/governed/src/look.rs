@@ -10,12 +10,13 @@ use super::typed;
 
 impl Governor {
     /// Returns the status of a run. It reads without the lock. An expired run does not change until
-    /// [`expire`](Self::expire) or another method performs its timeout transition.
+    /// [`expire`](Self::expire) or another method performs its timeout transition. Times in the future are no error: the
+    /// clock may have been set back.
     ///
     /// # Errors
     /// [`GovernedError::NoSuchRun`], [`GovernedError::Damaged`], [`GovernedError::Io`].
     pub fn status(&self, run: &RunId) -> Result<RunStatus> {
-        Ok(RunStatus::of(&self.place().read(run, self.now())?))
+        Ok(RunStatus::of(&self.place().read(run, None)?))
     }
 
     /// Returns the open question of a run, if it waits for an approval. It only reads, as [`status`](Self::status)
@@ -24,7 +25,7 @@ impl Governor {
     /// # Errors
     /// See [`status`](Self::status).
     pub fn waits(&self, run: &RunId) -> Result<Option<AwaitedInput>> {
-        let document = self.place().read(run, self.now())?;
+        let document = self.place().read(run, None)?;
         let read = typed::read(&document, &self.reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(run), fault))?;
         let asked = read.run.as_ref().and_then(|run| asked(run, &read.notes));
@@ -57,7 +58,8 @@ impl Governor {
     /// # Cancel safety
     /// See [`start`](Self::start).
     pub async fn expire(&self, run: &RunId) -> Result<Option<GovernedRunStatus>> {
-        if !self.status(run)?.is_expired(self.now()) {
+        let now = self.now();
+        if !RunStatus::of(&self.place().read(run, Some(now))?).is_expired(now) {
             return Ok(None);
         }
         match self.take(run).await {

@@ -115,7 +115,7 @@ impl<'a> Place<'a> {
         match Lock::wait(self.disk, &path, self.setting_aside, lock::SHORT) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.no_such(id)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                Err(GovernedError::Busy { run: id.clone() })
+                Err(GovernedError::Busy { run: id.clone(), by: lock::holder(&path) })
             }
             lock => lock.map_err(GovernedError::io(&path)),
         }
@@ -125,8 +125,9 @@ impl<'a> Place<'a> {
         GovernedError::NoSuchRun { run: id.clone(), runs: self.folders.runs().to_path_buf() }
     }
 
-    /// Reads RUN_STATE.json. The lock is not needed, because the file is replaced as a whole.
-    pub(super) fn read(self, id: &RunId, now: u64) -> Result<Document> {
+    /// Reads RUN_STATE.json. The lock is not needed, because the file is replaced as a whole. With `now`, a time in the
+    /// future is a fault.
+    pub(super) fn read(self, id: &RunId, now: Option<u64>) -> Result<Document> {
         let path = self.folders.state(id);
         let bytes = match self.disk.read(&path, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -144,21 +145,27 @@ impl<'a> Place<'a> {
             let fault = format!("run_id is {}, its folder is that of {id}", document.run_id);
             return Err(GovernedError::damaged(&path, fault));
         }
-        let mut faults = faults(&document, Some(now));
+        let mut faults = faults(&document, now);
         if faults.is_empty() {
             faults.extend(typed::fault(&document));
         }
         if faults.is_empty() { Ok(document) } else { Err(GovernedError::Damaged { path, faults }) }
     }
 
-    pub(super) fn open(self, id: &RunId, reviewers: &Reviewers, now: u64) -> Result<Found<'a>> {
+    pub(super) fn open(self, id: &RunId, reviewers: &Reviewers, now: Option<u64>) -> Result<Found<'a>> {
         // The state is read first, so that no lock file is created for a missing run.
         self.read(id, now)?;
         self.found(id, reviewers, now, Some(self.lock(id)?))
     }
 
     /// Reads a run whose lock is held.
-    fn found(self, id: &RunId, reviewers: &Reviewers, now: u64, lock: Option<Lock>) -> Result<Found<'a>> {
+    fn found(
+        self,
+        id: &RunId,
+        reviewers: &Reviewers,
+        now: Option<u64>,
+        lock: Option<Lock>,
+    ) -> Result<Found<'a>> {
         let mut document = self.read(id, now)?;
         let read = typed::read(&document, reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(id), fault))?;
@@ -199,7 +206,7 @@ impl<'a> OpenRun<'a> {
 
     /// Discards all unwritten changes. Returns the last written run; `None` for a finished run of another program.
     pub(super) fn read_again(&mut self, reviewers: &Reviewers, now: u64) -> Result<Option<AnyGovernedRun>> {
-        let Found { open, run, .. } = self.place.found(&self.id, reviewers, now, self.lock.take())?;
+        let Found { open, run, .. } = self.place.found(&self.id, reviewers, Some(now), self.lock.take())?;
         let (repairs, leaves_the_ledger) = (std::mem::take(&mut self.repairs), self.leaves_the_ledger);
         *self = OpenRun { repairs, leaves_the_ledger, ..open };
         Ok(run)

@@ -19,5 +19,6 @@ mod parts;
 mod plans;
 mod random;
 mod rows;
+mod set_back;
 mod undrivable;
 mod world;
