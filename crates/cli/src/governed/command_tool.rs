@@ -37,7 +37,11 @@ impl GovernedTool for CommandTool {
     /// The complete command: a person approves exactly the executed text.
     fn action(&self, _: &RunView<'_>) -> Action {
         let risk = self.spec.risk.unwrap_or(Risk::High);
-        Action::new(self.spec.command().in_words(&self.place.work.path), risk)
+        let mut words = self.spec.command().in_words(&self.place.work.path);
+        if self.spec.read_only {
+            words.push_str(", again after a crash without another question, since it is read_only");
+        }
+        Action::new(words, risk)
     }
 
     fn is_read_only(&self) -> bool {

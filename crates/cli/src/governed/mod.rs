@@ -230,6 +230,9 @@ impl Runs {
             let synced = Below::open(&work).and_then(|below| below.sync(listing));
             synced.map_err(|error| Failure::io("sync", &work, &error))?;
         }
+        let ids = plan.ignore.iter().filter(|_| plan.in_place);
+        let ids = ids.filter_map(|name| Some((work::own_id(&source.join(name)).ok()?, name.clone())));
+        plan.ignored = ids.collect();
         plan.taken = Some(work::id(&work).map_err(|error| Failure::io("look at", &work, &error))?);
         let path = place.join("plan.yaml");
         let text = plan::tagged(&plan.text()?, run, self.keys.as_ref());

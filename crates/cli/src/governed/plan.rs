@@ -46,6 +46,9 @@ pub(crate) struct Plan {
     /// The id of the folder at the start of its run, in a stored plan.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) taken: Option<String>,
+    /// The entries with ignored names at the start of a run in place, by id. In a stored plan.
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) ignored: BTreeMap<String, PathBuf>,
     /// Ignored names below the folder, such as build outputs: not copied, not rolled back.
     #[serde(default)]
     pub(crate) ignore: Vec<PathBuf>,
@@ -198,12 +201,13 @@ pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> R
     let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));
     let failed = |why: &dyn std::fmt::Display| Failure::new(format!("{}: {why}", source.name));
     Keyring::admits(keys, &["plan", run.as_str()], text.as_bytes(), tag).map_err(|why| failed(&why))?;
-    // The id of the folder is no field of a plan file.
+    // The ids are no fields of a plan file.
     let read = || {
         let mut fields: serde_json::Map<String, serde_json::Value> = runstate::json::from_str(text)?;
         let taken = fields.remove("taken").map(serde_json::from_value).transpose()?;
+        let ignored = fields.remove("ignored").map(serde_json::from_value).transpose()?.unwrap_or_default();
         let plan = serde_json::from_value(fields.into())?;
-        Ok::<_, serde_json::Error>(Plan { taken, ..plan })
+        Ok::<_, serde_json::Error>(Plan { taken, ignored, ..plan })
     };
     checked(read().map_err(|error| failed(&error))?, &source)
 }
@@ -339,18 +343,31 @@ impl Plan {
         )
     }
 
+    /// The risks for the folder, in a question about the plan.
+    fn of_folder(&self, work: &Path) -> impl Iterator<Item = DeclaredRisk> {
+        let names: Vec<_> = self.ignore.iter().map(|name| name.to_string_lossy()).collect();
+        let in_place = format!("the tools change {} itself (in_place)", work.display());
+        let ignored = format!("no rollback restores the ignored names {}", names.join(", "));
+        let risks = [(self.in_place, in_place), (!names.is_empty(), ignored)];
+        let is_asked = self.plan_approval == Approval::Ask;
+        let risks = risks.into_iter().filter(move |(is_so, _)| *is_so && is_asked);
+        risks.map(|(_, what)| DeclaredRisk::new(Risk::Medium, what))
+    }
+
     pub(super) fn parts(mut self, run: &Path, progress: Arc<Progress>) -> Parts {
         // A copy lies beside its run, wherever the run was moved.
         if !self.in_place {
             self.folder = run.join(super::WORK);
         }
         let work = Work { path: std::mem::take(&mut self.folder), taken: self.taken.take() };
-        let snapshot = Snapshot::new(run.join("snapshot"), work.clone(), self.ignore.clone());
+        let ignored = std::mem::take(&mut self.ignored);
+        let snapshot = Snapshot::new(run.join("snapshot"), work.clone(), self.ignore.clone(), ignored);
         let checks = self.checks(&work.path).collect();
-        let place = Place { work, run: run.to_path_buf(), progress: Arc::clone(&progress) };
+        let place = Place { work: work.clone(), run: run.to_path_buf(), progress: Arc::clone(&progress) };
+        let critical = self.tools.iter().filter(|tool| tool.risk == Some(Risk::Critical)).map(critical);
         let planner = AsWritten {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
-            risks: self.tools.iter().filter(|tool| tool.risk == Some(Risk::Critical)).map(critical).collect(),
+            risks: critical.chain(self.of_folder(&work.path)).collect(),
             checks,
             snapshot: snapshot.clone(),
         };

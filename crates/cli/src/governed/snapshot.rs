@@ -1,6 +1,6 @@
 //! The working folder before the first tool, its changes since, and their rollback.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::below::{Below, remove_tree};
 use super::copy::copy;
 use super::folder::{self, About, Digests, Kind, Listing, Reading};
 use super::progress::Progress;
-use super::work::Work;
+use super::work::{self, Work};
 use crate::failure::Failure;
 
 /// The maximum of reported changes of one call; the state of the run stores each.
@@ -26,6 +26,8 @@ pub(crate) struct Snapshot {
     kept: PathBuf,
     work: Work,
     ignore: Vec<PathBuf>,
+    /// The entries with ignored names at the start of the run, by id. A rollback removes none of them.
+    ignored: BTreeMap<String, PathBuf>,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -41,8 +43,13 @@ struct Seen {
 }
 
 impl Snapshot {
-    pub(super) fn new(kept: PathBuf, work: Work, ignore: Vec<PathBuf>) -> Self {
-        Snapshot { kept, work, ignore, seen: Arc::default() }
+    pub(super) fn new(
+        kept: PathBuf,
+        work: Work,
+        ignore: Vec<PathBuf>,
+        ignored: BTreeMap<String, PathBuf>,
+    ) -> Self {
+        Snapshot { kept, work, ignore, ignored, seen: Arc::default() }
     }
 
     /// Takes a snapshot of the folder, unless one exists. The snapshot is complete or absent.
@@ -146,9 +153,12 @@ impl Snapshot {
         };
         let differing: HashSet<&OsString> =
             is.keys().chain(was.keys()).filter(|name| differs(name)).collect();
+        self.keep_moved(is.iter().filter(|(name, _)| differing.contains(name)), &mut undone);
         // From the innermost out: new names, and names of another kind.
         for (name, about) in is.iter().rev().filter(|(name, _)| differing.contains(name)) {
             match about.kind {
+                // What it holds stays too.
+                _ if undone.has(name) => {}
                 Kind::Runs => {
                     let why = "it may be a folder of runs";
                     undone.note("remove", name, Err(io::Error::other(why)));
@@ -191,6 +201,33 @@ impl Snapshot {
         errors.truncate(MOST_NAMED);
         errors.extend((more > 0).then(|| format!("and {more} more")));
         Ok(errors)
+    }
+
+    /// Keeps the ignored entries that a tool moved from their place to one of these names.
+    fn keep_moved<'l>(
+        &self,
+        differing: impl Iterator<Item = (&'l OsString, &'l About)>,
+        undone: &mut Undone<'_>,
+    ) {
+        let is_moved = |(id, name): &(&String, &PathBuf)| {
+            work::own_id(&self.work.path.join(name)).ok().as_ref() != Some(*id)
+        };
+        let moved: BTreeMap<_, _> = self.ignored.iter().filter(is_moved).collect();
+        let Some(first) = moved.values().next() else { return };
+        for (name, about) in differing {
+            let held = work::own_id(&self.work.path.join(name)).ok().and_then(|id| moved.get(&id));
+            let why = match (held, about.kind) {
+                (Some(ignored), _) => {
+                    format!("it is the ignored {}, which was moved", folder::shown(ignored))
+                }
+                // Its content is not listed.
+                (None, Kind::Deep) => {
+                    format!("the ignored {} was moved, and may be in it", folder::shown(first))
+                }
+                (None, _) => continue,
+            };
+            undone.note("remove", name, Err(io::Error::other(why)));
+        }
     }
 
     /// Does a new folder stay? A folder with ignored names does.

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
@@ -76,6 +77,14 @@ impl Work {
 /// The id of a folder, by device and inode.
 pub(super) fn id(path: &Path) -> io::Result<String> {
     Ok(id_of(&fs::metadata(path)?))
+}
+
+/// The id of an entry that may be removed: a later entry can have its inode, and no file system with times of creation gives
+/// it the same time.
+pub(super) fn own_id(path: &Path) -> io::Result<String> {
+    let found = fs::symlink_metadata(path)?;
+    let made = found.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    Ok(made.map_or_else(|| id_of(&found), |made| format!("{}:{}", id_of(&found), made.as_nanos())))
 }
 
 fn id_of(found: &Metadata) -> String {

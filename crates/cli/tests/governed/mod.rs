@@ -3,6 +3,7 @@
 mod adversaries;
 mod checks;
 mod forged;
+mod ignored;
 mod keyed;
 mod kills;
 mod ledger;
