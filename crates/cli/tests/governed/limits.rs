@@ -3,9 +3,10 @@
 use std::fs;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, now, plan, run_id, within_a_limit};
+use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, now, plan, run_id, until, within_a_limit};
 use crate::session::Session;
 
 /// A run that is past its limit goes where its timeout leads, by a sweep or by whoever looks.
@@ -41,6 +42,37 @@ fn a_sweep_halts_what_is_past_its_limit() {
         assert_eq!(states, ["HALTED_UNSAFE", "HALTED_UNSAFE"]);
         assert_in_order(&session, &run);
         true
+    });
+}
+
+/// A run that a stopped process holds is past its limit, and stays: the sweep names it.
+#[test]
+fn a_sweep_names_an_expired_run_that_another_process_holds() {
+    within_a_limit(|limit| {
+        let session = Session::new();
+        let limits = format!("limits_seconds: {{EXECUTING: {}}}", limit.as_secs());
+        plan(&session, &[("build", "echo > ../begun; sleep 600")], &format!("{limits}\n{REVIEW}"));
+        let args = ["governed", "run", "plan.yaml", "--state-dir", STATE_DIR];
+        let mut child = session.command(&args).stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
+        let with = |name: &str| {
+            let runs = fs::read_dir(session.path(STATE_DIR)).into_iter().flatten().flatten();
+            runs.map(|run| run.path()).find(|run| run.join(name).exists())
+        };
+        until("the tool did not begin", || with("begun").or_else(|| with("FINAL_REPORT.md")).is_some());
+        let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(process, Signal::STOP).unwrap();
+        let is_in_time = with("FINAL_REPORT.md").is_none();
+        if is_in_time {
+            let run = with("begun").unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+            std::thread::sleep(limit + Duration::from_millis(100));
+            let swept = governed(&session, &["sweep"]);
+            let told =
+                format!("{run}: expired, and another process holds it: end that process, and sweep again\n");
+            assert_eq!((swept.code, &swept.stdout), (Some(0), &told), "{}", swept.shown());
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        is_in_time
     });
 }
 

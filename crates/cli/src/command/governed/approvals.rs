@@ -12,7 +12,7 @@ use crate::output::Output;
 
 /// List the actions that wait for an approval
 ///
-/// Each entry has the exact action, its digest and its deadline. This command changes nothing: an expired entry is listed
+/// Each entry has the exact action, its digest and its deadline. This command changes no run: an expired entry is listed
 /// until `sweep` halts its run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// The run, if the approval's id does not contain it
     #[arg(long)]
     run: Option<RunId>,
-    /// The digest of the action, or at least its first 16 characters. An answer to an action with another digest is refused
+    /// The digest of the action, or at least its first 16 characters: `sha256:` and 9 digits. An answer to an action with another digest is refused
     #[arg(long)]
     digest: Option<String>,
 }

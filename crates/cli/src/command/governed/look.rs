@@ -14,7 +14,8 @@ use crate::output::{Output, printable};
 
 /// Show the state of runs
 ///
-/// This command changes nothing: an expired run stays in its state until `sweep` or another command ends it.
+/// This command changes no run: an expired run stays in its state until `sweep` or another command ends it. A folder of a run
+/// that is closed to its own user (`chmod 000`) is opened, with a message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -29,7 +30,8 @@ pub(super) struct StatusArgs {
 
 /// End every expired run
 ///
-/// A run in an expired state is halted or rolled back, as its state requires. The folder of a run that was killed before it
+/// A run in an expired state is halted or rolled back, as its state requires. An expired run that another process holds stays,
+/// and is named. The folder of a run that was killed before it
 /// began is removed, with its copy of the plan's folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -103,8 +105,12 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
             // A signal that arrived meanwhile is handled here, after the lines of the previous runs.
             written = written.and(out.finish());
             tokio::task::yield_now().await;
-            if let Some(Some(state)) = of_many(&run, swept(&run, runs).await, &mut bad) {
-                out.line(&format!("{run}: {state}"));
+            match of_many(&run, swept(&run, runs).await, &mut bad) {
+                Some(Swept::To(state)) => out.line(&format!("{run}: {state}")),
+                Some(Swept::Held) => out.line(&format!(
+                    "{run}: expired, and another process holds it: end that process, and sweep again"
+                )),
+                Some(Swept::InTime) | None => {}
             }
         }
         // A missing place for a line must not skip a run.
@@ -113,15 +119,25 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
     })
 }
 
-/// Applies the timeout of an expired run, by its own plan. Returns its new state.
-async fn swept(run: &RunId, runs: &Runs) -> Result<Option<GovernedRunStatus>, Failure> {
+enum Swept {
+    /// It is over, or has time left.
+    InTime,
+    To(GovernedRunStatus),
+    /// It is expired, and another process holds it.
+    Held,
+}
+
+/// Applies the timeout of an expired run, by its own plan.
+async fn swept(run: &RunId, runs: &Runs) -> Result<Swept, Failure> {
     let status = runs.reader(run)?.status(run).map_err(governed::refused)?;
     if !status.is_expired(unix_ms()) {
-        return Ok(None);
+        return Ok(Swept::InTime);
     }
-    let state = runs.governor(run)?.expire(run).await.map_err(governed::refused)?;
-    if state.is_some_and(GovernedRunStatus::is_terminal) {
+    let Some(state) = runs.governor(run)?.expire(run).await.map_err(governed::refused)? else {
+        return Ok(Swept::Held);
+    };
+    if state.is_terminal() {
         runs.let_go(run);
     }
-    Ok(state)
+    Ok(Swept::To(state))
 }
