@@ -8,8 +8,10 @@ use serde_json::Value;
 use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id, until, within_a_limit};
 use crate::session::{Said, Session};
 
+type Change = fn(&mut Value);
+
 /// The changes of a stored plan, with a part of the message on each.
-const CHANGES: [(&str, fn(&mut Value)); 6] = [
+const CHANGES: [(&str, Change); 6] = [
     ("\"quality\" is listed twice", |plan| twice(plan, "audit")),
     ("two tools have the name \"deploy\"", |plan| twice(plan, "tools")),
     ("a reviewer needs a name", |plan| plan["audit"][0]["reviewer"] = " ".into()),
@@ -49,7 +51,7 @@ fn runs(session: &Session) -> Vec<String> {
     names.filter(|name| name.starts_with("RUN-")).collect()
 }
 
-fn change(session: &Session, run: &str, by: fn(&mut Value)) {
+fn change(session: &Session, run: &str, by: Change) {
     let path = format!("{STATE_DIR}/{run}/plan.yaml");
     let mut plan = serde_json::from_str(&session.read(&path)).unwrap();
     by(&mut plan);
