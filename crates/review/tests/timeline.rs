@@ -297,3 +297,54 @@ fn illegal_rows_that_are_left_out_are_counted() {
     }
     assert!(timeline.to_string().contains("… 5 transitions before these, 1 illegal\n"), "{timeline}");
 }
+
+/// Instances whose ids differ in the middle, in a table that has no room for them.
+#[test]
+fn instances_have_different_names_at_each_width() {
+    let ids = ["gate_1.1.1", "gate_1.2.1", "gate_1.3.1", "gate_1.4.1", "gate_2.1.2", "gate_2.1.2#1"];
+    let events: Vec<_> =
+        (1..).zip(ids).map(|(seq, id)| ordered(seq, "r", id, None, "WaitingForStock")).collect();
+    let book = book();
+    for width in 40..90 {
+        let shown = timeline(width, &events).open_waits(&book).to_string();
+        let names = shown.lines().filter_map(|line| line.split_once("  order ").map(|(_, rest)| rest));
+        let names = names.map(|rest| rest.split("  ").next().unwrap());
+        assert_eq!(names.collect::<std::collections::HashSet<&str>>().len(), 6, "{width}: {shown}");
+    }
+    // A folded table has room for the names themselves.
+    let shown = timeline(50, &events).to_string();
+    assert!(shown.contains(" order gate_1.3.1\n    [*] --> WaitingForStock"), "{shown}");
+}
+
+#[test]
+fn a_pause_is_free_of_events_of_all_runs() {
+    let events = [
+        ordered(0, "r", "c", None, "A"),
+        ordered(1_000_000_000, "q", "c", None, "A"),
+        ordered(5, "r", "c", Some("A"), "B"),
+        ordered(9, "r", "c", Some("B"), "C"),
+        ordered(500_000_000, "p", "c", None, "A"),
+        ordered(1_000_000_007, "q", "c", Some("A"), "B"),
+    ];
+    let shown = timeline(80, &events).to_string();
+    assert!(!shown.contains("~ no event"), "{shown}");
+    // The omitted event of the other run is in the time between the last two rows.
+    let mut last = Timeline::new(80).last(3);
+    let events = [
+        ordered(400_000_000, "q", "c", None, "A"),
+        ordered(0, "r", "c", None, "A"),
+        ordered(9, "r", "c", Some("A"), "B"),
+        ordered(500_000_000, "r", "c", Some("B"), "C"),
+    ];
+    events.iter().for_each(|event| last.event(event, false));
+    assert!(!last.to_string().contains(" 5 d 18 h            ~ no event"), "{last}");
+    assert!(timeline(80, &events[1..]).to_string().contains("~ no event"));
+}
+
+#[test]
+fn times_are_since_the_earliest_event_and_marks_are_folded() {
+    let events = [ordered(500, "r", "1", None, "A"), ordered(0, "r", "1", Some("A"), "B")];
+    let shown = timeline(40, &events).to_string();
+    assert!(shown.contains("\n 500 ms  ") && shown.contains("\n  <0 ms   -500 ms"), "{shown}");
+    assert!(shown.ends_with("< is earlier than the transition before\nit in its run\n"), "{shown}");
+}

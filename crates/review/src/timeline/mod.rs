@@ -2,6 +2,7 @@
 
 mod fit;
 mod open;
+mod subjects;
 mod table;
 
 use std::collections::{HashMap, VecDeque};
@@ -14,12 +15,12 @@ use crate::model::StayKind;
 use crate::span::utc;
 use crate::text::name;
 
-/// A table of a trace with one row per transition: the time since the first event, the time spent in the source
+/// A table of a trace with one row per transition: the time since the earliest event, the time spent in the source
 /// state, the instance and the transition. No line exceeds the width of the table. In a narrow table the transitions are on
 /// lines of their own, and longer content is cut with `…`.
 ///
 /// A `!` before a time marks an illegal event, a `<` a row that is earlier than the previous row of its run, and `?` an unknown
-/// time. Instances whose shortened names are equal have numbers. In a trace
+/// time. Instances whose shortened names are equal have numbers, unless a narrow table can show their names. In a trace
 /// with several runs, each instance has the name of its run.
 ///
 /// A wait has a row of its own before the transition that ends it, with `~` and its duration: a state whose name contains
@@ -57,8 +58,11 @@ pub struct Timeline<'b> {
     /// The numbers of omitted rows before the kept ones, and of the illegal ones among them.
     left_out: u64,
     illegal_left_out: u64,
+    /// The latest time of an omitted row.
+    left_out_ms: u64,
     /// The number of instances.
-    instances: usize,
+    known: usize,
+    /// The times of the earliest and of the latest event.
     first_ms: Option<u64>,
     last_ms: u64,
     /// The number of all events.
@@ -94,8 +98,7 @@ struct Entry {
 #[derive(Debug, Clone)]
 struct Row {
     at_ms: u64,
-    /// None for an event whose time is unknown.
-    at: Option<Span>,
+    is_timed: bool,
     spent: Spent,
     /// The state in which the instance waited before this transition.
     waited: Option<String>,
@@ -140,7 +143,8 @@ impl<'b> Timeline<'b> {
             last: usize::MAX,
             left_out: 0,
             illegal_left_out: 0,
-            instances: 0,
+            left_out_ms: 0,
+            known: 0,
             first_ms: None,
             last_ms: 0,
             events: 0,
@@ -199,7 +203,7 @@ impl<'b> Timeline<'b> {
     fn add(&mut self, event: &Event<'_>, is_illegal: bool, is_timed: bool) {
         let at_ms = is_timed.then_some(event.at_ms);
         if is_timed {
-            self.first_ms.get_or_insert(event.at_ms);
+            self.first_ms = Some(self.first_ms.map_or(event.at_ms, |first| first.min(event.at_ms)));
         }
         if let Some(checker) = &mut self.checker {
             checker.event(self.events + 1, event);
@@ -218,8 +222,8 @@ impl<'b> Timeline<'b> {
         let waits = |state: &&str| StayKind::of_name(state) == StayKind::Waiting;
         let into = Some(&*event.to).filter(waits).map(str::to_owned);
         let before = known.since.get(&key);
-        let instance = before.map_or(self.instances, |before| before.instance);
-        self.instances = self.instances.max(instance + 1);
+        let instance = before.map_or(self.known, |before| before.instance);
+        self.known = self.known.max(instance + 1);
         let spent = match before.filter(|_| !event.is_creation()) {
             None => Spent::No,
             Some(before) => match before.at_ms.zip(at_ms) {
@@ -233,7 +237,7 @@ impl<'b> Timeline<'b> {
         let is_long = matches!(spent, Spent::Known(Span { is_back: false, ms: 1.. }));
         self.rows.push_back(Row {
             at_ms: at_ms.unwrap_or(self.last_ms),
-            at: at_ms.zip(self.first_ms).map(|(at_ms, first)| Span::between(first, at_ms)),
+            is_timed,
             spent,
             waited: event.from.as_deref().filter(waits).filter(|_| is_long).map(name),
             is_back,
@@ -247,6 +251,7 @@ impl<'b> Timeline<'b> {
         if self.rows.len() > self.last {
             let left_out = self.rows.pop_front();
             self.left_out += 1;
+            self.left_out_ms = self.left_out_ms.max(left_out.as_ref().map_or(0, |row| row.at_ms));
             self.illegal_left_out += u64::from(left_out.is_some_and(|row| row.is_illegal));
         }
     }
@@ -256,7 +261,7 @@ impl<'b> Timeline<'b> {
         self.interruption = Some(interruption);
     }
 
-    /// The date and the time of the first event, in UTC. None without events, and for a clock that does not count from 1970.
+    /// The date and the time of the earliest event, in UTC. None without events, and for a clock that does not count from 1970.
     pub fn begins(&self) -> Option<String> {
         utc(self.first_ms?)
     }
@@ -283,12 +288,13 @@ impl Row {
         of.instance(&of.runs[self.run], &self.instance)
     }
 
-    fn time(&self) -> String {
+    fn time(&self, of: &Timeline<'_>) -> String {
         let (illegal, back) = (if self.is_illegal { "!" } else { "" }, if self.is_back { "<" } else { "" });
-        match self.at {
-            Some(at) => format!("{illegal}{back}{at}"),
-            None => format!("{illegal}?"),
+        if !self.is_timed {
+            return format!("{illegal}?");
         }
+        let at = crate::span::Span(self.at_ms.saturating_sub(of.first_ms.unwrap_or_default()));
+        format!("{illegal}{back}{at}")
     }
 
     fn waits(&self) -> String {

@@ -15,6 +15,7 @@ pub(super) struct OpenWait {
     pub(super) spent: String,
     pub(super) lifecycle: String,
     pub(super) instance: String,
+    pub(super) number: usize,
     pub(super) what: String,
 }
 
@@ -44,6 +45,7 @@ impl Timeline<'_> {
                 spent: if spent == 0 { String::new() } else { Span(spent).to_string() },
                 lifecycle: name(lifecycle),
                 instance: self.instance(run, &name(instance)),
+                number: entry.instance,
                 what: format!("~ still waits in {}", name(state)),
             }
         };

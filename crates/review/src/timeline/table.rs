@@ -1,22 +1,28 @@
 //! The table of a timeline.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::fit::{cut, folded, short};
+use super::fit::{cut, folded};
+use super::subjects::Subjects;
 use super::{GAP, HEAD, MUCH, PAUSE, Row, Spent, Timeline};
 use crate::pause::longest_to_scale;
 
 impl Timeline<'_> {
-    /// The pause before each row, if it is a long one and no part of the row's own wait.
+    /// The pause before each row, if it is a long one and no part of the row's own wait. A pause is free of events of all runs.
     fn pauses(&self) -> Vec<Option<crate::span::Span>> {
-        let (mut latest, mut is_timed) = (self.rows.front().map_or(0, |row| row.at_ms), true);
+        let mut times: Vec<u64> = self.rows.iter().map(|row| row.at_ms).collect();
+        times.sort_unstable();
+        let first = self.rows.front().map_or(0, |row| row.at_ms);
+        let (mut latest, mut is_timed) = (first.max(self.left_out_ms), true);
         let before = |row: &Row| {
+            // The next event after the latest one may be in a later row, of another run.
+            let next = times.get(times.partition_point(|at_ms| *at_ms <= latest));
+            let is_next = next == Some(&row.at_ms);
             // An event without a time may be anywhere in the time around it.
-            let pause = if is_timed && row.at.is_some() { row.at_ms.saturating_sub(latest) } else { 0 };
-            (latest, is_timed) = (latest.max(row.at_ms), row.at.is_some());
+            let pause = if is_timed && row.is_timed && is_next { row.at_ms - latest } else { 0 };
+            (latest, is_timed) = (latest.max(row.at_ms), row.is_timed);
             pause
         };
         let pauses: Vec<u64> = self.rows.iter().map(before).collect();
@@ -27,28 +33,6 @@ impl Timeline<'_> {
         };
         let shown = self.rows.iter().zip(pauses);
         shown.map(|(row, pause)| is_shown(row, pause).then_some(crate::span::Span(pause))).collect()
-    }
-
-    /// The instance of each row in that width. Different instances that look alike have their numbers.
-    fn subjects(&self, width: usize) -> Vec<String> {
-        let shown = |row: &Row| short(&row.lifecycle, &row.instance(self), width);
-        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
-        for row in &self.rows {
-            let numbers = alike.entry(shown(row)).or_default();
-            if !numbers.contains(&row.number) {
-                numbers.push(row.number);
-            }
-        }
-        let numbered = |row: &Row| {
-            let shown = shown(row);
-            let numbers = alike.get(&shown).filter(|numbers| numbers.len() > 1);
-            let Some(place) = numbers.and_then(|of| of.iter().position(|it| *it == row.number)) else {
-                return shown;
-            };
-            let number = format!("#{}", place + 1);
-            cut(&shown, width.saturating_sub(number.len())) + &number
-        };
-        self.rows.iter().map(numbered).collect()
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
@@ -68,7 +52,7 @@ impl fmt::Display for Timeline<'_> {
         for (row, pause) in self.rows.iter().zip(&pauses) {
             what = what.max(row.waits().width());
             spent = spent.max(pause.map_or(0, |pause| pause.to_string().width()));
-            time = time.max(row.time().width());
+            time = time.max(row.time(self).width());
             spent = spent.max(row.spent().width());
             subject = subject.max(row.lifecycle.width() + 1 + row.instance(self).width());
             what = what.max(row.what.width());
@@ -82,8 +66,14 @@ impl fmt::Display for Timeline<'_> {
             subject = subject.min(room.saturating_sub(what).max(least));
             is_folded = subject + what > room;
         }
-        if is_folded {
-            subject = room + GAP;
+        let instances = self.instances(&open);
+        let mut subjects = Subjects::new(&instances, subject);
+        if is_folded || subjects.has_numbers() {
+            // On lines of their own, the instances have room for names that differ.
+            let wide = Subjects::new(&instances, room + GAP);
+            if is_folded || !wide.has_numbers() {
+                (is_folded, subject, subjects) = (true, room + GAP, wide);
+            }
         }
         let line = |f: &mut fmt::Formatter<'_>,
                     time_cell: &str,
@@ -107,31 +97,31 @@ impl fmt::Display for Timeline<'_> {
             };
             self.write(f, &format!("… {} transition{s} before these{illegal}", self.left_out))?;
         }
-        let subjects = self.subjects(subject);
-        for ((row, pause), subject) in self.rows.iter().zip(pauses).zip(subjects) {
+        for (row, pause) in self.rows.iter().zip(pauses) {
+            let subject = subjects.shown(row.number);
             if let Some(pause) = pause {
                 line(f, "", &pause.to_string(), "", PAUSE)?;
             }
             if row.waited.is_some() {
-                line(f, "", &row.spent(), &subject, &row.waits())?;
+                line(f, "", &row.spent(), subject, &row.waits())?;
             }
-            line(f, &row.time(), &row.spent(), &subject, &row.what)?;
+            line(f, &row.time(self), &row.spent(), subject, &row.what)?;
         }
         for wait in open {
-            line(f, "", &wait.spent, &short(&wait.lifecycle, &wait.instance, subject), &wait.what)?;
+            line(f, "", &wait.spent, subjects.shown(wait.number), &wait.what)?;
         }
         if more_open > 0 {
             let waits = if more_open == 1 { "instance still waits" } else { "instances still wait" };
             self.write(f, &format!("… and {more_open} more {waits}"))?;
         }
-        if self.rows.iter().any(|row| row.is_illegal) {
-            self.write(f, "! is illegal")?;
-        }
-        if self.rows.iter().any(|row| row.is_back) {
-            self.write(f, "< is earlier than the transition before it in its run")?;
-        }
-        if self.rows.iter().any(|row| row.at.is_none()) {
-            self.write(f, "? has no time in the trace")?;
+        let has = |is: fn(&Row) -> bool| self.rows.iter().any(is);
+        let marks = [
+            (has(|row| row.is_illegal), "! is illegal"),
+            (has(|row| row.is_back), "< is earlier than the transition before it in its run"),
+            (has(|row| !row.is_timed), "? has no time in the trace"),
+        ];
+        for (_, mark) in marks.iter().filter(|(occurs, _)| *occurs) {
+            folded(mark, self.width).iter().try_for_each(|line| self.write(f, line))?;
         }
         if let Some(interruption) = &self.interruption {
             folded(&format!("The trace is not whole: {interruption}."), self.width)
