@@ -119,6 +119,8 @@ impl Row {
 }
 
 fn by_stay(review: &Review) -> Vec<Row> {
+    let first = review.lanes().first().map(|lane| &lane.lifecycle);
+    let has_several = review.lanes().iter().any(|lane| Some(&lane.lifecycle) != first);
     let of = |lane: &Lane, stay: &Stay| {
         let (begun, ended) = times(review, stay);
         let steps = review.steps();
@@ -128,7 +130,8 @@ fn by_stay(review: &Review) -> Vec<Row> {
             () if is_back => ", ends before it begins",
             () => "",
         };
-        let label = format!("{} {}{}{back}", lane.shown, name(&stay.state), still(review, lane, stay));
+        let subject = if has_several { lane.label() } else { lane.shown.clone() };
+        let label = format!("{subject} {}{}{back}", name(&stay.state), still(review, lane, stay));
         let is_illegal = review.steps()[stay.begun].is_illegal;
         Row { run: lane.run, label, begun, ended, is_illegal, kind: stay.kind }
     };
