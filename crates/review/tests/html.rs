@@ -290,3 +290,48 @@ fn lanes_of_ids_that_differ_in_the_middle_differ() {
     let page = html(&review(&events));
     assert!(page.contains("ppone") && page.contains("pptwo"), "{page}");
 }
+
+/// The left edge and the width of the first bar with that text in the lane, in per cent.
+fn bar(page: &str, run: &str, state: &str) -> (f64, f64) {
+    let of_run = page.split(&format!("<h3>{run}</h3>\n<div class=\"chart\">")).nth(1).unwrap();
+    let line = of_run.lines().find(|line| line.starts_with("<details class=lane>")).unwrap();
+    let before = line.split(&format!(">{state}</i>")).next().unwrap();
+    let (_, style) = before.rsplit_once("left:").unwrap();
+    let (left, rest) = style.split_once("%;width:").unwrap();
+    (left.parse().unwrap(), rest.split_once('%').unwrap().0.parse().unwrap())
+}
+
+/// An order of a run, with a stay of that time in its cart.
+fn stay(run: &'static str, begin: u64, ms: u64) -> Vec<Event<'static>> {
+    let mut events = vec![
+        event(1, begin, "a", "create", None, "Cart"),
+        event(2, begin + ms, "a", "cancel", Some("Cart"), "Cancelled"),
+    ];
+    events.iter_mut().for_each(|event| event.run = run.into());
+    events
+}
+
+#[test]
+fn runs_that_overlap_are_drawn_to_scale() {
+    let page = |parts: [Vec<Event<'static>>; 2]| html(&review(&parts.concat()));
+    // The second run begins while the first one works, and is as long.
+    let shown = page([stay("one", 0, 10_000), stay("two", 3_000, 10_000)]);
+    let (one, two) = (bar(&shown, "one", "Cart"), bar(&shown, "two", "Cart"));
+    assert!((one.1 - two.1).abs() < 0.1 && two.0 > one.0, "{one:?} {two:?}");
+    // The second run of the file is the earlier one.
+    let shown = page([stay("one", 3_600_000, 10_000), stay("two", 0, 10_000)]);
+    let (one, two) = (bar(&shown, "one", "Cart"), bar(&shown, "two", "Cart"));
+    assert!((one.1 - two.1).abs() < 0.1 && two.0 < one.0, "{one:?} {two:?}");
+    // Equal runs at equal times have equal bars.
+    let shown = page([stay("one", 7, 10_000), stay("two", 7, 10_000)]);
+    assert_eq!(bar(&shown, "one", "Cart"), bar(&shown, "two", "Cart"));
+    // Bars of a clock that goes back do not overlap.
+    let back = [
+        event(1, 500, "a", "create", None, "Cart"),
+        event(2, 0, "a", "pay", Some("Cart"), "WaitingForStock"),
+        event(3, 900, "a", "pack", Some("WaitingForStock"), "Packed"),
+    ];
+    let shown = html(&review(&back)).replace("<h3>r</h3>", "<h3>one</h3>");
+    let (first, second) = (bar(&shown, "one", "Cart"), bar(&shown, "one", "WaitingForStock"));
+    assert!(first.1 == 0.0 && second.0 >= first.0 && second.1 > 10.0, "{first:?} {second:?}");
+}

@@ -271,10 +271,13 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut 
     let last = lane.stays.last().map(|stay| name(&stay.state)).unwrap_or_default();
     put!(out, "<details class=lane><summary><span class=name>" (lane.label())
         "</span><span class=bar role=img aria-label=\"" (count(lane.stays.len(), "state")) ", last " (last) "\">");
+    // The bars of a clock that goes back do not overlap.
+    let mut floor = 0.0_f64;
     for stay in lane.stays.iter().take(STAYS) {
         let step = &review.steps()[stay.begun];
-        let from = axis.place(Some(stay.begun));
+        let from = axis.place(Some(stay.begun)).max(floor);
         let to = axis.place(stay.ended).max(from);
+        floor = to;
         out.markup(match (stay.kind, step.is_illegal) {
             (StayKind::Active, false) => "<i",
             (StayKind::Waiting, false) if stay.ended.is_none() => "<i class=\"w s\"",
