@@ -185,6 +185,14 @@ impl Review {
         self.report.violations + self.faults
     }
 
+    /// The run of an instance, behind its label; empty in a trace with a single run.
+    pub(crate) fn of_run(&self, lane: &Lane) -> String {
+        match self.runs.get(lane.run) {
+            Some(run) if self.runs.len() > 1 => format!(" of run {}", crate::text::name(run)),
+            _ => String::new(),
+        }
+    }
+
     /// Returns whether the begin and the end of a stay are known.
     pub(crate) fn is_timed(&self, stay: &Stay) -> bool {
         let is_timed = |step: usize| self.steps.get(step).is_some_and(|step| step.is_timed);

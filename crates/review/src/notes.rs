@@ -51,7 +51,8 @@ impl Review {
                 lane.stays.last().filter(|stay| !matches!(stay.kind, StayKind::Over | StayKind::CutOff))?;
             let line = self.steps[last.begun].line;
             let verb = if last.kind == StayKind::Waiting { "waits in" } else { "is in" };
-            Some(format!("{} {verb} {} since line {line}", lane.label(), name(&last.state)))
+            let run = self.of_run(lane);
+            Some(format!("{}{run} {verb} {} since line {line}", lane.label(), name(&last.state)))
         });
         let mut open: Vec<String> = open.collect();
         let more = open.len().saturating_sub(LISTED);

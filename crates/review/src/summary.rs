@@ -76,10 +76,10 @@ enum Sign {
     Good,
 }
 
-/// A violation with the lifecycle and the name of its instance.
+/// A violation with its instance, as Markdown.
 #[derive(Debug, Clone)]
 struct Listed {
-    subject: Option<(String, String)>,
+    subject: Option<String>,
     breach: Breach,
 }
 
@@ -120,11 +120,12 @@ impl Entry {
         self.counts = Some([report.checked(), report.instances, illegal]);
         let (of_events, lost): (Vec<_>, Vec<_>) =
             violations(report).partition(|violation| violation.is_of_event());
-        self.breaches.extend(of_events.into_iter().map(|violation| {
+        let has_runs = of_events.iter().any(|violation| violation.run != of_events[0].run);
+        self.breaches.extend(of_events.iter().map(|it| {
             Listed {
-                subject: (!violation.lifecycle.is_empty())
-                    .then(|| (violation.lifecycle.clone(), violation.instance.clone())),
-                breach: Breach::of(violation),
+                subject: (!it.lifecycle.is_empty())
+                    .then(|| subject(&it.lifecycle, &it.instance, has_runs.then_some(&it.run))),
+                breach: Breach::of(it),
             }
         }));
         self.more = illegal.saturating_sub(self.breaches.len() as u64);
@@ -161,7 +162,8 @@ impl Entry {
         let listed = |breach: &Breach| Listed {
             subject: breach.step.map(|step| {
                 let lane = &review.lanes()[review.steps()[step].lane];
-                (lane.lifecycle.clone(), lane.instance.clone())
+                let run = review.runs().get(lane.run).filter(|_| review.runs().len() > 1);
+                subject(&lane.lifecycle, &lane.instance, run)
             }),
             breach: breach.clone(),
         };
@@ -342,13 +344,15 @@ fn cut(text: &str) -> String {
     }
 }
 
+fn subject(lifecycle: &str, instance: &str, run: Option<&String>) -> String {
+    let run = run.map(|run| format!(" of run {}", code(&name(run)))).unwrap_or_default();
+    format!("{} {}{run}", code(&name(lifecycle)), code(&name(instance)))
+}
+
 impl Listed {
     fn shown(&self) -> String {
         let breach = &self.breach;
-        let subject = self
-            .subject
-            .as_ref()
-            .map(|(lifecycle, instance)| format!(", {} {}", code(&name(lifecycle)), code(&name(instance))));
+        let subject = self.subject.as_ref().map(|subject| format!(", {subject}"));
         let reason = plain(&seen(&breach.reason, VALUE));
         let mut out = format!("- line {}{}: {reason}\n", breach.line, subject.unwrap_or_default());
         out += &format!("  - got {}\n", code(&seen(&breach.got, VALUE)));

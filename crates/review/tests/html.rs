@@ -335,3 +335,25 @@ fn runs_that_overlap_are_drawn_to_scale() {
     let (first, second) = (bar(&shown, "one", "Cart"), bar(&shown, "one", "WaitingForStock"));
     assert!(first.1 == 0.0 && second.0 >= first.0 && second.1 > 10.0, "{first:?} {second:?}");
 }
+
+#[test]
+fn violations_and_unfinished_instances_name_their_run() {
+    let mut events = orders();
+    events[4].run = "q".into();
+    events[2].run = "q".into();
+    let review = review(&events);
+    let page = html(&review);
+    assert!(page.contains("<h3>line 5: order b of run q</h3>"), "{page}");
+    let summary = runstate_review::markdown(std::slice::from_ref(&review));
+    assert!(summary.contains("- line 5, `order` `b` of run `q`: "), "{summary}");
+    let open = crate::fixture::review(&events[..4]);
+    assert!(html(&open).contains("<h2 id=\"lanes\">"));
+    let summary = runstate_review::markdown(std::slice::from_ref(&open));
+    assert!(summary.contains("- order b of run q is in Cart since line 3\n"), "{summary}");
+    let waits = html(&crate::fixture::review(&events[..3]));
+    assert!(waits.contains("<li>order a of run r still waits in"), "{waits}");
+    let report = runstate::trace::check(&events, &book());
+    let mut both = runstate_review::Summary::new("s", "t");
+    both.report("t", &report);
+    assert!(!both.to_string().contains("of run"), "one run has violations: {both}");
+}

@@ -128,7 +128,7 @@ fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
     put!(out, "<div class=\"breach\"><h3>line "(breach.line));
     if let Some(step) = breach.step.map(|step| &review.steps()[step]) {
         let lane = &review.lanes()[step.lane];
-        put!(out, ": "(lane.label()));
+        put!(out, ": "(lane.label())(review.of_run(lane)));
     }
     put!(out, "</h3>\n<p>" (seen(&breach.reason, VALUE)) "</p>\n<p>got <code>" (seen(&breach.got, VALUE)) "</code></p>\n");
     match breach.legal.is_empty() {
@@ -167,11 +167,8 @@ fn open_waits(out: &mut Markup, review: &Review) {
     put!(out, "<section aria-labelledby=\"waits\"><h2 id=\"waits\">Open waits</h2>\n<ul class=\"waits\">\n");
     for (lane, stay) in open.iter().take(WAITS) {
         put!(out, "<li>");
-        if review.runs().len() > 1 {
-            put!(out, (name(&review.runs()[lane.run])) ": ");
-        }
         let (begun, ended) = review.times(stay);
-        put!(out, (lane.label()) " still waits in <code>" (name(&stay.state))
+        put!(out, (lane.label()) (review.of_run(lane)) " still waits in <code>" (name(&stay.state))
             "</code>, since line " (review.steps()[stay.begun].line));
         // The trace ends with the entry, so its time says nothing of the wait.
         if begun < ended && review.is_timed(stay) {
