@@ -15,7 +15,8 @@ const OTHERS: usize = 20;
 /// violation of the lifecycle have colours, and a legend explains the colours that occur. Illegal transitions are drawn with
 /// their lines of the trace: that of the first violation, and up to twenty others. A state of its own counts the illegal events
 /// without one. The report lists one violation of each instance; [`Checker::most_violations`](runstate::trace::Checker::most_violations)
-/// sets the number. A transition has no count if the id of a state or the label contains a `#`.
+/// sets the number. A transition whose statement cannot take a count, such as one with a comment behind it, has none; a state of
+/// its own says how many these are.
 ///
 /// A source that cannot take these statements, for instance since it ends inside one, has fewer of them.
 ///
@@ -64,9 +65,10 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     let others = others(&diagram, rules, report, violation);
     let legend = legend("trace_legend_", "trace_", &appended);
     let plain = source.trim_end();
-    let counted =
-        report.coverage.lifecycle(rules.name()).and_then(|covered| counted(plain, &diagram, covered));
-    let counted = counted.as_deref().unwrap_or(plain);
+    let covered = report.coverage.lifecycle(rules.name());
+    let (counted, uncounted) =
+        covered.map_or((plain.to_owned(), 0), |covered| counted(plain, &diagram, covered));
+    let legend = legend + &without_count(uncounted);
     let drawn = first_valid([
         format!("{counted}{appended}{illegal}{others}{legend}"),
         format!("{counted}{appended}{illegal}{legend}"),
@@ -90,42 +92,63 @@ fn first_valid<const N: usize>(texts: [String; N]) -> String {
     last
 }
 
-/// The source with a count behind each label; none where a count would change more than its label.
-fn counted(source: &str, diagram: &Diagram, covered: &LifecycleCoverage) -> Option<String> {
+/// A state that counts the transitions without a count.
+fn without_count(transitions: usize) -> String {
+    match transitions {
+        0 => String::new(),
+        1 => line("state \"1 transition has no count\" as trace_uncounted"),
+        more => line(&format!("state \"{more} transitions have no count\" as trace_uncounted")),
+    }
+}
+
+/// The source with a count behind each label, and the number of transitions whose statements cannot take one.
+fn counted(source: &str, diagram: &Diagram, covered: &LifecycleCoverage) -> (String, usize) {
     let mut counts = Vec::new();
+    let mut uncounted = 0;
     for (place, transition) in diagram.transitions.iter().enumerate() {
         let (Endpoint::State(from), Endpoint::State(to)) = (transition.from, transition.to) else { continue };
         let (from, to) = (diagram[from].id.as_str(), diagram[to].id.as_str());
         let label = transition.label.as_ref().filter(|label| !label.text.is_empty());
         let text = label.map_or("", |label| &label.text);
         let Some(edge) = covered.edges.iter().find(|edge| is_drawn_as(edge, from, text, to)) else {
+            // A label with an entity, for instance, is another text in the diagram.
+            uncounted += usize::from(from.contains('#') || to.contains('#') || text.contains('#'));
             continue;
         };
-        let (at, shown) = match label {
-            Some(label) => (label.span.end, format!(" ({})", edge.taken)),
-            None => (transition.span.end, format!(" : ({})", edge.taken)),
-        };
-        counts.push((at, place, shown));
+        counts.push(match label {
+            Some(label) => (label.span.end, place, format!(" ({})", edge.taken)),
+            None => (transition.span.end, place, format!(" : ({})", edge.taken)),
+        });
     }
-    let mut out = source.to_owned();
     counts.sort_by_key(|(at, ..)| *at);
+    if let Some(out) = with_counts(source, diagram, &counts) {
+        return (out, uncounted);
+    }
+    // A comment behind a transition, for instance, would contain the count.
+    let all = counts.len();
+    counts.retain(|count| with_counts(source, diagram, std::slice::from_ref(count)).is_some());
+    match with_counts(source, diagram, &counts) {
+        Some(out) => (out, uncounted + all - counts.len()),
+        None => (source.to_owned(), uncounted + all),
+    }
+}
+
+/// The source with these counts; none where one changes more than its label.
+fn with_counts(source: &str, diagram: &Diagram, counts: &[(usize, usize, String)]) -> Option<String> {
+    let mut out = source.to_owned();
     for (at, _, shown) in counts.iter().rev() {
         if !out.is_char_boundary(*at) {
             return None;
         }
         out.insert_str(*at, shown);
     }
-    // A comment behind a transition, for instance, could contain the count.
     let read = parse(&out).ok()?;
     let is_as_meant = |(_, place, shown): &(usize, usize, String)| {
         let label = |diagram: &Diagram| diagram.transitions.get(*place).and_then(|it| it.label.clone());
         let before = label(diagram).map(|label| label.text).unwrap_or_default();
         let after = label(&read).map(|label| label.text).unwrap_or_default();
-        after
-            == format!(
-                "{before}{}",
-                if before.is_empty() { shown.trim_start_matches([' ', ':']) } else { shown }
-            )
+        let shown = if before.is_empty() { shown.trim_start_matches([' ', ':']) } else { shown };
+        after == format!("{before}{shown}")
     };
     (read.transitions.len() == diagram.transitions.len() && counts.iter().all(is_as_meant)).then_some(out)
 }

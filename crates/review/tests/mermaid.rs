@@ -110,3 +110,19 @@ fn each_illegal_transition_between_states_of_the_diagram_is_drawn() {
         assert!(drawn.contains("    state \"1 more illegal event\" as trace_more\n"), "{drawn}");
     }
 }
+
+#[test]
+fn a_statement_without_room_for_a_count_is_told_and_the_others_have_counts() {
+    let (commented, _) = drawn(
+        "stateDiagram-v2\n[*] --> Cart\nCart --> WaitingForStock : pay\nCart --> Cancelled %% by a visitor\n",
+    );
+    assert!(commented.contains("WaitingForStock : pay (1)\n"), "{commented}");
+    assert!(commented.contains("Cart --> Cancelled %% by a visitor\n"), "{commented}");
+    assert!(commented.contains("state \"1 transition has no count\" as trace_uncounted\n"), "{commented}");
+    let (entity, _) =
+        drawn("stateDiagram-v2\n[*] --> Cart\nCart --> WaitingForStock : pay #35; y\nCart --> Cart : wait\n");
+    assert!(entity.contains("Cart --> Cart : wait (0)\n"), "{entity}");
+    assert!(entity.contains("has no count") || entity.contains("pay #35; y (1)"), "{entity}");
+    let (whole, _) = drawn("stateDiagram-v2\n[*] --> Cart\nCart --> WaitingForStock : pay\n");
+    assert!(!whole.contains("no count"), "{whole}");
+}
