@@ -205,12 +205,39 @@ impl<'b> ReviewBuilder<'b> {
 
     /// Adds a fact about an instance. An instance without an event in the trace is not shown, so the fact is dropped.
     pub fn fact(&mut self, run: &str, lifecycle: &str, instance: &str, fact: Fact) {
-        let run = self.run_places.get(run).copied();
-        let key = run.map(|run| (run, lifecycle.to_owned(), instance.to_owned()));
-        if let Some(lane) = key.and_then(|key| self.lane_places.get(&key).copied()) {
+        if let Some(lane) = self.known(run, lifecycle, instance) {
             let fact = Fact { name: self.clean(&fact.name), value: self.redacted.value(&fact.value) };
             self.lanes[lane].facts.push(fact);
         }
+    }
+
+    /// Adds a note to the wait of an instance that has not ended, such as a decision that its run has not taken yet. It has an
+    /// effect on an instance with an event in the trace.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::trace::Event;
+    /// use runstate_review::{ReviewBuilder, html};
+    ///
+    /// let line = r#"{"seq":1,"at_ms":5,"run":"r","lifecycle":"order","instance":"o","event":"park","from":null,"to":"Parked"}"#;
+    /// let book = runstate::rulebook();
+    /// let mut builder = ReviewBuilder::new("orders", &book);
+    /// builder.event(1, &Event::from_json(line).unwrap());
+    /// builder.wait_note("r", "order", "o", "approved by ann");
+    /// builder.wait_note("r", "order", "another", "it is not part of the trace");
+    /// let page = html(&builder.finish());
+    /// assert!(page.contains("since line 1: approved by ann</li>"));
+    /// assert!(!page.contains("not part of the trace"));
+    /// ```
+    pub fn wait_note(&mut self, run: &str, lifecycle: &str, instance: &str, note: &str) {
+        if let Some(lane) = self.known(run, lifecycle, instance) {
+            self.lanes[lane].note = Some(self.clean(note));
+        }
+    }
+
+    fn known(&self, run: &str, lifecycle: &str, instance: &str) -> Option<usize> {
+        let run = *self.run_places.get(run)?;
+        self.lane_places.get(&(run, lifecycle.to_owned(), instance.to_owned())).copied()
     }
 
     /// Records that a line after the events is no event. Renderers show the line and the loss.
@@ -230,6 +257,8 @@ impl<'b> ReviewBuilder<'b> {
             {
                 last.kind = StayKind::CutOff;
             }
+            let waits = self.lanes[*lane].stays.last().is_some_and(Stay::is_open_wait);
+            self.lanes[*lane].note.take_if(|_| !waits);
         }
         let report = std::mem::replace(&mut self.marks, Marks::new(self.book)).finish();
         let lines: HashMap<u64, usize> =
@@ -317,6 +346,7 @@ impl<'b> ReviewBuilder<'b> {
             stays: Vec::new(),
             facts: Vec::new(),
             shown: String::new(),
+            note: None,
         });
         self.lane_places.insert(key, self.lanes.len() - 1);
         self.lanes.len() - 1

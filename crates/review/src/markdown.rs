@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::model::Review;
 use crate::summary::Summary;
+use crate::text::name;
 
 /// Renders reviews as Markdown for `$GITHUB_STEP_SUMMARY`: the verdict of each trace, the first violation of each instance, and
 /// the coverage over all traces with the transitions that no trace took. [`Summary`] has further entries, and the limits.
@@ -25,6 +26,12 @@ pub fn markdown(reviews: &[Review]) -> String {
     let mut summary = Summary::new("Lifecycle traces", "trace");
     reviews.iter().for_each(|review| summary.review(review));
     summary.to_string()
+}
+
+/// An instance, with its run in a trace of several.
+pub(crate) fn subject(lifecycle: &str, instance: &str, run: Option<&String>) -> String {
+    let run = run.map(|run| format!(" of run {}", code(&name(run)))).unwrap_or_default();
+    format!("{} {}{run}", code(&name(lifecycle)), code(&name(instance)))
 }
 
 /// A code span, with a fence that is longer than each run of backticks in the text.

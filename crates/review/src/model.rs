@@ -46,6 +46,8 @@ pub struct Lane {
     pub facts: Vec<Fact>,
     /// The name for a reader: two instances of a review have different ones.
     pub(crate) shown: String,
+    /// The note on its open wait.
+    pub(crate) note: Option<String>,
 }
 
 /// The time of an instance in one state.

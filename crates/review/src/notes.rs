@@ -1,10 +1,12 @@
 //! The sentences about a review that each of its outputs has.
 
 use crate::model::{Review, StayKind};
-use crate::text::name;
+use crate::text::{name, seen};
 
 /// The maximum number of listed names, and of listed instances.
 const LISTED: usize = 10;
+/// The maximum length of the note on a wait, in characters.
+const NOTE: usize = 200;
 
 impl Review {
     /// What the outputs leave out, and what the trace does not say: each in one sentence.
@@ -43,16 +45,20 @@ impl Review {
         Some(format!("there is no time on line {first}{more}: the durations beside it are unknown"))
     }
 
-    /// The instances that have not ended, with their states: at most ten, and the number of the others.
-    pub(crate) fn unfinished(&self) -> Vec<String> {
+    /// The instances that have not ended, with their states: at most ten, and the number of the others. Waits can be left out.
+    pub(crate) fn unfinished(&self, with_waits: bool) -> Vec<String> {
         let is_checked = |lifecycle: &str| !self.unchecked.iter().any(|it| it == lifecycle);
         let open = self.lanes.iter().filter(|lane| is_checked(&lane.lifecycle)).filter_map(|lane| {
             let last =
                 lane.stays.last().filter(|stay| !matches!(stay.kind, StayKind::Over | StayKind::CutOff))?;
+            if last.kind == StayKind::Waiting && !with_waits {
+                return None;
+            }
             let line = self.steps[last.begun].line;
+            let note = lane.note.as_ref().map(|note| format!(": {}", seen(note, NOTE))).unwrap_or_default();
             let verb = if last.kind == StayKind::Waiting { "waits in" } else { "is in" };
             let run = self.of_run(lane);
-            Some(format!("{}{run} {verb} {} since line {line}", lane.label(), name(&last.state)))
+            Some(format!("{}{run} {verb} {} since line {line}{note}", lane.label(), name(&last.state)))
         });
         let mut open: Vec<String> = open.collect();
         let more = open.len().saturating_sub(LISTED);

@@ -183,7 +183,9 @@ fn slice(
     }
     match stay.ended {
         Some(next) => add("ended by", name(&review.steps()[next].event).into()),
-        None if stay.is_open_wait() => add("still waits", true.into()),
+        None if stay.is_open_wait() => {
+            add("still waits", lane.note.as_ref().map_or(true.into(), |note| seen(note, VALUE).into()));
+        }
         None if stay.kind == StayKind::CutOff => add("cut off", true.into()),
         None if stay.kind != StayKind::Over => add("not ended", true.into()),
         None => {}

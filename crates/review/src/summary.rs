@@ -6,7 +6,7 @@ use runstate::trace::{Coverage, Report};
 
 use crate::bounded::Bounded;
 use crate::breach::{Breach, violations};
-use crate::markdown::{block, cell, code, plain};
+use crate::markdown::{block, cell, code, plain, subject};
 use crate::model::{Review, verdict};
 use crate::redacted::Redacted;
 use crate::text::{name, seen};
@@ -172,7 +172,7 @@ impl Entry {
         entry.breaches = review.breaches().iter().map(listed).collect();
         entry.more = review.illegal().saturating_sub(entry.breaches.len() as u64);
         entry.lines.extend(review.notes());
-        entry.lines.extend(review.unfinished());
+        entry.lines.extend(review.unfinished(true));
         entry.lines.extend(review.interruption().map(|it| format!("the trace is not whole: {it}")));
         entry
     }
@@ -342,11 +342,6 @@ fn cut(text: &str) -> String {
         None => text.to_owned(),
         Some((at, _)) => format!("{}\n… {} more lines", &text[..at], text[at..].lines().count()),
     }
-}
-
-fn subject(lifecycle: &str, instance: &str, run: Option<&String>) -> String {
-    let run = run.map(|run| format!(" of run {}", code(&name(run)))).unwrap_or_default();
-    format!("{} {}{run}", code(&name(lifecycle)), code(&name(instance)))
 }
 
 impl Listed {

@@ -65,6 +65,18 @@ fn a_thousand_events_fit_in_300_kb() {
     };
     let page = html(&review(&(1..=1_000).map(created).collect::<Vec<_>>()));
     assert!(page.len() <= 300_000, "{}", page.len());
+    // Each with a long argument, also where the page has little room for them.
+    for id in ["", "7f3c9a52-90be-4d1e-8a3f-0123456789ab"] {
+        let with_argument = |seq: u64| {
+            let mut one =
+                event(seq, 1_700_000_000_000 + seq * 7, &format!("{id}{seq}"), "create", None, "Cart");
+            one.extra.insert("arguments", &"y".repeat(5_000)).unwrap();
+            one
+        };
+        let page = html(&review(&(1..=1_000).map(with_argument).collect::<Vec<_>>()));
+        assert!(page.len() <= 300_000, "{}", page.len());
+        assert!(page.contains(" facts left out.") || page.contains("<dt>arguments<dd>"), "{}", page.len());
+    }
 }
 
 #[test]
@@ -289,71 +301,4 @@ fn lanes_of_ids_that_differ_in_the_middle_differ() {
         [event(1, 1, &id("one"), "create", None, "Cart"), event(2, 2, &id("two"), "create", None, "Cart")];
     let page = html(&review(&events));
     assert!(page.contains("ppone") && page.contains("pptwo"), "{page}");
-}
-
-/// The left edge and the width of the first bar with that text in the lane, in per cent.
-fn bar(page: &str, run: &str, state: &str) -> (f64, f64) {
-    let of_run = page.split(&format!("<h3>{run}</h3>\n<div class=\"chart\">")).nth(1).unwrap();
-    let line = of_run.lines().find(|line| line.starts_with("<details class=lane>")).unwrap();
-    let before = line.split(&format!(">{state}</i>")).next().unwrap();
-    let (_, style) = before.rsplit_once("left:").unwrap();
-    let (left, rest) = style.split_once("%;width:").unwrap();
-    (left.parse().unwrap(), rest.split_once('%').unwrap().0.parse().unwrap())
-}
-
-/// An order of a run, with a stay of that time in its cart.
-fn stay(run: &'static str, begin: u64, ms: u64) -> Vec<Event<'static>> {
-    let mut events = vec![
-        event(1, begin, "a", "create", None, "Cart"),
-        event(2, begin + ms, "a", "cancel", Some("Cart"), "Cancelled"),
-    ];
-    events.iter_mut().for_each(|event| event.run = run.into());
-    events
-}
-
-#[test]
-fn runs_that_overlap_are_drawn_to_scale() {
-    let page = |parts: [Vec<Event<'static>>; 2]| html(&review(&parts.concat()));
-    // The second run begins while the first one works, and is as long.
-    let shown = page([stay("one", 0, 10_000), stay("two", 3_000, 10_000)]);
-    let (one, two) = (bar(&shown, "one", "Cart"), bar(&shown, "two", "Cart"));
-    assert!((one.1 - two.1).abs() < 0.1 && two.0 > one.0, "{one:?} {two:?}");
-    // The second run of the file is the earlier one.
-    let shown = page([stay("one", 3_600_000, 10_000), stay("two", 0, 10_000)]);
-    let (one, two) = (bar(&shown, "one", "Cart"), bar(&shown, "two", "Cart"));
-    assert!((one.1 - two.1).abs() < 0.1 && two.0 < one.0, "{one:?} {two:?}");
-    // Equal runs at equal times have equal bars.
-    let shown = page([stay("one", 7, 10_000), stay("two", 7, 10_000)]);
-    assert_eq!(bar(&shown, "one", "Cart"), bar(&shown, "two", "Cart"));
-    // Bars of a clock that goes back do not overlap.
-    let back = [
-        event(1, 500, "a", "create", None, "Cart"),
-        event(2, 0, "a", "pay", Some("Cart"), "WaitingForStock"),
-        event(3, 900, "a", "pack", Some("WaitingForStock"), "Packed"),
-    ];
-    let shown = html(&review(&back)).replace("<h3>r</h3>", "<h3>one</h3>");
-    let (first, second) = (bar(&shown, "one", "Cart"), bar(&shown, "one", "WaitingForStock"));
-    assert!(first.1 == 0.0 && second.0 >= first.0 && second.1 > 10.0, "{first:?} {second:?}");
-}
-
-#[test]
-fn violations_and_unfinished_instances_name_their_run() {
-    let mut events = orders();
-    events[4].run = "q".into();
-    events[2].run = "q".into();
-    let review = review(&events);
-    let page = html(&review);
-    assert!(page.contains("<h3>line 5: order b of run q</h3>"), "{page}");
-    let summary = runstate_review::markdown(std::slice::from_ref(&review));
-    assert!(summary.contains("- line 5, `order` `b` of run `q`: "), "{summary}");
-    let open = crate::fixture::review(&events[..4]);
-    assert!(html(&open).contains("<h2 id=\"lanes\">"));
-    let summary = runstate_review::markdown(std::slice::from_ref(&open));
-    assert!(summary.contains("- order b of run q is in Cart since line 3\n"), "{summary}");
-    let waits = html(&crate::fixture::review(&events[..3]));
-    assert!(waits.contains("<li>order a of run r still waits in"), "{waits}");
-    let report = runstate::trace::check(&events, &book());
-    let mut both = runstate_review::Summary::new("s", "t");
-    both.report("t", &report);
-    assert!(!both.to_string().contains("of run"), "one run has violations: {both}");
 }

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod diff;
+mod findings;
 mod fixture;
 mod gantt;
 mod html;

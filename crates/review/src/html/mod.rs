@@ -1,6 +1,7 @@
 //! A review as one HTML file.
 
 mod axis;
+mod findings;
 mod markup;
 mod room;
 
@@ -8,10 +9,10 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use axis::{Axis, Break};
+use findings::findings;
 use markup::{Markup, put};
 use room::Room;
 
-use crate::breach::Breach;
 use crate::model::{Lane, Review, Stay, StayKind, Step};
 use crate::span::{Exact, utc};
 use crate::text::{name, seen};
@@ -22,10 +23,6 @@ const VALUE: usize = 2_000;
 const LABELS: usize = 6;
 /// The width of a label, in per cent.
 const LABEL: f64 = 9.0;
-/// The maximum number of violations.
-const BREACHES: usize = 50;
-/// The maximum number of listed open waits.
-const WAITS: usize = 20;
 /// The maximum number of instances, and of states of an instance. A browser needs long for more.
 const LANES: usize = 1_000;
 const STAYS: usize = 2_000;
@@ -35,7 +32,7 @@ const STAYS: usize = 2_000;
 /// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
 /// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
 /// reader. The output depends on the review alone. A value is shown with at most 2,000 characters, a name with 80. A trace of
-/// 1,000 legal events has at most 300 KB, whatever the number of its instances. Facts have the room that is left, and of a
+/// 1,000 legal events has at most 300 KB, whatever the number of its instances, if ids have at most 40 characters. Facts have the room that is left, and of a
 /// longer trace 300 bytes an event: long values are shortened, and facts without room are counted. The first 50 violations are
 /// shown, 1,000 instances, those with violations first, and the first 2,000 states of each. The others are counted.
 ///
@@ -65,15 +62,7 @@ fn page(review: &Review, axis: &Axis, room: Room) -> String {
     let mut out = Markup::default();
     head(&mut out, review, axis);
     put!(out, "<main>\n");
-    if !review.breaches().is_empty() {
-        put!(out, "<section aria-labelledby=\"violations\"><h2 id=\"violations\">Violations</h2>\n");
-        review.breaches().iter().take(BREACHES).for_each(|it| breach(&mut out, review, it));
-        if let Some(more) = review.breaches().len().checked_sub(BREACHES).filter(|more| *more > 0) {
-            put!(out, "<p>and " (more) " more violations</p>\n");
-        }
-        put!(out, "</section>\n");
-    }
-    open_waits(&mut out, review);
+    findings(&mut out, review);
     lanes(&mut out, review, axis, room);
     coverage(&mut out, review);
     put!(out, "</main>\n</body></html>\n");
@@ -122,65 +111,6 @@ fn head(out: &mut Markup, review: &Review, axis: &Axis) {
         put!(out, "<p class=\"incomplete\">Note: " (note) ".</p>\n");
     }
     put!(out, "</header>\n");
-}
-
-fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
-    put!(out, "<div class=\"breach\"><h3>line "(breach.line));
-    if let Some(step) = breach.step.map(|step| &review.steps()[step]) {
-        let lane = &review.lanes()[step.lane];
-        put!(out, ": "(lane.label())(review.of_run(lane)));
-    }
-    put!(out, "</h3>\n<p>" (seen(&breach.reason, VALUE)) "</p>\n<p>got <code>" (seen(&breach.got, VALUE)) "</code></p>\n");
-    match breach.legal.is_empty() {
-        true if breach.is_fault => {}
-        true => put!(out, "<p>legal: nothing</p>\n"),
-        false => put!(out, "<p>legal:</p>\n<ul>\n"),
-    }
-    for legal in &breach.legal {
-        put!(out, "<li><code>" (seen(&legal.what, VALUE)) "</code>");
-        if let Some(place) = &legal.place {
-            put!(out, " <span class=\"soft\">" (seen(place, VALUE)) "</span>");
-        }
-        // A transition is often written as its line is.
-        let is_other =
-            |text: &&String| !legal.what.contains(&*text.split_whitespace().collect::<Vec<_>>().join(" "));
-        if let Some(text) = legal.text.as_ref().filter(is_other) {
-            put!(out, " <code>" (seen(text, VALUE)) "</code>");
-        }
-        put!(out, "</li>\n");
-    }
-    if !breach.legal.is_empty() {
-        put!(out, "</ul>\n");
-    }
-    if let Some(place) = &breach.place {
-        put!(out, "<p>see <code>" (seen(place, VALUE)) "</code></p>\n");
-    }
-    put!(out, "</div>\n");
-}
-
-/// The waits that have not ended.
-fn open_waits(out: &mut Markup, review: &Review) {
-    let open = review.open_waits();
-    if open.is_empty() {
-        return;
-    }
-    put!(out, "<section aria-labelledby=\"waits\"><h2 id=\"waits\">Open waits</h2>\n<ul class=\"waits\">\n");
-    for (lane, stay) in open.iter().take(WAITS) {
-        put!(out, "<li>");
-        let (begun, ended) = review.times(stay);
-        put!(out, (lane.label()) (review.of_run(lane)) " still waits in <code>" (name(&stay.state))
-            "</code>, since line " (review.steps()[stay.begun].line));
-        // The trace ends with the entry, so its time says nothing of the wait.
-        if begun < ended && review.is_timed(stay) {
-            put!(out, " for "(review.duration(ended - begun)));
-        }
-        put!(out, "</li>\n");
-    }
-    put!(out, "</ul>\n");
-    if let Some(more) = open.len().checked_sub(WAITS).filter(|more| *more > 0) {
-        put!(out, "<p>and " (count(more, "more open wait")) "</p>\n");
-    }
-    put!(out, "</section>\n");
 }
 
 fn lanes(out: &mut Markup, review: &Review, axis: &Axis, mut room: Room) {
@@ -288,13 +218,13 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut 
     }
     put!(out, "</span></summary>\n<div class=more>\n");
     room.facts(out, &lane.facts);
-    if let [only] = lane.stays.as_slice()
-        && review.steps()[only.begun].facts.is_empty()
-    {
+    if let [only] = lane.stays.as_slice() {
         let step = &review.steps()[only.begun];
         put!(out, "<p>line " (step.line) ", " (time(review, step)) ": " (name(&step.event)));
         marks_of(out, step);
-        put!(out, "</p></div></details>\n");
+        put!(out, "</p>");
+        room.facts(out, &step.facts);
+        put!(out, "</div></details>\n");
         return;
     }
     let has_facts = lane.stays.iter().any(|stay| !review.steps()[stay.begun].facts.is_empty());

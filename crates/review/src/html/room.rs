@@ -10,7 +10,7 @@ const SHORT: usize = 60;
 /// The size of a page of a thousand events, in bytes, and that of each event beyond them.
 const PAGE: usize = 300_000;
 const OF_EVENT: usize = 300;
-/// The room that facts have on each page, in bytes.
+/// The room that facts have on a page that is larger without them, in bytes.
 const LEAST: usize = 20_000;
 /// The room for the note on facts without room.
 const NOTE: usize = 200;
@@ -32,7 +32,7 @@ impl Room {
     /// The room beside a page of that size without facts; `None` for a review without facts.
     pub(super) fn of(review: &Review, bare: usize) -> Option<Self> {
         let whole = PAGE.max(OF_EVENT.saturating_mul(review.steps().len()));
-        let left = whole.saturating_sub(bare + NOTE).max(LEAST);
+        let left = if bare > whole { LEAST } else { whole.saturating_sub(bare + NOTE) };
         let facts = || {
             let of_lanes = review.lanes().iter().flat_map(|lane| &lane.facts);
             of_lanes.chain(review.steps().iter().flat_map(|step| &step.facts))
