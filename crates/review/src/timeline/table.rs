@@ -26,7 +26,8 @@ impl Timeline<'_> {
             pause
         };
         let pauses: Vec<u64> = self.rows.iter().map(before).collect();
-        let limit = longest_to_scale(&pauses);
+        let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let limit = longest_to_scale(&gaps);
         let is_shown = |row: &Row, pause: u64| {
             pause > limit
                 && !(row.waited.is_some() && matches!(row.spent, Spent::Known(spent) if spent.ms >= pause))
