@@ -266,6 +266,37 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
 }
 
 #[test]
+fn the_page_of_a_stored_run_has_its_decision_and_its_cancellation() {
+    let session = Session::new();
+    session.write(
+        "w.yaml",
+        "name: w\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n",
+    );
+    let say = |args: &[&str]| session.run(&[args, &["--state-dir", "runs"]].concat());
+    assert_eq!(say(&["run", "w.yaml"]).code, Some(3));
+    let page = || say(&["show", "w-1", "--format", "html"]).stdout;
+    let wait = |page: &str| {
+        let waits = page.lines().find(|line| line.contains("tool_call p still waits in"));
+        waits.unwrap_or_default().to_owned()
+    };
+    assert!(wait(&page()).contains("still waits in") && !wait(&page()).contains("approved"), "{}", page());
+    let approved = say(&["approve", "w-1/p/1", "--run", "w-1", "--actor", "ada"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    let decided = page();
+    assert!(wait(&decided).contains(": approved by ada, at 20"), "{decided}");
+    assert!(wait(&decided).contains("(not taken yet)"), "{decided}");
+    let stable = say(&["show", "w-1", "--format", "html", "--stable"]).stdout;
+    assert!(stable.contains("approved by ada (not taken yet)") && !stable.contains(", at 20"), "{stable}");
+    let cancelled = say(&["cancel", "w-1", "--reason", "no longer needed"]);
+    assert!(matches!(cancelled.code, Some(0 | 1)), "{}", cancelled.shown());
+    let page = page();
+    assert!(
+        page.contains("<dt>cancellation<dd>no longer needed") || page.contains("<dt>ended<dd>cancelled"),
+        "{page}"
+    );
+}
+
+#[test]
 fn two_runs_of_a_scenario_have_one_stable_page() {
     let session = Session::new();
     session.write("s.yaml", "name: s\nmessage: go\nmodel:\n  - text: done\n");

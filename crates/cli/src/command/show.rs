@@ -334,6 +334,8 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<L
             let run = summary.id();
             let facts = summary.facts(args.stable).into_iter();
             facts.for_each(|(lifecycle, of, fact)| builder.fact(run, lifecycle, of, fact));
+            let decided = summary.decided(args.stable).into_iter();
+            decided.for_each(|(call, note)| builder.wait_note(run, "tool_call", call, &note));
         }
         Source::State(_, state) => add_facts(&mut builder, state, args.stable),
         Source::Log(path) => {

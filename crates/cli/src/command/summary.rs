@@ -4,6 +4,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
 use runstate::tool_call::AnyToolCall;
 use runstate_agent::{Message, RunState};
+use runstate_governed::Timestamp;
 use runstate_review::Fact;
 use runstate_store::{
     Approval, ApprovalFilter, Loaded, PendingSignals, StoreError, ThreadPlace, UserMessage,
@@ -210,6 +211,17 @@ impl Summary {
         if let Some(answer) = self.answer() {
             facts.push(("run", self.id(), Fact::new("answer", value("answer", &answer.into()))));
         }
+        let info = &self.loaded.info;
+        if let Some(reason) = info.reason.as_ref().filter(|_| info.status == RunStatus::Done) {
+            facts.push(("run", self.id(), Fact::new("ended", value("reason", &reason.as_str().into()))));
+        }
+        if let Some(reason) = &info.cancel {
+            facts.push((
+                "run",
+                self.id(),
+                Fact::new("cancellation", value("reason", &reason.as_str().into())),
+            ));
+        }
         for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
             let record = call.record();
             let mut add = |what: &str, said: String| facts.push(("tool_call", name, Fact::new(what, said)));
@@ -223,8 +235,7 @@ impl Summary {
             }
         }
         for (decision, taken) in self.decisions() {
-            let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
-            let mut said = format!("{}{by}", action(decision));
+            let mut said = brief(decision, is_stable);
             if let Some(reason) = &decision.reason {
                 said.push_str(&format!(": {}", value("reason", &reason.as_str().into())));
             }
@@ -244,6 +255,12 @@ impl Summary {
             facts.push(("tool_call", &waiting.call, Fact::new("waits for", said)));
         }
         facts
+    }
+
+    /// The calls whose decision the run has not taken, each with a note.
+    pub(super) fn decided(&self, is_stable: bool) -> Vec<(&str, String)> {
+        let posted = self.posted.iter();
+        posted.map(|it| (it.call.as_str(), brief(it, is_stable) + self.taken(false))).collect()
     }
 }
 
@@ -294,6 +311,16 @@ fn action(decision: &Decision) -> &'static str {
         DecisionAction::Resume => "approved",
         DecisionAction::Cancel => "denied",
     }
+}
+
+/// The decision with its actor and its time. A stable text has no time.
+fn brief(decision: &Decision, is_stable: bool) -> String {
+    let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
+    let at = match is_stable {
+        true => String::new(),
+        false => format!(", at {}", Timestamp::from_ms(decision.decided_at_ms)),
+    };
+    format!("{}{by}{at}", action(decision))
 }
 
 fn decided(decision: &Decision, taken: &str, now_ms: u64) -> String {
