@@ -188,7 +188,7 @@ fn parts_of_a_log_are_held_against_the_state_together() {
     assert_eq!(check([whole, whole], &[]).code, Some(0));
     let said = check([whole, &["INIT", "PLANNING"]], &[]);
     assert!(
-        said.code == Some(1) && said.stdout.contains("two.jsonl: entry 2 of state_history"),
+        said.code == Some(1) && said.stdout.contains("two.jsonl: entry 3 of state_history"),
         "{}",
         said.shown()
     );

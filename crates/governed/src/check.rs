@@ -108,7 +108,7 @@ impl StateReport {
     /// check_log(&log[..], None, |step| steps.push(step.clone())).map_err(|error| error.to_string())?;
     /// assert_eq!(
     ///     state.against_log(&steps).unwrap(),
-    ///     "entry 1 of state_history is PLANNING, line 1 of the log enters HALTED_UNSAFE"
+    ///     "entry 2 of state_history is PLANNING, line 1 of the log enters HALTED_UNSAFE"
     /// );
     /// # Ok::<(), String>(())
     /// ```
@@ -119,7 +119,7 @@ impl StateReport {
         let mut line = 0;
         // An entry with an unknown state is a separate fault, and not a transition of a log.
         let is_known = |(_, state): &(usize, &String)| state.parse::<GovernedRunStatus>().is_ok();
-        for (at, state) in self.history.iter().enumerate().filter(is_known) {
+        for (at, state) in (1..).zip(&self.history).filter(is_known) {
             match logged.next() {
                 Some(step) if step.to.name() == state => line = step.line,
                 Some(step) => {

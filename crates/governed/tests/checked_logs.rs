@@ -363,9 +363,9 @@ fn log_that_differs_from_its_state_file_is_faulted() {
         against(&["INIT"], &[]),
     ];
     insta::assert_snapshot!(differences.map(Option::unwrap).join("\n"), @"
-    entry 1 of state_history is PLANNING, line 2 of the log enters HALTED_UNSAFE
+    entry 2 of state_history is PLANNING, line 2 of the log enters HALTED_UNSAFE
     state_history ends with PLANNING, line 3 of the log enters EXECUTING
-    entry 2 of state_history is EXECUTING, the log has no transition after line 2
+    entry 3 of state_history is EXECUTING, the log has no transition after line 2
     the log has no transition of it
     ");
 }

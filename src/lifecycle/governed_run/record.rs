@@ -175,7 +175,7 @@ impl Stored {
         let graph = GovernedRunStatus::graph();
         let mut left: Option<&Visit> = None;
         for (i, visit) in stored.state_history.iter().enumerate() {
-            let wrong = |why: String| format!("state_history, entry {i} ({}): {why}", visit.state);
+            let wrong = |why: String| format!("state_history, entry {} ({}): {why}", i + 1, visit.state);
             let (came_in, began) = match left {
                 Some(before) => (
                     graph.edges.iter().any(|e| e.from == before.state.name() && e.to == visit.state.name()),

@@ -73,7 +73,7 @@ fn check_holds_a_state_against_its_log() {
     let said = check(&[&state, &log, &ledger]);
     assert_eq!(said.code, Some(1), "{}", said.shown());
     let differs =
-        "RUN_LOG.jsonl: entry 5 of state_history is COMPLETE, the log has no transition after line 5";
+        "RUN_LOG.jsonl: entry 6 of state_history is COMPLETE, the log has no transition after line 5";
     assert!(said.stdout.contains(differs), "{}", said.shown());
     let said = check(&[&state, &log, "--format", "junit"]);
     assert!(said.stdout.contains("failures=\"1\"") && said.stdout.contains(differs), "{}", said.shown());
