@@ -236,7 +236,9 @@ impl Unchecked {
 
     fn event(&mut self, book: &Rulebook, event: &Event<'_>) {
         if book.rules(&event.lifecycle).is_some() || self.names.contains(&*event.lifecycle) {
-        } else if self.names.len() < Self::MOST {
+            return;
+        }
+        if self.names.len() < Self::MOST {
             self.names.insert(event.lifecycle.to_string());
         } else {
             self.is_cut = true;
