@@ -21,6 +21,7 @@ in_every_store! {
     a_run_that_was_killed_becomes_a_test,
     a_cancelled_run_becomes_a_test,
     a_waiting_run_becomes_a_test,
+    a_run_whose_question_may_expire_becomes_a_test,
     run_on_a_thread_becomes_a_test,
     a_tool_that_asks_twice_becomes_a_test,
     a_redacted_test_has_no_trace_of_the_text,
@@ -86,6 +87,16 @@ fn a_cancelled_run_becomes_a_test(place: &dyn Fn() -> Place) {
 fn a_waiting_run_becomes_a_test(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached(TIDY);
+    place.work();
+    exported(&place, "tidy-1", &[]);
+    is_a_test(&place);
+}
+
+/// Its question expires in an hour, and the record ends before.
+fn a_run_whose_question_may_expire_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    let asks = "plugins: [{ask: {tool: delete_file, ticket: {expires_after_ms: 3600000}}}]\n";
+    place.detached(&TIDY.replace("approve: [delete_file]\n", asks));
     place.work();
     exported(&place, "tidy-1", &[]);
     is_a_test(&place);

@@ -257,6 +257,9 @@ impl Record<'_> {
         };
         tools::script(self, &mut scenario);
         keep_called(&mut scenario);
+        if let AnyRun::Waiting(_) = self.state.run() {
+            tools::keep_open(self, &mut scenario);
+        }
         scenario
     }
 

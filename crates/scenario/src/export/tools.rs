@@ -6,7 +6,7 @@ use runstate_agent::{Effect, Preview, ToolSpec};
 
 use super::Record;
 use crate::Scenario;
-use crate::file::{Behaviour, EffectName, Gives, Ticket, Tool};
+use crate::file::{Behaviour, EffectName, Gives, Plugin, Ticket, Tool};
 
 /// Scripts each live tool that a call asked for.
 pub(super) fn script(record: &Record<'_>, scenario: &mut Scenario) {
@@ -34,6 +34,36 @@ pub(super) fn script(record: &Record<'_>, scenario: &mut Scenario) {
         }
         scenario.tools.insert(spec.name().to_owned(), tool);
     }
+}
+
+/// Removes the expiry of questions of tools without an expired question. The record of a waiting run ends before they expire, and
+/// a play would go on until then.
+pub(super) fn keep_open(record: &Record<'_>, scenario: &mut Scenario) {
+    let expired = record.decisions.values().filter(|decision| decision.is_expiry());
+    let expired: Vec<&str> = expired.filter_map(|decision| tool_of(record, &decision.call)).collect();
+    let may_stay_open = |tool: &str| !expired.contains(&tool);
+    for (_, tool) in scenario.tools.iter_mut().filter(|(name, _)| may_stay_open(name)) {
+        for behaviour in tool.does.iter_mut().chain(tool.calls.values_mut().flatten()) {
+            if let Gives::Pending(ticket) = &mut behaviour.gives {
+                ticket.expires_after_ms = None;
+            }
+        }
+    }
+    for plugin in &mut scenario.plugins {
+        if let Plugin::Ask { tool, ticket, .. } = plugin
+            && may_stay_open(tool)
+        {
+            ticket.expires_after_ms = None;
+        }
+    }
+}
+
+/// The tool of a call.
+fn tool_of<'r>(record: &Record<'r>, call: &str) -> Option<&'r str> {
+    record.events.iter().find_map(|event| match &event.kind {
+        EventKind::ToolCallReady { call: of, tool, .. } if of == call => Some(tool.as_str()),
+        _ => None,
+    })
 }
 
 fn described(spec: &ToolSpec) -> Tool {
