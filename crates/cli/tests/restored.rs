@@ -49,6 +49,11 @@ fn restored_older_store_is_not_driven_until_accepted() {
         "{}",
         refused.shown()
     );
+    // A refused command keeps the problem, and no worker takes the run.
+    let detached = does(&["resume", "copied-1", "--detach", "--approve", "no-such-question"], 1);
+    assert!(detached.stderr.contains("no-such-question"), "{}", detached.shown());
+    let runs = does(&["runs"], 0);
+    assert!(runs.stdout.contains(told), "{}", runs.shown());
     // To look at it, and to end it, changes nothing that was done.
     does(&["show", "copied-1"], 0);
 

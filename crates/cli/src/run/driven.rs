@@ -116,6 +116,7 @@ impl Driven {
         setting.is_resumed = loaded.stored.is_some();
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{id}: {error}"));
         let mut stage = Stage::new(scenario, setting).map_err(|error| failed(&error))?;
+        held.begin();
         let store = Arc::clone(&opened.store);
         // Stored times are times of day.
         let committer =

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use runstate_runtime::clock::unix_clock;
-use runstate_store::{Claim, Lease, LeaseTerm, Release, RunStore, StoreError, renew_loop};
+use runstate_store::{Claim, Lease, LeaseTerm, Release, RunInfo, RunStore, StoreError, renew_loop};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -15,7 +15,8 @@ use crate::machine;
 use crate::output::{complain, printable};
 use crate::store::{Opened, beside, end_lease};
 
-/// A lease that is renewed while this value lives, and released when it is dropped.
+/// A lease that is renewed while this value lives, and released when it is dropped. Until the run is
+/// [driven](Held::begin), the release keeps its problem and its retry delay.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) lease: Lease,
@@ -45,6 +46,14 @@ fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
         )
 }
 
+/// The release that changes nothing but the lease.
+fn as_it_stands(info: &RunInfo) -> Release {
+    let mut release = Release::clean();
+    release.not_before = info.not_before;
+    release.problem.clone_from(&info.problem);
+    release
+}
+
 /// The poll interval for a run that another process holds.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -66,7 +75,11 @@ impl Held {
             let term = LeaseTerm::from_now(length, &unix_clock());
             let claim = Claim::of(run, machine::holder(), length);
             match beside(opened.handle(), opened.store.claim(&claim)) {
-                Ok(Some(lease)) => return Ok(Held::keep(opened, lease, term)),
+                Ok(Some(lease)) => {
+                    let mut held = Held::keep(opened, lease, term);
+                    held.release = as_it_stands(&opened.ask(opened.store.parts(run))?.info);
+                    return Ok(held);
+                }
                 Ok(None) => {
                     return Err(Failure::new(format!("{}: the run {run:?} cannot be claimed", opened.url())));
                 }
@@ -109,10 +122,15 @@ impl Held {
         Held { lease, store, handle, lost, keeping, release: Release::clean() }
     }
 
-    /// Clears the run's count of lost claims at its release, because the run reached an end or a wait, or a
-    /// person releases it to workers.
+    /// Clears the problem and the retry delay of the run at its release, because this process drives the run.
+    pub(super) fn begin(&mut self) {
+        self.release = Release::clean();
+    }
+
+    /// Clears the run's count of lost claims too, because the run reached an end or a wait, or a person releases it
+    /// to workers.
     pub(super) fn pardon(&mut self) {
-        self.release.resets_lost_claims = true;
+        self.release = Release::clean().with_lost_claims_reset();
     }
 
     /// Releases the lease.
