@@ -48,7 +48,7 @@ impl UserMessage {
 #[non_exhaustive]
 pub enum Superseded {
     /// The message is durable. The run continues with it, and its open questions are cancelled. If the run is
-    /// cancelled before that, it ends without the message.
+    /// cancelled before that, it ends with the message as the last one of its thread.
     Accepted,
     /// The id was used before, for a message or a run.
     Duplicate,

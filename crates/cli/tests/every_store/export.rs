@@ -20,6 +20,7 @@ in_every_store! {
     a_run_becomes_a_test_without_its_tools,
     a_run_that_was_killed_becomes_a_test,
     a_cancelled_run_becomes_a_test,
+    a_run_that_is_cancelled_before_its_message_becomes_a_test,
     a_waiting_run_becomes_a_test,
     a_run_whose_question_may_expire_becomes_a_test,
     run_on_a_thread_becomes_a_test,
@@ -81,6 +82,18 @@ fn a_cancelled_run_becomes_a_test(place: &dyn Fn() -> Place) {
     place.does(&["cancel", "tidy-1"], 0);
     place.work();
     exported(&place, "tidy-1", &[]);
+    is_a_test(&place);
+}
+
+fn a_run_that_is_cancelled_before_its_message_becomes_a_test(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(TIDY);
+    place.work();
+    place.does(&["send", "tidy-1", "leave it", "--supersede"], 0);
+    place.does(&["cancel", "tidy-1"], 0);
+    place.work();
+    let scenario = exported(&place, "tidy-1", &[]);
+    assert!(scenario.contains("\"write\": \"leave it\""), "{scenario}");
     is_a_test(&place);
 }
 

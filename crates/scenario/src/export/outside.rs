@@ -214,9 +214,17 @@ impl Reader<'_> {
             }
             last = Some(event.activation);
             let Some(text) = texts.pop_front() else { return };
-            let steps = self.steps_at(place, &Act::Write(text.to_owned()));
-            self.inputs.push(Came { taken_ms: event.at_ms, steps });
+            self.write(place, text);
         }
+        // A run that is cancelled before it continues ends with the message in its thread.
+        if let (Some(text), Some(place)) = (texts.pop_front(), self.cancelled()) {
+            self.write(place, text);
+        }
+    }
+
+    fn write(&mut self, place: usize, text: &str) {
+        let steps = self.steps_at(place, &Act::Write(text.to_owned()));
+        self.inputs.push(Came { taken_ms: self.events[place].at_ms, steps });
     }
 
     /// Adds the wake-ups. An activation without a decision or a message was woken by an input that it rejected, or ended before it took the input.
@@ -265,10 +273,18 @@ impl Reader<'_> {
 
     /// Adds the cancellation, before the first call that it gave up.
     fn cancellation(&mut self) {
+        let Some(first) = self.cancelled() else { return self.late_cancellation() };
+        let cancelled = self.steps_at(first, &Act::Cancel).into_iter();
+        let steps = cancelled.map(|step| Step { insists: true, ..step }).collect();
+        self.inputs.push(Came { taken_ms: self.events[first].at_ms, steps });
+    }
+
+    /// The place of the first event that a cancellation caused.
+    fn cancelled(&self) -> Option<usize> {
         let is_end = |event: &AgentEvent| {
             matches!(event.kind, EventKind::RunFinished { reason: TerminationReason::Cancelled, .. })
         };
-        let Some(end) = self.events.iter().position(is_end) else { return self.late_cancellation() };
+        let end = self.events.iter().position(is_end)?;
         let is_given_up = |event: &AgentEvent| {
             matches!(
                 &event.kind,
@@ -280,10 +296,7 @@ impl Reader<'_> {
         };
         // The commit of the end has its event before the end, and no input comes between.
         let ended = end - usize::from(self.is_checkpoint(end.wrapping_sub(1)));
-        let first = self.events[..end].iter().position(is_given_up).unwrap_or(ended);
-        let cancelled = self.steps_at(first, &Act::Cancel).into_iter();
-        let steps = cancelled.map(|step| Step { insists: true, ..step }).collect();
-        self.inputs.push(Came { taken_ms: self.events[first].at_ms, steps });
+        Some(self.events[..end].iter().position(is_given_up).unwrap_or(ended))
     }
 
     /// A cancellation after the last answer omits the end of its step, and nothing else.

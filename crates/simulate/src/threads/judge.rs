@@ -180,8 +180,6 @@ impl Judge<'_> {
                 return;
             }
             (None, None) => return,
-            // A run that is cancelled before ends without the message.
-            (None, Some(_)) if now.is_cancelled => return,
             _ => format!("{run} takes {takes:?}, expected {expected:?}"),
         };
         self.wrong("message", what);
