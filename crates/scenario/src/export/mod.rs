@@ -65,8 +65,9 @@ pub struct Exported {
 impl Exported {
     /// Replaces each of these texts by `redacted-1`, `redacted-2` and so on, in values, keys and numbers of the scenario.
     /// Digests are computed from the new texts. The scenario is played again, and its play equals the first one except for
-    /// the texts. Neither the scenario nor its play contains one of the texts, in any case; encoded forms of a text are not
-    /// searched.
+    /// the texts. Neither the scenario nor its play contains one of the texts, in any case, as it is or with the escapes of
+    /// JSON; other encodings of a text are not searched. A text of at most three digits may be a part of a longer number,
+    /// such as a time.
     ///
     /// # Errors
     /// As [`export`]; also for a text that is a name of the format, or that a schema or a condition of the run needs.
@@ -101,11 +102,11 @@ impl Exported {
             }
         }
         let played = play(&scenario, Options::default()).map_err(ExportError::Play)?;
-        let shown = [scenario.to_json(), to_text(&played)].map(|text| text.to_lowercase());
+        let shown = [scenario.to_json(), to_text(&played)];
         let is_left = |text: &String| {
             // A number of three digits may also be a time.
             let is_short = text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-            !is_short && shown.iter().any(|shown| shown.contains(&text.to_lowercase()))
+            !is_short && shown.iter().any(|shown| redact::shows(shown, text))
         };
         if let Some(place) = texts.iter().position(is_left) {
             return Err(ExportError::Left { number: place + 1 });
@@ -354,5 +355,32 @@ mod tests {
             "a part of a number"
         );
         assert!(matches!(redacted(&["ada", "dacted"]), Err(ExportError::Word { number: 2, .. })));
+    }
+
+    #[test]
+    fn a_text_with_escapes_in_another_case_is_refused() {
+        let base = "name: a\nmessage: \"key\\nABC\\\\DEF\"\nmodel: [{text: \"Key\\nabc\\\\def\"}]\n";
+        let base = Scenario::parse(base).unwrap();
+        let (played, decisions) = (play(&base, Options::default()).unwrap(), BTreeMap::new());
+        let exported = export(&record(&base, &played, &decisions), "b").unwrap();
+        let texts = ["key\nABC\\DEF".to_owned(), "Key\nabc\\def".to_owned()];
+        assert!(matches!(exported.redacted(&texts[..1]), Err(ExportError::Left { number: 1 })));
+        assert_eq!(exported.redacted(&texts).unwrap().scenario.message, "redacted-1");
+    }
+
+    #[test]
+    fn a_short_number_is_replaced_in_each_of_its_forms() {
+        let call = "{id: c, tool: pay, arguments: {a: 123, b: -123, c: 123.0, d: \"n 123\", e: 1234}}";
+        let base = format!(
+            "name: a\nmessage: go\ntools: {{pay: {{}}}}\nmodel: [{{calls: [{call}]}}, {{text: done}}]\n"
+        );
+        let base = Scenario::parse(&base).unwrap();
+        let (played, decisions) = (play(&base, Options::default()).unwrap(), BTreeMap::new());
+        let exported = export(&record(&base, &played, &decisions), "b").unwrap();
+        let redacted = exported.redacted(&["123".to_owned()]).unwrap();
+        let expected = serde_json::json!({
+            "a": "redacted-1", "b": "redacted-1", "c": "redacted-1", "d": "n redacted-1", "e": 1234,
+        });
+        assert_eq!(redacted.scenario.model[0].calls[0].arguments, *expected.as_object().unwrap());
     }
 }

@@ -1,7 +1,7 @@
 //! Replacement of texts.
 
 use runstate_agent::for_scenarios::question_word;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::Scenario;
 use crate::file::Plugin;
@@ -41,7 +41,24 @@ pub(super) fn text(text: &str, texts: &[String]) -> String {
     by_length.iter().fold(text.to_owned(), |text, (at, secret)| text.replace(secret.as_str(), &word(at + 1)))
 }
 
-/// The value with each text replaced, in its names too. A number that equals one of the texts becomes its replacement.
+/// Returns whether that text shows one of the texts in any case, as it is or with the escapes of JSON.
+pub(super) fn shows(shown: &str, secret: &str) -> bool {
+    let shown = shown.to_lowercase();
+    let escaped = Value::from(secret).to_string();
+    let escaped = &escaped[1..escaped.len() - 1];
+    [secret, escaped].iter().any(|form| shown.contains(&form.to_lowercase()))
+}
+
+/// The text of the list that a number equals, without its sign and without zeros behind its point.
+fn number_of(number: &Number, texts: &[String]) -> Option<usize> {
+    let shown = number.to_string();
+    let unsigned = shown.trim_start_matches('-');
+    let whole = unsigned.strip_suffix(".0").unwrap_or(unsigned);
+    texts.iter().position(|text| [&*shown, unsigned, whole].contains(&text.as_str()))
+}
+
+/// The value with each text replaced, in its names too. A number that equals one of the texts becomes its replacement,
+/// a negative one and one with `.0` too.
 pub(super) fn value(value: Value, texts: &[String]) -> Value {
     match value {
         Value::String(string) => Value::String(text(&string, texts)),
@@ -50,9 +67,10 @@ pub(super) fn value(value: Value, texts: &[String]) -> Value {
             let redacted = |(name, value): (String, Value)| (text(&name, texts), self::value(value, texts));
             Value::Object(fields.into_iter().map(redacted).collect())
         }
-        Value::Number(number) if texts.contains(&number.to_string()) => {
-            Value::String(text(&number.to_string(), texts))
-        }
+        Value::Number(number) => match number_of(&number, texts) {
+            Some(place) => Value::String(word(place + 1)),
+            None => Value::Number(number),
+        },
         other => other,
     }
 }
