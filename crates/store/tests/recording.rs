@@ -1,7 +1,8 @@
 //! The store that keeps each commit: a store like any other, and what it kept makes the same run again.
 
+use runstate::run::RunStatus;
 use runstate::turn::{CallRequest, Turn};
-use runstate_store::{Lease, MemoryStore, NewRun, RunData, RunLists, RunStore};
+use runstate_store::{Commit, Lease, MemoryStore, NewRun, RunData, RunLists, RunStore};
 use runstate_store_conformance::{OneHandle, Played, RecordingStore, check_all};
 use serde_json::{Value, json};
 
@@ -53,4 +54,20 @@ async fn repeated_commit_is_kept_once_and_a_refused_one_never() {
     at(1_000);
     assert!(taped.remove("r1").await.unwrap());
     assert_eq!(taped.commits("r1"), []);
+}
+
+/// The commits of a run that waits, as format 1 wrote them.
+const FORMAT_1: &str = include_str!("formats/commits-1.jsonl");
+
+#[tokio::test]
+async fn commits_of_format_1_make_their_run() {
+    let store = MemoryStore::with_clock(clock());
+    let lease = begun(&store, "r1").await;
+    for line in FORMAT_1.lines() {
+        store.commit(&lease, &Commit::from_json(line).unwrap()).await.unwrap();
+    }
+    let run = store.load("r1").await.unwrap();
+    assert_eq!((run.info.status, run.info.waiting), (RunStatus::Waiting, 1));
+    let events = store.events("r1", 0, 100).await.unwrap();
+    assert_eq!((run.info.version, run.traced, events.len()), (4, 30, 13));
 }
