@@ -1,7 +1,7 @@
 //! The script of a run, from a seed, for its model and its tools.
 
 use fastrand::Rng;
-use runstate_agent::ExecutionMode;
+use runstate_agent::{Durability, ExecutionMode};
 use serde::{Deserialize, Serialize};
 
 /// The script of a run, step by step.
@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Script {
     /// The execution mode of the calls of a step.
     pub mode: ExecutionMode,
+    /// The commits of the run.
+    #[serde(default)]
+    pub durability: Durability,
     /// One answer of the model each.
     pub steps: Vec<Step>,
 }
@@ -79,8 +82,14 @@ impl Script {
     /// A random script.
     pub fn draw(rng: &mut Rng) -> Script {
         let modes = [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent];
+        // A generator of its own: the other draws of a seed stay as they are.
+        let durability = match Rng::with_seed(rng.get_seed()).u8(..3) {
+            0 => Durability::Step,
+            _ => Durability::Commit,
+        };
         let steps = rng.usize(1..=4);
-        Script { mode: modes[rng.usize(..modes.len())], steps: (1..=steps).map(|at| step(at, rng)).collect() }
+        let mode = modes[rng.usize(..modes.len())];
+        Script { mode, durability, steps: (1..=steps).map(|at| step(at, rng)).collect() }
     }
 }
 

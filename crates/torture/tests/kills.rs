@@ -31,6 +31,7 @@ fn holds(report: &Report, kills: u32) {
     assert!(report.violations.is_empty(), "{report}");
     assert_eq!(report.strikes.kills(), kills);
     assert!(report.facts.runs >= 14 && report.facts.commits > 100, "{report}");
+    assert!((1..report.facts.runs).contains(&report.facts.stepwise), "{report}");
     let over: usize = report.facts.ends.values().sum();
     assert_eq!(over, report.facts.runs, "{report}");
 }

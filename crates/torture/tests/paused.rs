@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use runstate::run::RunStatus;
-use runstate_agent::ExecutionMode;
+use runstate_agent::{Durability, ExecutionMode};
 use runstate_postgres_server::{Setup, for_tests};
 use runstate_store::{NewRun, RunStore};
 use runstate_torture::fault::Fault;
@@ -65,7 +65,7 @@ async fn one_alone_wins(store: &str, folder: &Path) {
     let store = open(&options.store).await.unwrap();
     // It is stopped while the model thinks: what it does first when it goes on is to commit the answer.
     let steps = vec![step("before", 0), step("behind", THINKS_MS)];
-    let script = Script { mode: ExecutionMode::Sequential, steps };
+    let script = Script { mode: ExecutionMode::Sequential, durability: Durability::Commit, steps };
     store.create(&NewRun::new("r1", json!(script), 0)).await.unwrap();
     Ledger::open(&ledger).unwrap().note(&Entry::Created { run: "r1".to_owned() }).unwrap();
     let drivers = Drivers::start(&options).unwrap();

@@ -52,6 +52,7 @@ impl Executor for Scripts {
             .plugin(Gate(self.clock))
             .plugin(two_people())
             .mode(script.mode)
+            .durability(script.durability)
             .clock(self.clock)
             .build()
             .map_err(ExecutorError::new)?;

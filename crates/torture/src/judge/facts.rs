@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use runstate::decision::DecisionAction;
+use runstate_agent::Durability;
 
 use super::IN_DOUBT;
 use super::book::LedgerIndex;
@@ -15,6 +16,8 @@ pub struct Facts {
     pub runs: usize,
     /// The ends of runs, with unfinished ones.
     pub ends: BTreeMap<String, usize>,
+    /// Runs with one commit a step.
+    pub stepwise: usize,
     /// Runs with commits under more than one lease.
     pub taken_over: usize,
     /// Acknowledged commits.
@@ -62,6 +65,7 @@ impl Facts {
             _ => format!("not over: {}", info.status),
         };
         *self.ends.entry(end).or_default() += 1;
+        self.stepwise += usize::from(seen.script.durability == Durability::Step);
         let commits = book.commits(&seen.id);
         self.commits += commits.len();
         let leases: HashSet<u64> = commits.iter().map(|made| made.fence).collect();

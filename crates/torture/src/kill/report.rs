@@ -30,6 +30,7 @@ impl Report {
         let Report { strikes, facts, .. } = self;
         let reply = |word: &str| facts.replies.get(word).copied().unwrap_or(0);
         let counts = [
+            ("runs with one commit a step", facts.stepwise, 5),
             ("runs that went on under another lease", facts.taken_over, 20),
             ("decisions that were accepted", reply("accepted"), 5),
             ("calls in doubt", facts.doubts.0 + facts.doubts.1, 100),
@@ -70,6 +71,7 @@ impl fmt::Display for Report {
         line(f, "kills", &kills)?;
         line(f, "drivers stopped for longer than their leases", paused)?;
         line(f, "runs", &format!("{}: {}", facts.runs, list(&facts.ends)))?;
+        line(f, "runs with one commit a step", &facts.stepwise)?;
         line(f, "runs that went on under another lease", &facts.taken_over)?;
         line(f, "commits acknowledged", &facts.commits)?;
         line(f, "commits refused", &format!("{} as fenced, {} otherwise", facts.fenced, facts.refused))?;
