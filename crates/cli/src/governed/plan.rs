@@ -363,7 +363,12 @@ impl Plan {
         let ignored = std::mem::take(&mut self.ignored);
         let snapshot = Snapshot::new(run.join("snapshot"), work.clone(), self.ignore.clone(), ignored);
         let checks = self.checks(&work.path).collect();
-        let place = Place { work: work.clone(), run: run.to_path_buf(), progress: Arc::clone(&progress) };
+        let place = Place {
+            work: work.clone(),
+            run: run.to_path_buf(),
+            progress: Arc::clone(&progress),
+            idle: Arc::default(),
+        };
         let critical = self.tools.iter().filter(|tool| tool.risk == Some(Risk::Critical)).map(critical);
         let planner = AsWritten {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),

@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(super) struct Place {
     pub(super) work: Work,
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
+    /// An idle supervisor.
+    pub(super) idle: Arc<Mutex<Option<Supervisor>>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,15 +66,18 @@ pub(super) enum End {
 /// Runs a command to its end, and ends its remaining processes. If dropped, all of them are ended.
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     let folder = place.work.enter(&command.folder)?;
-    let supervisor = Supervisor::start(&place.run)?;
+    let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // A supervisor that ended meanwhile is no loss: it was idle.
+    let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
+    let supervisor = match idle.and_then(lives) {
+        Some(idle) => idle,
+        None => Supervisor::start(&place.run)?,
+    };
     let ((stdout, to_stdout), (stderr, to_stderr)) = (io::pipe()?, io::pipe()?);
     let most = if told.is_read_whole { KEPT_WHOLE } else { KEPT };
     let (stdout, stderr) = (tail(stdout, most), tail(stderr, KEPT));
-    let order = Order {
-        run: command.run.clone(),
-        env: told.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        input: told.input,
-    };
+    let env = told.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let order = Order::new(command.run.clone(), env, told.input)?;
     let (said, mut outcome) = oneshot::channel();
     let socket = supervisor.socket.try_clone()?;
     let mut supervised = Supervised { supervisor: Some(supervisor), run: place.run.clone(), outcome: None };
@@ -82,10 +87,22 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     let limit = Duration::from_secs(command.time_limit_seconds);
     let in_time = tokio::time::timeout(limit, &mut outcome).await.ok();
     let is_in_time = in_time.is_some();
-    // All processes with the outputs have ended then, so the outputs are at their end.
-    let is_its_own = supervised.end();
-    let said = in_time.map_or_else(|| outcome.try_recv().ok(), Result::ok);
-    let outcome = said.flatten().filter(|_| is_its_own);
+    let outcome = match in_time {
+        Some(said) => {
+            let outcome = said.ok().flatten();
+            // Nothing of the tool remains, so the next one may use the supervisor.
+            if matches!(outcome, Some(Outcome::NotStarted(..) | Outcome::Ended { left: 0, .. })) {
+                *place.idle.lock().unwrap_or_else(PoisonError::into_inner) = supervised.supervisor.take();
+            }
+            outcome
+        }
+        None => {
+            supervised.end();
+            outcome.try_recv().ok().flatten()
+        }
+    };
+    // All processes with the outputs have ended, so the outputs are at their end.
+    drop(supervised);
     let (end, strays, left) = match outcome {
         Some(Outcome::NotStarted(Some(number), _)) => return Err(io::Error::from_raw_os_error(number)),
         Some(Outcome::NotStarted(None, why)) => return Err(io::Error::other(why)),
@@ -103,7 +120,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
 /// A busy supervisor. Dropping it ends its tool, if that has not ended by itself. If the supervisor was killed, its
 /// remaining processes are searched.
 struct Supervised {
-    /// `None` once it has ended.
+    /// `None` once its tool has ended.
     supervisor: Option<Supervisor>,
     run: PathBuf,
     outcome: Option<thread::JoinHandle<()>>,
@@ -113,9 +130,9 @@ struct Supervised {
 const RESPITE: Duration = Duration::from_secs(10);
 
 impl Supervised {
-    /// Ends the supervisor with its tool. Returns whether the only answer is the last act of the supervisor.
-    fn end(&mut self) -> bool {
-        let Some(mut supervisor) = self.supervisor.take() else { return false };
+    /// Ends the supervisor with its tool.
+    fn end(&mut self) {
+        let Some(mut supervisor) = self.supervisor.take() else { return };
         let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(50));
         drop(supervisor.socket.shutdown(Shutdown::Write));
         let status = loop {
@@ -128,8 +145,7 @@ impl Supervised {
                 ended => break ended.ok().flatten(),
             }
         };
-        let has_ended = status.is_some_and(|status| status.success());
-        if !has_ended {
+        if !status.is_some_and(|status| status.success()) {
             drop(supervisor.process.kill());
             drop(supervisor.process.wait());
             strays::end_of(&self.run);
@@ -137,7 +153,6 @@ impl Supervised {
         // The socket is at its end now, whatever other process has a copy.
         drop(supervisor.socket.shutdown(Shutdown::Both));
         drop(self.outcome.take().map(thread::JoinHandle::join));
-        has_ended && matches!((&supervisor.socket).read(&mut [0]), Ok(0))
     }
 }
 

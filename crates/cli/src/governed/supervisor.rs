@@ -6,9 +6,10 @@
 //! the tool is ended. Processes that lose their parent become its children, in any session or group (Linux), so that none
 //! survives its tool.
 //!
-//! A supervisor has one tool, gives one answer, and ends. Nothing that a tool writes into the socket of its supervisor is an
-//! answer for a later tool, and a second answer is the sign of a forged one. On Linux no process of a normal user opens the
-//! descriptors or the memory of a supervisor.
+//! A supervisor whose tool left no process serves the next tool, since starting a program takes longer than many tools do.
+//! An answer begins with the random word of its order. Nothing that a tool writes into the socket of its supervisor has that
+//! word: it is no answer, and the supervisor is not used again. On Linux no process of a normal user opens the descriptors
+//! or the memory of a supervisor.
 
 use crate::governed::strays::{self, Swept};
 use rustix::net::{
@@ -25,7 +26,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -35,13 +36,30 @@ use serde::{Deserialize, Serialize};
 /// The first argument of a supervisor.
 pub(super) const WORD: &str = "supervise-tool";
 
+/// The random word of an order, with which its answer begins.
+type Word = [u8; 16];
+
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
-    pub(super) run: Vec<String>,
+    word: Word,
+    run: Vec<String>,
     /// Variables of its environment beside those of the supervisor.
-    pub(super) env: Vec<(String, String)>,
+    env: Vec<(String, String)>,
     /// The standard input of the tool; `None` for an empty one.
-    pub(super) input: Option<String>,
+    input: Option<String>,
+}
+
+impl Order {
+    /// An order of a program, with variables of its environment and its standard input.
+    pub(super) fn new(
+        run: Vec<String>,
+        env: Vec<(String, String)>,
+        input: Option<String>,
+    ) -> io::Result<Self> {
+        let mut word = Word::default();
+        getrandom::fill(&mut word)?;
+        Ok(Order { word, run, env, input })
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,10 +76,10 @@ pub(super) enum Outcome {
     },
 }
 
-/// Sends a value: its length, and its text.
-fn send(value: &impl Serialize, mut to: impl Write) -> io::Result<()> {
+/// Sends a value: the first bytes, its length, and its text.
+fn send(first: &[u8], value: &impl Serialize, mut to: impl Write) -> io::Result<()> {
     let text = serde_json::to_vec(value).map_err(io::Error::other)?;
-    to.write_all(&[&(text.len() as u64).to_le_bytes()[..], &text].concat())
+    to.write_all(&[first, &(text.len() as u64).to_le_bytes(), &text].concat())
 }
 
 /// The maximum size of a sent value, in bytes.
@@ -123,7 +141,7 @@ impl Supervisor {
     }
 }
 
-/// A supervisor ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not end is
+/// An idle supervisor ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not end is
 /// killed.
 impl Drop for Supervisor {
     fn drop(&mut self) {
@@ -150,7 +168,12 @@ pub(super) fn ordered(socket: &UnixStream, order: &Order, given: [OwnedFd; FDS])
     sendmsg(socket, &[IoSlice::new(b"!")], &mut with, SendFlags::empty()).ok()?;
     // Only the supervisor and the tool keep these descriptors.
     drop(given);
-    send(order, socket).ok()?;
+    send(&[], order, socket).ok()?;
+    let mut word = Word::default();
+    (&mut &*socket).read_exact(&mut word).ok()?;
+    if word != order.word {
+        return None;
+    }
     receive(socket).ok()
 }
 
@@ -201,37 +224,41 @@ fn supervised() -> io::Result<()> {
     socket.peer_addr()?;
     strays::adopt();
     (&socket).write_all(HELLO)?;
-    // The command may have ended.
-    let Ok((order, given)) = received(&socket) else { return Ok(()) };
     let current = Arc::new(Mutex::new(Current::default()));
-    end_with_the_command(socket.try_clone()?, Arc::clone(&current));
-    let outcome = match start(&order, given, &current) {
-        Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
-        Ok((mut tool, leader)) => {
-            if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
-                // A program need not read it.
-                thread::spawn(move || drop(input.write_all(text.as_bytes())));
+    let orders = orders(socket.try_clone()?, Arc::clone(&current));
+    for (order, given) in orders {
+        let outcome = match start(&order, given, &current) {
+            Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
+            Ok((mut tool, leader)) => {
+                if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
+                    // A program need not read it.
+                    thread::spawn(move || drop(input.write_all(text.as_bytes())));
+                }
+                waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+                let mut current = locked(&current);
+                kill_process_group(leader, Signal::KILL).ok();
+                current.leader = None;
+                let status = tool.wait()?.into_raw();
+                let Swept { ended, left } = strays::end_children();
+                Outcome::Ended { status, strays: ended, left }
             }
-            waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-            let mut current = locked(&current);
-            kill_process_group(leader, Signal::KILL).ok();
-            current.leader = None;
-            let status = tool.wait()?.into_raw();
-            let Swept { ended, left } = strays::end_children();
-            Outcome::Ended { status, strays: ended, left }
-        }
-    };
-    // The command may have ended.
-    drop(send(&outcome, &socket));
+        };
+        // The command may have ended.
+        drop(send(&order.word, &outcome, &socket));
+    }
     Ok(())
 }
 
-/// Ends the tool when the command closes the socket, or ends. The descendants of the tool are ended like those of any other
-/// tool.
-fn end_with_the_command(socket: UnixStream, current: Arc<Mutex<Current>>) {
+/// Receives the orders of the command. When the command closes the socket, or ends, the tool is ended; its descendants are
+/// ended like those of any other tool.
+fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
+    let (given, orders) = mpsc::channel();
     thread::spawn(move || {
-        // A command sends no second order. One of another process changes nothing.
-        drop(io::copy(&mut &socket, &mut io::sink()));
+        while let Ok(order) = received(&socket) {
+            if given.send(order).is_err() {
+                break;
+            }
+        }
         let mut current = locked(&current);
         current.is_over = true;
         if let Some(leader) = current.leader {
@@ -239,6 +266,7 @@ fn end_with_the_command(socket: UnixStream, current: Arc<Mutex<Current>>) {
             kill_process(leader, Signal::KILL).ok();
         }
     });
+    orders
 }
 
 fn start(order: &Order, given: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
