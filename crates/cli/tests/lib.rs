@@ -45,6 +45,7 @@ mod postgres;
 mod program;
 mod prune;
 mod questions;
+mod redacted;
 mod repairs;
 mod restored;
 mod run;

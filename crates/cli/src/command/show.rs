@@ -24,7 +24,8 @@ use crate::store::StoreArgs;
 /// The path of a file is a trace, or RUN_STATE.json or the log of governed runs. Any other word is the id of a run. A run also
 /// has a summary: its status, its calls, the decisions with their actors, and the waiting questions. Illegal events are marked.
 /// Events of a lifecycle without a diagram are shown, and not checked. A trace with a line that is no event is shown up to that
-/// line, and the line is named; the formats mermaid, json and jsonl refuse it.
+/// line, and the line is named; the formats mermaid, json and jsonl refuse it. A run of a scenario with `redact` is shown
+/// without its values, in each format.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -84,7 +85,7 @@ enum Format {
     Mermaid,
     /// One object: trace, report and events. For a run also: run, the content of the summary
     Json,
-    /// The trace as recorded, one object a line
+    /// The trace as recorded, with all its fields, one object a line
     Jsonl,
 }
 

@@ -1,8 +1,9 @@
 //! The summary of `runstate show RUN`, beside its trace.
 
+mod texts;
+
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
-use runstate::tool_call::AnyToolCall;
 use runstate_agent::{Message, RunState};
 use runstate_governed::Timestamp;
 use runstate_review::Fact;
@@ -21,14 +22,18 @@ use crate::output::{Output, exact, printable};
 use crate::secrets::masked_path;
 use crate::spec::Spec;
 use crate::store::{Opened, beside, is_in_doubt, waiting, waiting_to_json};
+use texts::{Call, Texts};
 
-/// The summary of a run.
+/// The summary of a run. It has the texts that its outputs may show.
 pub(super) struct Summary {
     loaded: Loaded,
-    /// The restored run, or the reason why it cannot be restored.
-    state: Option<Result<RunState, String>>,
-    /// Accepted decisions that the run has not taken.
-    posted: Vec<Decision>,
+    calls: Vec<Call>,
+    /// The last answer of the model without a tool call.
+    answer: Option<String>,
+    /// The reason why the run cannot be restored.
+    unreadable: Option<String>,
+    /// The decisions, each with whether the run has taken it.
+    decisions: Vec<(Decision, bool)>,
     /// A message that the run has not taken.
     message: Option<UserMessage>,
     waits: Vec<Approval>,
@@ -42,24 +47,39 @@ impl Summary {
     pub(super) fn of(opened: &Opened, run: &str) -> Result<Option<Self>, Failure> {
         // In the order of a decision's path through the store: a decision that moves between two of these is in both, not in
         // neither.
-        let mut waits = waiting(opened, ApprovalFilter::Run(run.to_owned()))?;
-        let Some(PendingSignals { mut decisions, message, .. }) =
+        let waits = waiting(opened, ApprovalFilter::Run(run.to_owned()))?;
+        let Some(PendingSignals { decisions: posted, message, .. }) =
             there(opened, opened.store.pending_signals(run))?
         else {
             return Ok(None);
         };
-        let Some(loaded) = there(opened, opened.store.load(run))? else { return Ok(None) };
-        if let Some(stored) = &loaded.stored {
-            decisions.retain(|posted| !stored.decisions().contains_key(&posted.suspension_id));
-        }
-        let state = loaded.stored.as_ref().map(|stored| {
+        let Some(mut loaded) = there(opened, opened.store.load(run))? else { return Ok(None) };
+        let texts = Texts::of(&mut loaded);
+        let restored = loaded.stored.as_ref().map(|stored| {
             stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
         });
-        let mut summary = Summary { loaded, state, posted: decisions, message, waits: Vec::new() };
-        waits
-            .retain(|one| summary.decisions().all(|(decided, _)| decided.suspension_id != one.suspension.id));
-        summary.waits = waits;
-        Ok(Some(summary))
+        let (state, unreadable) = match restored {
+            None => (None, None),
+            Some(Ok(state)) => (Some(state), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
+        let mut decisions: Vec<(Decision, bool)> = taken.map(|it| (it.clone(), true)).collect();
+        let is_new = |it: &Decision| decisions.iter().all(|(taken, _)| taken.suspension_id != it.suspension_id);
+        let posted: Vec<Decision> = posted.into_iter().filter(is_new).collect();
+        decisions.extend(posted.into_iter().map(|it| (it, false)));
+        let is_open =
+            |wait: &Approval| decisions.iter().all(|(it, _)| it.suspension_id != wait.suspension.id);
+        let waits = waits.into_iter().filter(is_open).map(|wait| texts.wait(wait)).collect();
+        Ok(Some(Summary {
+            calls: state.iter().flat_map(RunState::calls).map(|call| texts.call(call)).collect(),
+            answer: state.as_ref().and_then(answer).map(|answer| texts.text("answer", answer)),
+            unreadable,
+            decisions: decisions.into_iter().map(|(it, taken)| (texts.decision(it), taken)).collect(),
+            message: message.map(|message| texts.message(message)),
+            waits,
+            loaded,
+        }))
     }
 
     /// The run's id.
@@ -72,12 +92,6 @@ impl Summary {
         self.loaded.traced == 0
     }
 
-    /// The decisions that the run has taken, and the ones that it has not.
-    fn decisions(&self) -> impl Iterator<Item = (&Decision, bool)> {
-        let taken = self.loaded.stored.iter().flat_map(|stored| stored.decisions().values());
-        taken.map(|decision| (decision, true)).chain(self.posted.iter().map(|decision| (decision, false)))
-    }
-
     /// A note about a decision that the run has not taken.
     fn taken(&self, is_taken: bool) -> &'static str {
         match self.loaded.info.status {
@@ -85,16 +99,6 @@ impl Summary {
             RunStatus::Done => " (not taken: the run ended first)",
             _ => " (not taken yet)",
         }
-    }
-
-    /// The last answer of the model without a tool call.
-    fn answer(&self) -> Option<&str> {
-        let turn = self.state()?.own_history().iter().rev().find_map(Message::answer)?;
-        (turn.calls.is_empty() && !turn.text.is_empty()).then_some(&*turn.text)
-    }
-
-    fn state(&self) -> Option<&RunState> {
-        self.state.as_ref()?.as_ref().ok()
     }
 
     pub(super) fn text(&self, opened: &Opened, out: &mut Output) {
@@ -112,43 +116,27 @@ impl Summary {
         if let Some(message) = &self.message {
             line("message", format!("{} (not taken yet)", cut(&exact(&message.text))));
         }
-        if let Some(Err(why)) = &self.state {
+        if let Some(why) = &self.unreadable {
             line("", format!("it cannot be restored: {why}"));
         }
-        for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
-            let record = call.record();
-            line(
-                "call",
-                format!(
-                    "{name} {:?}: {} {}",
-                    call.status(),
-                    record.tool(),
-                    cut(&exact(&record.arguments().to_string()))
-                ),
-            );
-            if let Some((what, said)) = came_of(call) {
-                line(
-                    "",
-                    format!(
-                        "{what}: {}",
-                        cut(&exact(&said.as_str().map_or(said.to_string(), str::to_owned)))
-                    ),
-                );
+        for Call { name, status, tool, arguments, result, warning } in &self.calls {
+            line("call", format!("{name} {status:?}: {tool} {}", cut(&exact(&plain(arguments)))));
+            if let Some((what, result)) = result {
+                line("", format!("{what}: {}", cut(&exact(&plain(result)))));
             }
-            if let Some(warning) = warning(call) {
+            if let Some(warning) = warning {
                 line("", format!("warning: {}", cut(&exact(warning))));
             }
         }
-        for (decision, is_taken) in self.decisions() {
-            let taken = self.taken(is_taken);
-            line("decided", decided(decision, taken, now_ms));
+        for (decision, is_taken) in &self.decisions {
+            line("decided", decided(decision, self.taken(*is_taken), now_ms));
         }
         for one in &self.waits {
             let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
             let over = if one.is_expired() { ", expired" } else { "" };
             line("waits", format!("{}{doubt}{over}: {}", one.call, one.suspension.message));
         }
-        if let Some(answer) = self.answer() {
+        if let Some(answer) = &self.answer {
             line("answer", cut(&exact(answer)));
         }
         line("store", opened.url());
@@ -161,23 +149,22 @@ impl Summary {
         let info = &self.loaded.info;
         let message = self.message.as_ref().map(|message| message.id.clone());
         let mut run = to_json(info, Waits::of(info, &self.waits, message), unix_ms());
-        let calls = self.state().into_iter().flat_map(RunState::calls).map(|(name, call)| {
-            let record = call.record();
+        let calls = self.calls.iter().map(|call| {
             let mut shown =
-                json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()});
-            if let Some((what, said)) = came_of(call) {
-                shown[what] = said;
+                json!({"call": call.name, "tool": call.tool, "arguments": call.arguments, "status": call.status});
+            if let Some((what, result)) = &call.result {
+                shown[what] = result.clone();
             }
-            if let Some(warning) = warning(call) {
-                shown["warning"] = warning.into();
+            if let Some(warning) = &call.warning {
+                shown["warning"] = warning.as_str().into();
             }
             shown
         });
         run["calls"] = calls.collect();
         let decisions =
-            self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
+            self.decisions.iter().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
-        run["answer"] = json!(self.answer());
+        run["answer"] = json!(self.answer);
         let thread = self.loaded.thread.as_ref();
         run["thread"] = json!(thread.map_or(&info.id, |place| &place.thread));
         run["after"] = json!(thread.and_then(|place| place.after.as_ref()));
@@ -186,7 +173,7 @@ impl Summary {
                 json!({"message": message.id, "text": message.text, "at_ms": message.at_ms})
             }));
         run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
-        run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
+        run["unreadable"] = json!(self.unreadable);
         run["store"] = opened.url().into();
         run["folder"] = json!(Spec::of(&self.loaded).ok().and_then(|_| opened.work_of(self.id())));
         run
@@ -194,59 +181,39 @@ impl Summary {
 }
 
 impl Summary {
-    /// Facts about the run and its calls, each with the lifecycle and the instance. A scenario with `redact` hides each text of a
-    /// model, of a tool and of a person: arguments, results, the answer, questions and reasons. So does one that cannot be read.
+    /// Facts about the run and its calls, each with the lifecycle and the instance.
     pub(super) fn facts(&self, is_stable: bool) -> Vec<(&'static str, &str, Fact)> {
-        // A scenario that cannot be read may hide texts.
-        let hides = match Spec::of(&self.loaded) {
-            Ok(Spec::Agent { .. }) => false,
-            Ok(spec) => spec.scenario().map_or(true, |scenario| scenario.redact),
-            Err(_) => true,
-        };
-        let value = |what: &str, value: &Value| match hides {
-            true => format!("[{what}]"),
-            false => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-        };
         let mut facts = Vec::new();
-        if let Some(answer) = self.answer() {
-            facts.push(("run", self.id(), Fact::new("answer", value("answer", &answer.into()))));
-        }
         let info = &self.loaded.info;
-        if let Some(reason) = info.reason.as_ref().filter(|_| info.status == RunStatus::Done) {
-            facts.push(("run", self.id(), Fact::new("ended", value("reason", &reason.as_str().into()))));
+        let ended = info.reason.as_ref().filter(|_| info.status == RunStatus::Done);
+        let of_run = [("answer", self.answer.as_ref()), ("ended", ended), ("cancellation", info.cancel.as_ref())];
+        for (what, text) in of_run {
+            facts.extend(text.map(|text| ("run", self.id(), Fact::new(what, text.as_str()))));
         }
-        if let Some(reason) = &info.cancel {
-            facts.push((
-                "run",
-                self.id(),
-                Fact::new("cancellation", value("reason", &reason.as_str().into())),
-            ));
-        }
-        for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
-            let record = call.record();
-            let mut add = |what: &str, said: String| facts.push(("tool_call", name, Fact::new(what, said)));
-            add("tool", record.tool().to_owned());
-            add("arguments", value("arguments", record.arguments()));
-            if let Some((what, said)) = came_of(call) {
-                add(what, value(what, &said));
+        for Call { name, tool, arguments, result, warning, .. } in &self.calls {
+            let mut add = |what: &str, said: String| facts.push(("tool_call", &**name, Fact::new(what, said)));
+            add("tool", tool.clone());
+            add("arguments", plain(arguments));
+            if let Some((what, result)) = result {
+                add(what, plain(result));
             }
-            if let Some(said) = warning(call) {
-                add("warning", value("warning", &said.into()));
+            if let Some(warning) = warning {
+                add("warning", warning.clone());
             }
         }
-        for (decision, taken) in self.decisions() {
+        for (decision, taken) in &self.decisions {
             let mut said = brief(decision, is_stable);
             if let Some(reason) = &decision.reason {
-                said.push_str(&format!(": {}", value("reason", &reason.as_str().into())));
+                said.push_str(&format!(": {reason}"));
             }
             if !decision.result.is_null() {
-                said.push_str(&format!(", with the result {}", value("result", &decision.result)));
+                said.push_str(&format!(", with the result {}", plain(&decision.result)));
             }
-            said.push_str(self.taken(taken));
+            said.push_str(self.taken(*taken));
             facts.push(("tool_call", &decision.call, Fact::new("decision", said)));
         }
         for waiting in &self.waits {
-            let message = value("message", &waiting.suspension.message.as_str().into());
+            let message = waiting.suspension.message.clone();
             // The id has that of the run.
             let said = match is_stable {
                 true => message,
@@ -259,8 +226,8 @@ impl Summary {
 
     /// The calls whose decision the run has not taken, each with a note.
     pub(super) fn decided(&self, is_stable: bool) -> Vec<(&str, String)> {
-        let posted = self.posted.iter();
-        posted.map(|it| (it.call.as_str(), brief(it, is_stable) + self.taken(false))).collect()
+        let posted = self.decisions.iter().filter(|(_, is_taken)| !is_taken);
+        posted.map(|(it, _)| (it.call.as_str(), brief(it, is_stable) + self.taken(false))).collect()
     }
 }
 
@@ -276,22 +243,14 @@ fn there<T: Send>(
     }
 }
 
-/// The result of a finished call, under its name for programs.
-fn came_of(call: &AnyToolCall) -> Option<(&'static str, Value)> {
-    match call {
-        AnyToolCall::Succeeded(call) => Some(("output", call.output().clone())),
-        AnyToolCall::Failed(call) => Some(("error", call.error().into())),
-        AnyToolCall::Cancelled(call) => Some(("reason", call.reason().into())),
-        AnyToolCall::New(_)
-        | AnyToolCall::Running(_)
-        | AnyToolCall::Suspended(_)
-        | AnyToolCall::Resuming(_) => None,
-    }
+fn answer(state: &RunState) -> Option<String> {
+    let turn = state.own_history().iter().rev().find_map(Message::answer)?;
+    (turn.calls.is_empty() && !turn.text.is_empty()).then(|| turn.text.to_string())
 }
 
-fn warning(call: &AnyToolCall) -> Option<&str> {
-    let AnyToolCall::Succeeded(call) = call else { return None };
-    call.warning()
+/// A value as text: a string without quotes, another value as JSON.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The beginning of a long text, for a line.
@@ -330,7 +289,7 @@ fn decided(decision: &Decision, taken: &str, now_ms: u64) -> String {
     let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let result = match &decision.result {
         Value::Null => String::new(),
-        result => format!(", with the result {}", cut(&exact(&result.to_string()))),
+        result => format!(", with the result {}", cut(&exact(&plain(result)))),
     };
     format!("{} {action}{by} {when}{result}{taken}{reason}", decision.call)
 }
@@ -345,7 +304,7 @@ mod tests {
         let opened = Between::opened();
         let summary = Summary::of(&opened, "pay-1").unwrap().unwrap();
         let shown: Vec<_> =
-            summary.decisions().map(|(one, is_taken)| (&*one.decision_id, is_taken)).collect();
+            summary.decisions.iter().map(|(one, is_taken)| (&*one.decision_id, *is_taken)).collect();
         assert_eq!(shown, [("d1", true)]);
         assert!(summary.waits.is_empty());
     }
