@@ -1,13 +1,12 @@
 //! The coverage of transitions.
 
 use std::collections::{HashMap, HashSet};
-use std::error::Error;
 use std::fmt;
-use std::str::FromStr;
 
 use serde::Serialize;
 
 use super::event::Plain;
+use super::requirement::{UnmetRequirement, WantedEdge};
 use super::rules::{RuleEdge, Rules};
 
 /// The number of times that each transition was taken, by lifecycle. The coverages of several traces can be added.
@@ -47,6 +46,9 @@ pub struct StateCount {
     pub state: String,
     /// The number of entries into the state.
     pub entered: u64,
+    /// The number of creations in the state.
+    #[serde(skip)]
+    pub created: u64,
     /// The number of instances in the state at the end.
     pub current: u64,
     /// The direct members of a composite state. Their instances count for it too.
@@ -72,7 +74,7 @@ pub struct EdgeCount {
 
 impl StateCount {
     fn none_of(state: &str) -> Self {
-        StateCount { state: state.to_owned(), entered: 0, current: 0, inside: Vec::new() }
+        StateCount { state: state.to_owned(), entered: 0, created: 0, current: 0, inside: Vec::new() }
     }
 }
 
@@ -105,7 +107,12 @@ impl LifecycleCoverage {
 
     /// Sets the counts, given by the indices of transitions and states in the rules.
     pub(super) fn count(&mut self, rules: &Rules, taken: &[u64], entered: &[u64]) {
-        self.states.iter_mut().zip(entered).for_each(|(state, count)| state.entered = *count);
+        self.states.iter_mut().zip(entered).for_each(|(state, count)| {
+            (state.entered, state.created) = (*count, *count);
+        });
+        for (edge, taken) in rules.edges.iter().zip(taken) {
+            self.states[edge.to as usize].created -= taken;
+        }
         let Some(drawn) = &rules.drawn else {
             self.edges.iter_mut().zip(taken).for_each(|(edge, taken)| edge.taken = *taken);
             return;
@@ -122,11 +129,9 @@ impl LifecycleCoverage {
         let Some(drawn) = &rules.drawn else { return };
         let mut counts: Vec<StateCount> =
             drawn.composites.iter().map(|it| StateCount::none_of(&it.name)).collect();
-        let mut created: Vec<u64> = self.states.iter().map(|state| state.entered).collect();
         for ((place, edge), taken) in
             rules.edges.iter().enumerate().zip(taken).filter(|(_, taken)| **taken > 0)
         {
-            created[edge.to as usize] -= taken;
             let left: HashSet<u32> = drawn.around(edge.from).collect();
             for at in drawn.around(edge.to) {
                 let name = &drawn.composites[at as usize].name;
@@ -137,14 +142,14 @@ impl LifecycleCoverage {
                 }
             }
         }
-        for (state, created) in (0..).zip(created) {
-            let StateCount { state: name, current, .. } = &self.states[state as usize];
+        for (state, StateCount { state: name, current, created, .. }) in (0..).zip(&self.states) {
             if let Some(at) = drawn.around(state).next().filter(|at| counts[*at as usize].state != *name) {
                 counts[at as usize].inside.push(name.clone());
             }
-            if created > 0 || *current > 0 {
+            if *created > 0 || *current > 0 {
                 for at in drawn.around(state) {
                     counts[at as usize].entered += created;
+                    counts[at as usize].created += created;
                     counts[at as usize].current += current;
                 }
             }
@@ -179,6 +184,11 @@ impl LifecycleCoverage {
         percent(self.taken(), self.edges.len())
     }
 
+    /// The number of creations in a state.
+    pub(super) fn created_in(&self, state: &str) -> u64 {
+        self.states.iter().find(|it| it.state == state).map_or(0, |it| it.created)
+    }
+
     pub(super) fn taken_of(&self, from: &str, event: &str, to: &str) -> u64 {
         let same = |edge: &&EdgeCount| (&*edge.from, &*edge.event, &*edge.to) == (from, event, to);
         let edges = if self.plain.is_empty() { &self.edges } else { &self.plain };
@@ -193,6 +203,7 @@ impl LifecycleCoverage {
             match self.states.iter_mut().find(|ours| ours.state == theirs.state) {
                 Some(ours) => {
                     ours.entered += theirs.entered;
+                    ours.created += theirs.created;
                     ours.current += theirs.current;
                 }
                 None => self.states.push(theirs.clone()),
@@ -295,113 +306,3 @@ pub(super) fn shown(percent: f64) -> f64 {
 fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
 }
-
-/// A required transition, written `FROM:TO` or `LIFECYCLE/FROM:TO`.
-///
-/// # Example
-/// ```
-/// use runstate::trace::WantedEdge;
-///
-/// let wanted: WantedEdge = "tool_call/New:Running".parse().unwrap();
-/// assert_eq!(wanted.to, "Running");
-/// assert_eq!(wanted.to_string(), "tool_call/New:Running");
-///
-/// let error = "New->Running".parse::<WantedEdge>().unwrap_err();
-/// assert_eq!(error.to_string(), "expected FROM:TO or LIFECYCLE/FROM:TO, got \"New->Running\"; write New:Running");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WantedEdge {
-    /// The lifecycle; none for any lifecycle with the transition.
-    pub lifecycle: Option<String>,
-    /// The source state.
-    pub from: String,
-    /// The target state.
-    pub to: String,
-}
-
-impl fmt::Display for WantedEdge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(lifecycle) = &self.lifecycle {
-            write!(f, "{lifecycle}/")?;
-        }
-        write!(f, "{}:{}", self.from, self.to)
-    }
-}
-
-impl FromStr for WantedEdge {
-    type Err = NoWantedEdge;
-
-    fn from_str(text: &str) -> Result<Self, NoWantedEdge> {
-        let (lifecycle, edge) = match text.split_once('/') {
-            Some((lifecycle, edge)) => (Some(lifecycle.trim().to_owned()), edge),
-            None => (None, text),
-        };
-        match edge.split_once(':').map(|(from, to)| (from.trim(), to.trim())) {
-            Some((from, to)) if !from.is_empty() && !to.is_empty() && !to.contains(':') => {
-                Ok(WantedEdge { lifecycle, from: from.to_owned(), to: to.to_owned() })
-            }
-            _ => Err(NoWantedEdge { got: text.to_owned() }),
-        }
-    }
-}
-
-/// The error for a text that names no transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoWantedEdge {
-    got: String,
-}
-
-impl fmt::Display for NoWantedEdge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected FROM:TO or LIFECYCLE/FROM:TO, got {:?}", self.got)?;
-        let arrow = ["-->", "->", "→"].iter().find_map(|arrow| self.got.split_once(arrow));
-        match arrow.map(|(from, to)| (from.trim(), to.trim())) {
-            Some((from, to)) if !from.is_empty() && !to.is_empty() => write!(f, "; write {from}:{to}"),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Error for NoWantedEdge {}
-
-/// An unmet requirement on a coverage.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum UnmetRequirement {
-    /// The percentage of taken transitions is too low.
-    Percent {
-        /// The reached percentage.
-        got: f64,
-        /// The required percentage.
-        least: f64,
-    },
-    /// No lifecycle is covered.
-    Nothing {
-        /// The required percentage.
-        least: f64,
-    },
-    /// The transition was never taken.
-    NeverTaken(WantedEdge),
-    /// No lifecycle in the trace has the transition.
-    NoSuchEdge(WantedEdge),
-}
-
-impl fmt::Display for UnmetRequirement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnmetRequirement::Percent { got, least } => {
-                write!(f, "expected {least} % of the edges taken, got {:.1} %", shown(*got))
-            }
-            UnmetRequirement::Nothing { least } => {
-                write!(f, "expected {least} % of the edges taken, but no lifecycle with edges is covered")
-            }
-            UnmetRequirement::NeverTaken(edge) => write!(f, "expected the edge {edge} taken, got it never"),
-            UnmetRequirement::NoSuchEdge(edge) => {
-                write!(f, "expected the edge {edge} taken, but no lifecycle in the trace has that edge")
-            }
-        }
-    }
-}
-
-impl Error for UnmetRequirement {}

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::coverage::{LifecycleCoverage, UnmetRequirement};
+use super::coverage::LifecycleCoverage;
+use super::requirement::UnmetRequirement;
 use super::report::{Report, count};
 use crate::unseen::is_unseen;
 

@@ -13,8 +13,9 @@ use crate::diagram::{Diagram, decode, encode_text, parse};
 /// Renders the rules as a Mermaid 11 state diagram, with the results of a check.
 ///
 /// Labels show the number of times that a transition was taken. The class `visited` marks entered states, `current`
-/// marks the states of instances at the end, and `illegal` marks the states of the first violation. The diagram also
-/// draws the violating transition. A state that the lifecycle lacks has a generated name.
+/// marks the states of instances at the end, and `illegal` marks the states of the first violation by their borders, beside
+/// one of the other classes. The diagram also draws the violating transition. A state that the lifecycle lacks has a generated
+/// id, and a name of at most 80 characters without its middle.
 ///
 /// # Example
 /// ```
@@ -86,7 +87,7 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
             if let Some(id) = ids.get(name) {
                 illegal.push((*id).to_owned());
             } else if diagram.states.iter().all(|state| decode(&state.id) != *name) {
-                let id = format!("trace_stranger_{}", illegal.len() + 1);
+                let id = unused(&format!("trace_stranger_{}", illegal.len() + 1), source);
                 line(&mut out, &format!("state \"{}\" as {id}", shown(name)));
                 illegal.push(id);
             }
@@ -101,9 +102,7 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
     for state in covered.map_or(&[][..], |covered| &covered.states).iter().filter(is_state) {
         let class = if state.current > 0 { "current" } else { "visited" };
         match ids.get(&state.state) {
-            Some(id) if state.entered > 0 && !illegal.iter().any(|it| it == id) => {
-                line(&mut out, &classed(id, class));
-            }
+            Some(id) if state.entered > 0 => line(&mut out, &classed(id, class)),
             _ => {}
         }
     }
@@ -139,8 +138,18 @@ fn is_mentionable(id: &str) -> bool {
 const CLASSES: [(&str, &str); 3] = [
     ("visited", "fill:#d3f9d8,stroke:#2b8a3e,color:#000"),
     ("current", "fill:#d0ebff,stroke:#1864ab,stroke-width:3px,color:#000"),
-    ("illegal", "fill:#ffe3e3,stroke:#c92a2a,stroke-width:3px,color:#000"),
+    // A border alone: the fill is that of the other class.
+    ("illegal", "stroke:#c92a2a,stroke-width:5px"),
 ];
+
+/// The id with `_` behind it, until the source does not have it.
+fn unused(id: &str, source: &str) -> String {
+    let mut id = id.to_owned();
+    while source.contains(&id) {
+        id.push('_');
+    }
+    id
+}
 
 /// The id of a state within the diagram: its name where Mermaid accepts it, else a generated id.
 fn id(rules: &Rules, place: usize) -> String {
@@ -177,12 +186,18 @@ fn is_plain(name: &str) -> bool {
         && !name.starts_with("illegal_")
 }
 
-/// A text that Mermaid shows literally. Characters that would end a label or a statement become entities, and the
-/// length is limited.
+/// A text that Mermaid shows literally. Characters that would end a label or a statement become entities, and a long text
+/// loses its middle.
 fn shown(text: &str) -> String {
-    let shown: String = text.chars().take(80).collect();
-    let shown = shown.trim();
-    if shown.is_empty() { "_".to_owned() } else { encode_text(shown) }
+    const MOST: usize = 80;
+    const TAIL: usize = 24;
+    let cut = text.chars().nth(MOST).map(|_| {
+        let head: String = text.chars().take(MOST - TAIL - 1).collect();
+        let tail = text.char_indices().nth_back(TAIL - 1).map_or(0, |(at, _)| at);
+        format!("{head}…{}", &text[tail..])
+    });
+    let shown = cut.as_deref().unwrap_or(text).trim();
+    if shown.is_empty() { "_".to_owned() } else { encode_text(shown).replace("#8230;", "…") }
 }
 
 fn declare(out: &mut String, rules: &Rules) {
@@ -197,8 +212,9 @@ fn declare(out: &mut String, rules: &Rules) {
 }
 
 fn draw(out: &mut String, rules: &Rules, covered: Option<&LifecycleCoverage>) {
-    for (place, _) in rules.states.iter().enumerate().filter(|(_, state)| state.initial) {
-        let count = covered.map(|covered| format!(" : {CREATE} ({})", covered.instances)).unwrap_or_default();
+    for (place, state) in rules.states.iter().enumerate().filter(|(_, state)| state.initial) {
+        let created = covered.map(|covered| covered.created_in(&state.name));
+        let count = created.map(|created| format!(" : {CREATE} ({created})")).unwrap_or_default();
         line(out, &format!("[*] --> {}{count}", id(rules, place)));
     }
     for edge in &rules.edges {
@@ -251,9 +267,6 @@ fn paint(out: &mut String, rules: &Rules, covered: &LifecycleCoverage, illegal: 
     for state in &covered.states {
         let Some(place) = rules.find(&state.state) else { continue };
         let id = id(rules, place as usize);
-        if illegal.contains(&id) {
-            continue;
-        }
         if state.current > 0 {
             current.push(id);
         } else if state.entered > 0 {

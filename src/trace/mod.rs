@@ -53,6 +53,7 @@ mod mermaid;
 mod read_error;
 mod recorder;
 mod report;
+mod requirement;
 mod rulebook;
 mod rules;
 mod sources;
@@ -64,9 +65,7 @@ mod violation;
 pub use check::{check, check_jsonl};
 pub use checker::Checker;
 pub use closest::closest;
-pub use coverage::{
-    Coverage, EdgeCount, LifecycleCoverage, NoWantedEdge, StateCount, UnmetRequirement, WantedEdge,
-};
+pub use coverage::{Coverage, EdgeCount, LifecycleCoverage, StateCount};
 pub use diff::{DiffError, Difference, Side, first_difference};
 pub use event::{CREATE, Event};
 pub use extra::Extra;
@@ -76,6 +75,7 @@ pub use mermaid::{mark_mermaid, to_mermaid};
 pub use read_error::{Problem, ReadError};
 pub use recorder::{Recorder, RecorderBuilder};
 pub use report::{Backwards, Report, Unfinished, Verdict};
+pub use requirement::{NoWantedEdge, UnmetRequirement, WantedEdge};
 pub use rulebook::Rulebook;
 pub use rules::{RuleEdge, Rules};
 pub use text::{Ordinals, to_text};

@@ -495,6 +495,7 @@ fn an_authors_diagram_is_marked_and_stays_the_same_diagram() {
     let expected = [
         ("A", "trace_visited"),
         ("état.2", "trace_visited"),
+        ("in_p", "trace_visited"),
         ("in_p", "trace_illegal"),
         ("trace_stranger_2", "trace_illegal"),
     ];

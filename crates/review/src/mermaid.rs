@@ -1,6 +1,6 @@
 //! The author's diagram with the results of a check.
 
-use runstate::diagram::{Diagram, Endpoint, EventLabel, parse};
+use runstate::diagram::{Diagram, Endpoint, EventLabel, ScopeId, StateId, parse};
 use runstate::trace::{EdgeCount, LifecycleCoverage, Report, Rules, Violation, mark_mermaid, to_mermaid};
 
 use crate::text::name;
@@ -37,7 +37,7 @@ const OTHERS: usize = 20;
 /// };
 /// let events = [line(1, "create", "null", "Idle"), line(2, "begin", "\"Idle\"", "Busy"), line(3, "stop", "\"Busy\"", "Done")];
 /// let drawn = mermaid(Some(source), book.rules("job").unwrap(), &check(&events, &book));
-/// assert!(drawn.starts_with("stateDiagram-v2\n    direction LR\n    [*] --> Idle\n    Idle --> Busy : begin [now] (1)\n    Busy --> Idle : (0)\n"));
+/// assert!(drawn.starts_with("stateDiagram-v2\n    direction LR\n    [*] --> Idle : (1)\n    Idle --> Busy : begin [now] (1)\n    Busy --> Idle : (0)\n"));
 /// assert!(drawn.contains("    Busy --> trace_stranger_2 : illegal, trace line 3\n"));
 /// assert!(parse(&drawn).is_ok());
 /// ```
@@ -52,8 +52,9 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     let Some((source, diagram, appended)) = marked else {
         let drawn = to_mermaid(rules, Some(report));
         let first = of_rules(rules, report).next();
-        let others = parse(&drawn).map(|read| others(&read, rules, report, first)).unwrap_or_default();
-        let legend = legend("legend_", "", &drawn);
+        let others =
+            parse(&drawn).map(|read| others(&drawn, &read, rules, report, first)).unwrap_or_default();
+        let legend = legend("legend_", "", &drawn, &drawn);
         return first_valid([format!("{drawn}{others}{legend}"), format!("{drawn}{legend}"), drawn]);
     };
     // The marks name the line of the first violation of these rules; another diagram may be in the same file.
@@ -62,13 +63,13 @@ pub fn mermaid(source: Option<&str>, rules: &Rules, report: &Report) -> String {
     let is_marked = |it: &&Violation| line.is_some_and(|(line, _)| line.parse() == Ok(it.line));
     let violation = report.violation.iter().chain(&report.others).find(is_marked);
     let illegal = violation.map(|it| illegal(&diagram, &appended, it)).unwrap_or_default();
-    let others = others(&diagram, rules, report, violation);
-    let legend = legend("trace_legend_", "trace_", &appended);
+    let others = others(source, &diagram, rules, report, violation);
+    let legend = legend("trace_legend_", "trace_", source, &appended);
     let plain = source.trim_end();
     let covered = report.coverage.lifecycle(rules.name());
     let (counted, uncounted) =
         covered.map_or((plain.to_owned(), 0), |covered| counted(plain, &diagram, covered));
-    let legend = legend + &without_count(uncounted);
+    let legend = legend + &without_count(source, uncounted);
     let drawn = first_valid([
         format!("{counted}{appended}{illegal}{others}{legend}"),
         format!("{counted}{appended}{illegal}{legend}"),
@@ -93,33 +94,51 @@ fn first_valid<const N: usize>(texts: [String; N]) -> String {
 }
 
 /// A state that counts the transitions without a count.
-fn without_count(transitions: usize) -> String {
+fn without_count(source: &str, transitions: usize) -> String {
+    let id = unused("trace_uncounted", source);
     match transitions {
         0 => String::new(),
-        1 => line("state \"1 transition has no count\" as trace_uncounted"),
-        more => line(&format!("state \"{more} transitions have no count\" as trace_uncounted")),
+        1 => line(&format!("state \"1 transition has no count\" as {id}")),
+        more => line(&format!("state \"{more} transitions have no count\" as {id}")),
     }
+}
+
+/// The id with `_` behind it, until the source does not have it.
+fn unused(id: &str, source: &str) -> String {
+    let mut id = id.to_owned();
+    while source.contains(&id) {
+        id.push('_');
+    }
+    id
 }
 
 /// The source with a count behind each label, and the number of transitions whose statements cannot take one.
 fn counted(source: &str, diagram: &Diagram, covered: &LifecycleCoverage) -> (String, usize) {
     let mut counts = Vec::new();
     let mut uncounted = 0;
+    let mut starts = Vec::new();
     for (place, transition) in diagram.transitions.iter().enumerate() {
+        let label = transition.label.as_ref().filter(|label| !label.text.is_empty());
+        let shown = |taken: u64| match label {
+            Some(label) => (label.span.end, place, format!(" ({taken})")),
+            None => (transition.span.end, place, format!(" : ({taken})")),
+        };
+        if let (Endpoint::Start(ScopeId::ROOT), Endpoint::State(to)) = (transition.from, transition.to) {
+            let state = covered.states.iter().find(|state| state.state == diagram[to].id);
+            starts.push((to, state.map(|state| (state.created, shown(state.created)))));
+            continue;
+        }
         let (Endpoint::State(from), Endpoint::State(to)) = (transition.from, transition.to) else { continue };
         let (from, to) = (diagram[from].id.as_str(), diagram[to].id.as_str());
-        let label = transition.label.as_ref().filter(|label| !label.text.is_empty());
         let text = label.map_or("", |label| &label.text);
         let Some(edge) = covered.edges.iter().find(|edge| is_drawn_as(edge, from, text, to)) else {
             // A label with an entity, for instance, is another text in the diagram.
             uncounted += usize::from(from.contains('#') || to.contains('#') || text.contains('#'));
             continue;
         };
-        counts.push(match label {
-            Some(label) => (label.span.end, place, format!(" ({})", edge.taken)),
-            None => (transition.span.end, place, format!(" : ({})", edge.taken)),
-        });
+        counts.push(shown(edge.taken));
     }
+    uncounted += with_starts(&mut counts, &starts, covered);
     counts.sort_by_key(|(at, ..)| *at);
     if let Some(out) = with_counts(source, diagram, &counts) {
         return (out, uncounted);
@@ -133,8 +152,30 @@ fn counted(source: &str, diagram: &Diagram, covered: &LifecycleCoverage) -> (Str
     }
 }
 
+/// A transition from `[*]`, as its target with the number of creations and the count.
+type Start = (StateId, Option<(u64, Count)>);
+/// The end of a label or a statement, the number of the transition, and the text behind it.
+type Count = (usize, usize, String);
+
+/// Adds the counts of transitions from `[*]`. Returns the number of those without one: of two transitions to one state, the
+/// trace does not tell which one was taken.
+fn with_starts(counts: &mut Vec<Count>, starts: &[Start], covered: &LifecycleCoverage) -> usize {
+    let is_single = |to: &StateId| starts.iter().filter(|(other, _)| other == to).count() == 1;
+    let certain: Vec<&(u64, Count)> =
+        starts.iter().filter(|(to, _)| is_single(to)).filter_map(|(_, count)| count.as_ref()).collect();
+    // A composite state counts the creations in its states, which may have transitions of their own.
+    let is_inside = |name: &str| covered.states.iter().any(|state| state.inside.iter().any(|it| it == name));
+    let outermost = covered.states.iter().filter(|state| !is_inside(&state.state));
+    let created: u64 = outermost.map(|state| state.created).sum();
+    if certain.len() == starts.len() && certain.iter().map(|(created, _)| created).sum::<u64>() != created {
+        return starts.len();
+    }
+    counts.extend(certain.iter().map(|(_, count)| count.clone()));
+    starts.len() - certain.len()
+}
+
 /// The source with these counts; none where one changes more than its label.
-fn with_counts(source: &str, diagram: &Diagram, counts: &[(usize, usize, String)]) -> Option<String> {
+fn with_counts(source: &str, diagram: &Diagram, counts: &[Count]) -> Option<String> {
     let mut out = source.to_owned();
     for (at, _, shown) in counts.iter().rev() {
         if !out.is_char_boundary(*at) {
@@ -143,7 +184,7 @@ fn with_counts(source: &str, diagram: &Diagram, counts: &[(usize, usize, String)
         out.insert_str(*at, shown);
     }
     let read = parse(&out).ok()?;
-    let is_as_meant = |(_, place, shown): &(usize, usize, String)| {
+    let is_as_meant = |(_, place, shown): &Count| {
         let label = |diagram: &Diagram| diagram.transitions.get(*place).and_then(|it| it.label.clone());
         let before = label(diagram).map(|label| label.text).unwrap_or_default();
         let after = label(&read).map(|label| label.text).unwrap_or_default();
@@ -182,7 +223,7 @@ fn of_rules<'r>(rules: &'r Rules, report: &'r Report) -> impl Iterator<Item = &'
 }
 
 /// The illegal transitions of other violations than the marked one, and a state that counts the illegal events without one.
-fn others(diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Violation>) -> String {
+fn others(source: &str, diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Violation>) -> String {
     let mut out = String::new();
     let mut strangers: Vec<String> = Vec::new();
     let mut id = |out: &mut String, name: &str| {
@@ -191,10 +232,11 @@ fn others(diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Vio
         }
         let place = strangers.iter().position(|it| it == name).unwrap_or_else(|| {
             strangers.push(name.to_owned());
-            *out += &line(&format!("state \"{}\" as trace_other_{}", text(name), strangers.len()));
+            let id = unused(&format!("trace_other_{}", strangers.len()), source);
+            *out += &line(&format!("state \"{}\" as {id}", text(name)));
             strangers.len() - 1
         });
-        format!("trace_other_{}", place + 1)
+        unused(&format!("trace_other_{}", place + 1), source)
     };
     let ends = |violation: &Violation| (violation.from.clone(), violation.to.clone());
     let mut drawn = Vec::from_iter(marked.map(ends));
@@ -212,10 +254,11 @@ fn others(diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Vio
         }
     }
     let all = report.coverage.lifecycle(rules.name()).map_or(events, |covered| covered.violations);
+    let id = unused("trace_more", source);
     match all.saturating_sub(events) {
         0 => out,
-        1 => out + &line("state \"1 more illegal event\" as trace_more"),
-        more => out + &line(&format!("state \"{more} more illegal events\" as trace_more")),
+        1 => out + &line(&format!("state \"1 more illegal event\" as {id}")),
+        more => out + &line(&format!("state \"{more} more illegal events\" as {id}")),
     }
 }
 
@@ -230,7 +273,7 @@ fn text(of: &str) -> String {
 }
 
 /// A state for each colour of the marks. A state is not connected, so that no layout changes.
-fn legend(ids: &str, classes: &str, marks: &str) -> String {
+fn legend(ids: &str, classes: &str, source: &str, marks: &str) -> String {
     let mut out = String::new();
     for (class, text) in [("visited", "visited"), ("current", "current at the end"), ("illegal", "illegal")] {
         let (stated, appended) = (format!(" {classes}{class}"), format!(":::{classes}{class}"));
@@ -238,8 +281,9 @@ fn legend(ids: &str, classes: &str, marks: &str) -> String {
             line.trim_start().starts_with("class ") && line.ends_with(&stated) || line.ends_with(&appended)
         };
         if marks.lines().any(has) {
-            out += &line(&format!("state \"Legend: {text}\" as {ids}{class}"));
-            out += &line(&format!("class {ids}{class} {classes}{class}"));
+            let id = unused(&format!("{ids}{class}"), source);
+            out += &line(&format!("state \"Legend: {text}\" as {id}"));
+            out += &line(&format!("class {id} {classes}{class}"));
         }
     }
     out

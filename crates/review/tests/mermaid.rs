@@ -122,7 +122,92 @@ fn a_statement_without_room_for_a_count_is_told_and_the_others_have_counts() {
     let (entity, _) =
         drawn("stateDiagram-v2\n[*] --> Cart\nCart --> WaitingForStock : pay #35; y\nCart --> Cart : wait\n");
     assert!(entity.contains("Cart --> Cart : wait (0)\n"), "{entity}");
-    assert!(entity.contains("has no count") || entity.contains("pay #35; y (1)"), "{entity}");
+    assert!(entity.contains("    state \"1 transition has no count\" as trace_uncounted\n"), "{entity}");
+    assert!(!entity.contains("#35; y ("), "{entity}");
     let (whole, _) = drawn("stateDiagram-v2\n[*] --> Cart\nCart --> WaitingForStock : pay\n");
     assert!(!whole.contains("no count"), "{whole}");
+}
+
+#[test]
+fn a_creation_of_the_source_has_its_count() {
+    let (one, _) = drawn("stateDiagram-v2\n[*] --> Cart\nCart --> WaitingForStock : pay\n");
+    assert!(one.contains("[*] --> Cart : (2)\n") && !one.contains("no count"), "{one}");
+    let (named, _) =
+        drawn("stateDiagram-v2\n[*] --> Cart : create\n[*] --> Packed\nCart --> WaitingForStock : pay\n");
+    assert!(named.contains("[*] --> Cart : create (2)\n"), "{named}");
+    assert!(named.contains("[*] --> Packed : (0)\n"), "{named}");
+    let (inside, _) = drawn(
+        "stateDiagram-v2\n[*] --> Open\nstate Open {\n[*] --> Cart\nCart --> WaitingForStock : pay\n}\nOpen --> Shipped\n",
+    );
+    assert!(inside.contains("[*] --> Open : (2)\n") && inside.contains("[*] --> Cart\n"), "{inside}");
+    // The trace does not tell which of two transitions a creation took.
+    let (two, _) = drawn("stateDiagram-v2\n[*] --> Cart : create\n[*] --> Cart : open\nCart --> Cart : pay\n");
+    assert!(two.contains("state \"2 transitions have no count\" as trace_uncounted\n"), "{two}");
+    // The drawing of rules without a source has the count of each initial state, too.
+    let source = "stateDiagram-v2\n[*] --> Cart\n[*] --> Packed\nCart --> WaitingForStock : pay\n";
+    let graph = StateGraph::from_diagram(&parse(source).unwrap(), "order").unwrap();
+    let book = Rulebook::for_all(Rules::of_diagram("order", &graph, "shop.mmd"));
+    let own = mermaid(None, book.rules("order").unwrap(), &check(&orders(), &book));
+    assert!(own.contains("[*] --> Cart : create (2)\n") && own.contains("[*] --> Packed : create (0)\n"));
+}
+
+#[test]
+fn states_of_the_author_keep_names_that_the_legend_would_take() {
+    let source = "stateDiagram-v2\n[*] --> Cart\nCart --> trace_legend_current : pay\nCart --> legend_illegal\n\
+                  trace_other_1 --> trace_stranger_1\ntrace_more --> trace_uncounted %% x\n";
+    let graph = StateGraph::from_diagram(&parse(source).unwrap(), "order").unwrap();
+    let book = Rulebook::for_all(Rules::of_diagram("order", &graph, "shop.mmd"));
+    let mut events = orders();
+    events.push(crate::fixture::event(7, 1_700_007_300_000, "d", "create", None, "Elsewhere"));
+    events.push(crate::fixture::event(8, 1_700_007_300_000, "d", "go", Some("Elsewhere"), "Cart"));
+    let report = check(&events, &book);
+    for text in [Some(source), None] {
+        let drawn = mermaid(text, book.rules("order").unwrap(), &report);
+        let read = parse(&drawn).unwrap();
+        for state in parse(source).unwrap().states {
+            // The drawing of the rules has other ids for some names.
+            let Some(own) = read.state(&state.id) else { continue };
+            assert!(own.descriptions.is_empty(), "{drawn}");
+        }
+        for legend in ["Legend: current at the end", "Legend: illegal"] {
+            assert_eq!(drawn.matches(&format!("state \"{legend}\" as ")).count(), 1, "{drawn}");
+        }
+    }
+}
+
+#[test]
+fn an_illegal_state_keeps_its_colour_and_has_a_border() {
+    let book = book();
+    // The illegal event of order b leaves Cart, and order a is in Shipped.
+    let report = check(&orders(), &book);
+    let drawn = mermaid(Some(DIAGRAM), book.rules("order").unwrap(), &report);
+    for class in ["visited", "illegal"] {
+        assert!(drawn.contains(&format!("    class Cart trace_{class}\n")), "{drawn}");
+    }
+    for class in ["current", "illegal"] {
+        assert!(drawn.contains(&format!("    class Shipped trace_{class}\n")), "{drawn}");
+    }
+    assert!(drawn.contains("classDef trace_illegal stroke:"), "{drawn}");
+    let own = mermaid(None, book.rules("order").unwrap(), &report);
+    let of = |class: &str| {
+        let ends = format!(" {class}");
+        let line = own.lines().find(|line| line.starts_with("    class ") && line.ends_with(&ends));
+        line.unwrap_or_default().to_owned()
+    };
+    assert!(of("visited").contains("Cart") && of("current").contains("Shipped"), "{own}");
+    assert!(of("illegal").contains("Cart,Shipped"), "{own}");
+}
+
+#[test]
+fn a_long_name_of_an_unknown_state_loses_its_middle() {
+    let book = book();
+    let mut events = orders()[..1].to_vec();
+    let long = format!("{}end", "x".repeat(1 << 20));
+    events.push(crate::fixture::event(2, 1_700_000_000_001, "a", "go", Some("Cart"), &long));
+    let report = check(&events, &book);
+    let shown = format!("state \"{}…{}end\" as ", "x".repeat(55), "x".repeat(21));
+    for source in [Some(DIAGRAM), None] {
+        let drawn = mermaid(source, book.rules("order").unwrap(), &report);
+        assert!(drawn.contains(&shown), "{drawn}");
+    }
 }

@@ -86,6 +86,7 @@ impl Lifecycle {
             StateCount {
                 state: state.name.to_owned(),
                 entered,
+                created,
                 current: entered.saturating_sub(left),
                 inside: Vec::new(),
             }
