@@ -184,6 +184,12 @@ impl LifecycleCoverage {
         percent(self.taken(), self.edges.len())
     }
 
+    /// The percentage of the transitions that were taken, rounded down to one decimal place, as all outputs show it: 100 means
+    /// all.
+    pub fn shown_percent(&self) -> f64 {
+        shown(self.percent())
+    }
+
     /// The number of creations in a state.
     pub(super) fn created_in(&self, state: &str) -> u64 {
         self.states.iter().find(|it| it.state == state).map_or(0, |it| it.created)

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::coverage::LifecycleCoverage;
-use super::requirement::UnmetRequirement;
 use super::report::{Report, count};
+use super::requirement::UnmetRequirement;
 use crate::unseen::is_unseen;
 
 /// A JUnit XML report: one suite per trace or other file, and one suite for the coverage requirements.

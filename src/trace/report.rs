@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::coverage::{Coverage, LifecycleCoverage, shown};
+use super::coverage::{Coverage, LifecycleCoverage};
 use super::event::Plain;
 use super::violation::Violation;
 
@@ -219,7 +219,7 @@ impl fmt::Display for LifecycleCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, taken, all) = (Plain(&self.lifecycle), self.taken(), self.edges.len());
         let instances = count(self.instances, "instance");
-        writeln!(f, "{name}: {taken} of {all} edges taken ({:.1} %), {instances}", shown(self.percent()))?;
+        writeln!(f, "{name}: {taken} of {all} edges taken ({:.1} %), {instances}", self.shown_percent())?;
         self.never().try_for_each(|edge| writeln!(f, "  never {edge}"))
     }
 }
