@@ -6,7 +6,8 @@ use std::fmt::Write;
 use runstate::calendar::{DAY_MS, civil_from_days};
 
 use crate::model::{Lane, Review, Stay, StayKind};
-use crate::text::name;
+use crate::notes::NOTE;
+use crate::text::{name, seen};
 
 /// The maximum number of rows; above it the chart is a summary.
 const ROWS: usize = 30;
@@ -14,7 +15,7 @@ const ROWS: usize = 30;
 /// Renders a review as a Mermaid Gantt chart, which GitHub and GitLab draw in Markdown.
 ///
 /// A chart has a section for each run and a row for each stay: waits are `active`, ends are milestones, and illegal steps
-/// are `crit`. A wait that has not ended lasts to the end of the trace, and says that it still waits. Above 30 rows it has a
+/// are `crit`. A wait that has not ended lasts to the end of the trace, and says that it still waits, with its note. Above 30 rows it has a
 /// row for each instance, and above 30 instances a row for each lifecycle of a run. Rows beyond 30 are counted in a last row.
 /// Times of Unix clocks are shown in UTC, others count from midnight. A state that ends before it begins, by a clock that runs
 /// backwards, has no duration, and its label says so. In a stable review, and in a trace whose times are equal, a step lasts a second;
@@ -123,11 +124,9 @@ fn by_stay(review: &Review) -> Vec<Row> {
     let has_several = review.lanes().iter().any(|lane| Some(&lane.lifecycle) != first);
     let of = |lane: &Lane, stay: &Stay| {
         let (begun, ended) = times(review, stay);
-        let steps = review.steps();
-        let is_back = stay.ended.is_some_and(|ended| steps[ended].at_ms < steps[stay.begun].at_ms);
         let back = match () {
             () if !review.is_timed(stay) && !review.is_stable() => ", its time is unknown",
-            () if is_back => ", ends before it begins",
+            () if review.ends_before(stay) > 0 => ", ends before it begins",
             () => "",
         };
         let subject = if has_several { lane.label() } else { lane.shown.clone() };
@@ -142,7 +141,7 @@ fn of_lane(review: &Review, lane: &Lane) -> Row {
     let begun = lane.stays.first().map(|stay| times(review, stay).0).unwrap_or_default();
     let ended = lane.stays.iter().map(|stay| times(review, stay).1).max().unwrap_or(begun);
     let last =
-        lane.stays.last().map(|stay| name(&stay.state) + still(review, lane, stay)).unwrap_or_default();
+        lane.stays.last().map(|stay| name(&stay.state) + &still(review, lane, stay)).unwrap_or_default();
     let back = if lane.stays.iter().any(|stay| review.steps()[stay.begun].is_back) {
         ", time runs backwards"
     } else {
@@ -154,14 +153,17 @@ fn of_lane(review: &Review, lane: &Lane) -> Row {
 }
 
 /// The end of the label of a stay that has not ended.
-fn still(review: &Review, lane: &Lane, stay: &Stay) -> &'static str {
+fn still(review: &Review, lane: &Lane, stay: &Stay) -> String {
     match stay.kind {
-        StayKind::CutOff => ", cut off",
-        _ if stay.is_open_wait() => ", still waits",
-        StayKind::Active if stay.ended.is_none() && !review.unchecked().contains(&lane.lifecycle) => {
-            ", not ended"
+        StayKind::CutOff => ", cut off".to_owned(),
+        _ if stay.is_open_wait() => {
+            let note = lane.note.as_ref().map(|note| format!(": {}", seen(note, NOTE)));
+            format!(", still waits{}", note.unwrap_or_default())
         }
-        StayKind::Active | StayKind::Waiting | StayKind::Over => "",
+        StayKind::Active if stay.ended.is_none() && !review.unchecked().contains(&lane.lifecycle) => {
+            ", not ended".to_owned()
+        }
+        StayKind::Active | StayKind::Waiting | StayKind::Over => String::new(),
     }
 }
 

@@ -42,6 +42,7 @@
 mod bounded;
 mod breach;
 mod build;
+mod covered;
 mod diff;
 mod gantt;
 mod html;

@@ -223,7 +223,13 @@ fn of_rules<'r>(rules: &'r Rules, report: &'r Report) -> impl Iterator<Item = &'
 }
 
 /// The illegal transitions of other violations than the marked one, and a state that counts the illegal events without one.
-fn others(source: &str, diagram: &Diagram, rules: &Rules, report: &Report, marked: Option<&Violation>) -> String {
+fn others(
+    source: &str,
+    diagram: &Diagram,
+    rules: &Rules,
+    report: &Report,
+    marked: Option<&Violation>,
+) -> String {
     let mut out = String::new();
     let mut strangers: Vec<String> = Vec::new();
     let mut id = |out: &mut String, name: &str| {

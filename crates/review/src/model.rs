@@ -27,7 +27,26 @@ pub struct Review {
     pub(crate) omitted: u64,
     pub(crate) redacted: Redacted,
     pub(crate) is_stable: bool,
+    pub(crate) unit: Unit,
     pub(crate) end_ms: u64,
+}
+
+/// The name of the number of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// The line of a trace.
+    Line,
+    /// The entry of a list in a file.
+    Entry,
+}
+
+impl std::fmt::Display for Unit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Unit::Line => "line",
+            Unit::Entry => "entry",
+        })
+    }
 }
 
 /// One instance of a lifecycle.
@@ -123,6 +142,8 @@ pub struct Fact {
     pub name: String,
     /// The value as text.
     pub value: String,
+    /// The number of the wait of the instance that it belongs to, from 1; none for a fact about the instance.
+    pub wait: Option<usize>,
 }
 
 impl Lane {
@@ -134,6 +155,16 @@ impl Lane {
             return instance;
         }
         format!("{lifecycle} {instance}")
+    }
+
+    /// The stay that a fact belongs to: its wait, or the last stay, since an output is no part of the first state.
+    pub(crate) fn stay_of(&self, fact: &Fact) -> Option<&Stay> {
+        let mut waits = self.stays.iter().filter(|stay| stay.kind == StayKind::Waiting);
+        let wait = fact.wait.and_then(|number| {
+            let nth = waits.nth(number.saturating_sub(1));
+            nth.or_else(|| self.stays.iter().rfind(|stay| stay.kind == StayKind::Waiting))
+        });
+        wait.or(self.stays.last())
     }
 }
 
@@ -147,7 +178,15 @@ impl Stay {
 impl Fact {
     /// Makes a fact.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Fact { name: name.into(), value: value.into() }
+        Fact { name: name.into(), value: value.into(), wait: None }
+    }
+
+    /// Sets the number of the wait that it belongs to, from 1, such as that of a question and its decision. A higher number
+    /// than that of the last wait means the last one.
+    #[must_use]
+    pub fn of_wait(mut self, number: usize) -> Self {
+        self.wait = Some(number);
+        self
     }
 }
 
@@ -201,10 +240,21 @@ impl Review {
         is_timed(stay.begun) && stay.ended.is_none_or(is_timed)
     }
 
-    /// The duration of a stay, or `unknown`.
+    /// The duration of a stay, or `unknown`. A stay that ends before it begins has a negative one.
     pub(crate) fn lasts(&self, stay: &Stay) -> String {
         let (begun, ended) = self.times(stay);
-        if self.is_timed(stay) { self.duration(ended - begun) } else { "unknown".to_owned() }
+        match self.ends_before(stay) {
+            _ if !self.is_timed(stay) => "unknown".to_owned(),
+            0 => self.duration(ended - begun),
+            back => format!("-{}", self.duration(back)),
+        }
+    }
+
+    /// The time from the end of a stay to its begin, where the end is the earlier one; else 0.
+    pub(crate) fn ends_before(&self, stay: &Stay) -> u64 {
+        let at_ms = |step: usize| self.steps.get(step).map(|step| step.at_ms);
+        let times = at_ms(stay.begun).zip(stay.ended.and_then(at_ms));
+        times.map_or(0, |(begun, ended)| begun.saturating_sub(ended))
     }
 
     /// Returns whether all times are equal, so that a chart of times has nothing to show.

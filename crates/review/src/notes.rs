@@ -1,12 +1,12 @@
 //! The sentences about a review that each of its outputs has.
 
-use crate::model::{Review, StayKind};
+use crate::model::{Review, StayKind, Step, Unit};
 use crate::text::{name, seen};
 
 /// The maximum number of listed names, and of listed instances.
 const LISTED: usize = 10;
 /// The maximum length of the note on a wait, in characters.
-const NOTE: usize = 200;
+pub(crate) const NOTE: usize = 200;
 
 impl Review {
     /// What the outputs leave out, and what the trace does not say: each in one sentence.
@@ -33,16 +33,31 @@ impl Review {
     }
 
     fn back(&self) -> Option<String> {
-        let (first, more) = lines(self.steps.iter().filter(|step| step.is_back).map(|step| step.line))?;
-        Some(format!("time runs backwards on line {first}{more}"))
+        let places = self.places(|step| step.is_back)?;
+        Some(format!("time runs backwards {places}"))
     }
 
     fn untimed(&self) -> Option<String> {
         if !self.steps.is_empty() && self.steps.iter().all(|step| !step.is_timed) {
             return Some("no event has a time: all durations are unknown".to_owned());
         }
-        let (first, more) = lines(self.steps.iter().filter(|step| !step.is_timed).map(|step| step.line))?;
-        Some(format!("there is no time on line {first}{more}: the durations beside it are unknown"))
+        let places = self.places(|step| !step.is_timed)?;
+        Some(format!("there is no time {places}: the durations beside it are unknown"))
+    }
+
+    /// The first of these steps, and the number of the others.
+    fn places(&self, is: impl Fn(&Step) -> bool) -> Option<String> {
+        let mut lines = self.steps.iter().filter(|step| is(step)).map(|step| step.line);
+        let (first, more) = (lines.next()?, lines.count());
+        let (one, several) = match self.unit {
+            Unit::Line => ("on line", "lines"),
+            Unit::Entry => ("at entry", "entries"),
+        };
+        Some(match more {
+            0 => format!("{one} {first}"),
+            1 => format!("{one} {first}, and {} 1 more {}", &one[..2], self.unit),
+            more => format!("{one} {first}, and {} {more} more {several}", &one[..2]),
+        })
     }
 
     /// The instances that have not ended, with their states: at most ten, and the number of the others. Waits can be left out.
@@ -58,7 +73,12 @@ impl Review {
             let note = lane.note.as_ref().map(|note| format!(": {}", seen(note, NOTE))).unwrap_or_default();
             let verb = if last.kind == StayKind::Waiting { "waits in" } else { "is in" };
             let run = self.of_run(lane);
-            Some(format!("{}{run} {verb} {} since line {line}{note}", lane.label(), name(&last.state)))
+            Some(format!(
+                "{}{run} {verb} {} since {} {line}{note}",
+                lane.label(),
+                name(&last.state),
+                self.unit
+            ))
         });
         let mut open: Vec<String> = open.collect();
         let more = open.len().saturating_sub(LISTED);
@@ -70,15 +90,4 @@ impl Review {
         }
         open
     }
-}
-
-/// The first line and the number of the others.
-fn lines(mut lines: impl Iterator<Item = u64>) -> Option<(u64, String)> {
-    let first = lines.next()?;
-    let more = match lines.count() {
-        0 => String::new(),
-        1 => ", and on 1 more line".to_owned(),
-        more => format!(", and on {more} more lines"),
-    };
-    Some((first, more))
 }

@@ -17,7 +17,8 @@ const LATEST_MS: u64 = (1 << 53) / 1_000;
 /// Renders reviews as one Chrome trace in JSON: a process for each run, a thread for each instance, a slice for each stay.
 ///
 /// Times are microseconds since the earliest event of the trace. Of several traces with clocks that count from 1970, they are since the
-/// earliest event of all. A flow leads from each finished wait to the next state with a
+/// earliest event of all. The facts of a wait, such as a question and its decision, are arguments of its slice, and other facts
+/// of an instance those of its last slice. A flow leads from each finished wait to the next state with a
 /// duration. It has the name of the event that ended the wait, such as the decision on a suspension. A stay without a duration, such as one in a terminal state, is an instant. Illegal events have the category
 /// `illegal`, and their slices have the reason. A wait that has not ended lasts to the end of the trace, and has the category
 /// `open_wait`. Times end after 2^53 microseconds. An event that is earlier than the previous one of its run has the argument
@@ -170,7 +171,7 @@ fn slice(
         args.insert(name.to_owned(), value);
     };
     add("event", name(&step.event).into());
-    add("line", step.line.into());
+    add(&review.unit.to_string(), step.line.into());
     if step.is_illegal {
         let reason = breach.map_or("after an earlier violation of the instance", |breach| &breach.reason);
         add("illegal", seen(reason, VALUE).into());
@@ -190,11 +191,10 @@ fn slice(
         None if stay.kind != StayKind::Over => add("not ended", true.into()),
         None => {}
     }
-    // They are known at the end of the lane: an output or a decision is no part of its first state.
-    let of_lane =
-        if lane.stays.last().is_some_and(|last| last.begun == stay.begun) { &*lane.facts } else { &[] };
+    let of_stay =
+        lane.facts.iter().filter(|fact| lane.stay_of(fact).is_some_and(|it| it.begun == stay.begun));
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-    for Fact { name: of, value } in of_lane.iter().chain(&step.facts) {
+    for Fact { name: of, value, .. } in of_stay.chain(&step.facts) {
         let named = format!("fact {}", name(of));
         let number = numbers.entry(named.clone()).and_modify(|number| *number += 1).or_insert(1);
         // Another fact of one name has a number, as a call that was decided twice.

@@ -1,5 +1,6 @@
 //! Durations and times for people.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use runstate::calendar::{DAY_MS, civil_from_days};
@@ -17,6 +18,44 @@ impl fmt::Display for Span {
             60..3600 => write!(f, "{} m {:02} s", seconds / 60, seconds % 60),
             3600..86_400 => write!(f, "{} h {:02} m", seconds / 3600, seconds / 60 % 60),
             _ => write!(f, "{} d {:02} h", seconds / 86_400, seconds / 3600 % 24),
+        }
+    }
+}
+
+/// The precision of times that stand beside one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// Two units.
+    Units,
+    /// Seconds, in all units.
+    Seconds,
+    /// Milliseconds, in all units.
+    Exact,
+}
+
+impl Precision {
+    /// The lowest precision in which all different times have different texts.
+    pub(crate) fn of(times: impl IntoIterator<Item = u64>) -> Self {
+        let sorted: BTreeSet<u64> = times.into_iter().collect();
+        let tells_apart = |precision: &Precision| {
+            // A later time has no earlier text, so equal texts are neighbours.
+            let mut texts = sorted.iter().map(|ms| precision.shown(*ms));
+            let first = texts.next().unwrap_or_default();
+            texts.try_fold(first, |last, text| (last != text).then_some(text)).is_some()
+        };
+        [Precision::Units, Precision::Seconds].into_iter().find(tells_apart).unwrap_or(Precision::Exact)
+    }
+
+    /// A time as text.
+    pub(crate) fn shown(self, ms: u64) -> String {
+        match self {
+            Precision::Units => Span(ms).to_string(),
+            Precision::Seconds if ms < 60_000 => Span(ms).to_string(),
+            Precision::Seconds => {
+                let exact = Exact(ms).to_string();
+                exact.split_once('.').map_or(exact.clone(), |(seconds, _)| format!("{seconds} s"))
+            }
+            Precision::Exact => Exact(ms).to_string(),
         }
     }
 }
@@ -57,6 +96,21 @@ pub(crate) fn utc(at_ms: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn different_times_have_different_texts() {
+        let shown = |times: &[u64]| {
+            let precision = Precision::of(times.iter().copied());
+            times.iter().map(|ms| precision.shown(*ms)).collect::<Vec<_>>().join(", ")
+        };
+        const HOUR: u64 = 3_600_000;
+        assert_eq!(shown(&[0, 1_250, HOUR, HOUR]), "0 ms, 1.25 s, 1 h 00 m, 1 h 00 m");
+        assert_eq!(shown(&[1_250, HOUR + 1_000, HOUR]), "1.25 s, 1 h 00 m 01 s, 1 h 00 m 00 s");
+        assert_eq!(shown(&[HOUR, HOUR + 1]), "1 h 00 m 00.000 s, 1 h 00 m 00.001 s");
+        assert_eq!(shown(&[5_001, 5_002, 7]), "5.001 s, 5.002 s, 7 ms");
+        assert_eq!(shown(&[24 * HOUR, 24 * HOUR + 60_000]), "1 d 00 h 00 m 00 s, 1 d 00 h 01 m 00 s");
+        assert_eq!(shown(&[]), "");
+    }
 
     #[test]
     fn unix_times_are_dates_and_virtual_times_are_none() {

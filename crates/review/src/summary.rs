@@ -6,16 +6,17 @@ use runstate::trace::{Coverage, Report};
 
 use crate::bounded::Bounded;
 use crate::breach::{Breach, violations};
+use crate::covered::{covered, more};
 use crate::markdown::{block, cell, code, plain, subject};
-use crate::model::{Review, verdict};
+use crate::model::{Review, Unit, verdict};
 use crate::redacted::Redacted;
 use crate::text::{name, seen};
 
 /// The maximum length of a reason, an event or a line, in characters.
-const VALUE: usize = 300;
+pub(crate) const VALUE: usize = 300;
 /// The maximum number of listed entries, of violations and lines of an entry, and of transitions that no trace took, by
 /// lifecycle.
-const MOST: usize = 50;
+pub(crate) const MOST: usize = 50;
 /// The maximum size of a block of text, in characters.
 const BLOCK: usize = 10_000;
 /// The room for the note on parts that are left out, in bytes.
@@ -80,6 +81,7 @@ enum Sign {
 #[derive(Debug, Clone)]
 struct Listed {
     subject: Option<String>,
+    unit: Unit,
     breach: Breach,
 }
 
@@ -125,6 +127,7 @@ impl Entry {
             Listed {
                 subject: (!it.lifecycle.is_empty())
                     .then(|| subject(&it.lifecycle, &it.instance, has_runs.then_some(&it.run))),
+                unit: Unit::Line,
                 breach: Breach::of(it),
             }
         }));
@@ -165,6 +168,7 @@ impl Entry {
                 let run = review.runs().get(lane.run).filter(|_| review.runs().len() > 1);
                 subject(&lane.lifecycle, &lane.instance, run)
             }),
+            unit: review.unit,
             breach: breach.clone(),
         };
         let mut entry = Entry::new(review.title(), verdict, sign(verdict));
@@ -349,7 +353,7 @@ impl Listed {
         let breach = &self.breach;
         let subject = self.subject.as_ref().map(|subject| format!(", {subject}"));
         let reason = plain(&seen(&breach.reason, VALUE));
-        let mut out = format!("- line {}{}: {reason}\n", breach.line, subject.unwrap_or_default());
+        let mut out = format!("- {} {}{}: {reason}\n", self.unit, breach.line, subject.unwrap_or_default());
         out += &format!("  - got {}\n", code(&seen(&breach.got, VALUE)));
         for legal in breach.legal.iter().take(MOST) {
             let place = legal.place.as_ref().map(|place| format!(" ({})", code(&seen(place, VALUE))));
@@ -359,40 +363,5 @@ impl Listed {
             out += "  - legal: nothing\n";
         }
         out
-    }
-}
-
-fn covered(coverage: &Coverage, redacted: &Redacted, with_missed: bool) -> String {
-    if coverage.iter().next().is_none() {
-        return String::new();
-    }
-    let mut out = String::from("\n### Coverage\n\n| lifecycle | transitions taken | |\n|---|---|---|\n");
-    for one in coverage.iter() {
-        // Rounded down, so that 100 % means all.
-        let percent = one.percent().floor();
-        let (lifecycle, taken, all) =
-            (cell(&name(&redacted.text(&one.lifecycle))), one.taken(), one.edges.len());
-        out += &format!("| {lifecycle} | {taken} of {all} | {percent} % |\n");
-    }
-    for one in coverage.iter().filter(|one| with_missed && one.never().next().is_some()) {
-        let missed: Vec<_> = one.never().collect();
-        out += &format!(
-            "\n<details><summary>Not taken: {}</summary>\n\n",
-            plain(&name(&redacted.text(&one.lifecycle)))
-        );
-        for edge in missed.iter().take(MOST) {
-            out += &format!("- {}\n", code(&seen(&redacted.text(&edge.to_string()), VALUE)));
-        }
-        out += &more(missed.len() as u64, "transition", "transitions");
-        out += "\n</details>\n";
-    }
-    out
-}
-
-fn more(all: u64, one: &str, several: &str) -> String {
-    match all.saturating_sub(MOST as u64) {
-        0 => String::new(),
-        1 => format!("\nand 1 more {one}\n"),
-        left => format!("\nand {left} more {several}\n"),
     }
 }

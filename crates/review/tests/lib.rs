@@ -1,6 +1,7 @@
 //! Reviews of traces, and their renderers.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod agreement;
 mod diff;
 mod findings;
 mod fixture;

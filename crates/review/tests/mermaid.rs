@@ -141,7 +141,8 @@ fn a_creation_of_the_source_has_its_count() {
     );
     assert!(inside.contains("[*] --> Open : (2)\n") && inside.contains("[*] --> Cart\n"), "{inside}");
     // The trace does not tell which of two transitions a creation took.
-    let (two, _) = drawn("stateDiagram-v2\n[*] --> Cart : create\n[*] --> Cart : open\nCart --> Cart : pay\n");
+    let (two, _) =
+        drawn("stateDiagram-v2\n[*] --> Cart : create\n[*] --> Cart : open\nCart --> Cart : pay\n");
     assert!(two.contains("state \"2 transitions have no count\" as trace_uncounted\n"), "{two}");
     // The drawing of rules without a source has the count of each initial state, too.
     let source = "stateDiagram-v2\n[*] --> Cart\n[*] --> Packed\nCart --> WaitingForStock : pay\n";

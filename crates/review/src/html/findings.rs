@@ -47,7 +47,7 @@ fn violations(out: &mut Markup, review: &Review) {
 }
 
 fn breach(out: &mut Markup, review: &Review, breach: &Breach) {
-    put!(out, "<div class=\"breach\"><h3>line "(breach.line));
+    put!(out, "<div class=\"breach\"><h3>" (review.unit) " " (breach.line));
     if let Some(step) = breach.step.map(|step| &review.steps()[step]) {
         let lane = &review.lanes()[step.lane];
         put!(out, ": "(lane.label())(review.of_run(lane)));
@@ -91,7 +91,7 @@ fn open_waits(out: &mut Markup, review: &Review) {
         put!(out, "<li>");
         let (begun, ended) = review.times(stay);
         put!(out, (lane.label()) (review.of_run(lane)) " still waits in <code>" (name(&stay.state))
-            "</code>, since line " (review.steps()[stay.begun].line));
+            "</code>, since " (review.unit) " " (review.steps()[stay.begun].line));
         // The trace ends with the entry, so its time says nothing of the wait.
         if begun < ended && review.is_timed(stay) {
             put!(out, " for "(review.duration(ended - begun)));

@@ -13,8 +13,8 @@ use findings::findings;
 use markup::{Markup, put};
 use room::Room;
 
-use crate::model::{Lane, Review, Stay, StayKind, Step};
-use crate::span::{Exact, utc};
+use crate::model::{Lane, Review, Stay, StayKind, Step, Unit};
+use crate::span::{Exact, Precision, utc};
 use crate::text::{name, seen};
 
 /// The maximum length of a reason, in characters.
@@ -32,7 +32,8 @@ const STAYS: usize = 2_000;
 /// The file has no script and refers to no other file. The lanes are to scale, and a long wait without events is drawn as a
 /// break. Each lane opens to a table of its states, with further facts. The colours follow the light or dark setting of the
 /// reader. The output depends on the review alone. A value is shown with at most 2,000 characters, a name with 80. A trace of
-/// 1,000 legal events has at most 300 KB, whatever the number of its instances, if ids have at most 40 characters. Facts have the room that is left, and of a
+/// 1,000 legal events has at most 300 KB, whatever the number of its instances, if ids have at most 40 characters, and one of 1,000 illegal events at
+/// most 500 KB, if states and events have at most 40 characters too. Facts have the room that is left, and of a
 /// longer trace 300 bytes an event: long values are shortened, and facts without room are counted. The first 50 violations are
 /// shown, 1,000 instances, those with violations first, and the first 2,000 states of each. The others are counted.
 ///
@@ -177,6 +178,10 @@ fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
     }
     let middle = |one: &Break| (one.from + one.to) / 2.0;
     let is_free = |place: f64| labelled.iter().all(|one| (middle(one) - place).abs() > LABEL);
+    let has_end = is_free(100.0) && review.end_ms() > 0;
+    let shown = labelled.iter().map(|one| one.ms).chain(has_end.then_some(review.end_ms()));
+    let precision = Precision::of(shown);
+    let mark = |ms: u64| if review.is_stable() { review.duration(ms) } else { precision.shown(ms) };
     put!(out, "<div class=\"axis\"><span>time");
     if !labelled.is_empty() {
         put!(out, ", long waits");
@@ -186,10 +191,10 @@ fn marks(out: &mut Markup, review: &Review, axis: &Axis) {
         put!(out, "<b class=\"begin\">" (review.duration(0)) "</b>");
     }
     for one in &labelled {
-        put!(out, "<b style=\"left:" (Percent(middle(one))) "\">" (review.duration(one.ms)) "</b>");
+        put!(out, "<b style=\"left:" (Percent(middle(one))) "\">" (mark(one.ms)) "</b>");
     }
-    if is_free(100.0) && review.end_ms() > 0 {
-        put!(out, "<b class=\"end\">" (review.duration(review.end_ms())) "</b>");
+    if has_end {
+        put!(out, "<b class=\"end\">" (mark(review.end_ms())) "</b>");
     }
     put!(out, "</span></div>\n");
 }
@@ -220,7 +225,7 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut 
     room.facts(out, &lane.facts);
     if let [only] = lane.stays.as_slice() {
         let step = &review.steps()[only.begun];
-        put!(out, "<p>line " (step.line) ", " (time(review, step)) ": " (name(&step.event)));
+        put!(out, "<p>" (review.unit) " " (step.line) ", " (time(review, step)) ": " (name(&step.event)));
         marks_of(out, step);
         put!(out, "</p>");
         room.facts(out, &step.facts);
@@ -229,7 +234,11 @@ fn lane(out: &mut Markup, review: &Review, axis: &Axis, lane: &Lane, room: &mut 
     }
     let has_facts = lane.stays.iter().any(|stay| !review.steps()[stay.begun].facts.is_empty());
     // A page has many of these tables, so they have the shortest markup: HTML closes these elements by itself.
-    put!(out, "<table><tr><th>Line<th>Time<th>Event<th>State<th>For");
+    out.markup(match review.unit {
+        Unit::Line => "<table><tr><th>Line",
+        Unit::Entry => "<table><tr><th>Entry",
+    });
+    put!(out, "<th>Time<th>Event<th>State<th>For");
     if has_facts {
         put!(out, "<th>Facts");
     }

@@ -12,14 +12,14 @@ use runstate::trace::{Checker, Event, Rulebook};
 
 use crate::interruption::Interruption;
 use crate::model::StayKind;
-use crate::span::utc;
+use crate::span::{Precision, utc};
 use crate::text::name;
 
 /// A table of a trace with one row per transition: the time since the earliest event, the time spent in the source
 /// state, the instance and the transition. No line exceeds the width of the table. In a narrow table the transitions are on
 /// lines of their own, and longer content is cut with `…`.
 ///
-/// A `!` before a time marks an illegal event, a `<` a row that is earlier than the previous row of its run, and `?` an unknown
+/// Times are in two units, or as precise as their differences need. A `!` before a time marks an illegal event, a `<` a row that is earlier than the previous row of its run, and `?` an unknown
 /// time. Instances whose shortened names are equal have numbers, unless a narrow table can show their names. In a trace
 /// with several runs, each instance has the name of its run.
 ///
@@ -288,13 +288,17 @@ impl Row {
         of.instance(&of.runs[self.run], &self.instance)
     }
 
-    fn time(&self, of: &Timeline<'_>) -> String {
+    /// The time since the earliest event.
+    fn since(&self, of: &Timeline<'_>) -> u64 {
+        self.at_ms.saturating_sub(of.first_ms.unwrap_or_default())
+    }
+
+    fn time(&self, of: &Timeline<'_>, precision: Precision) -> String {
         let (illegal, back) = (if self.is_illegal { "!" } else { "" }, if self.is_back { "<" } else { "" });
         if !self.is_timed {
             return format!("{illegal}?");
         }
-        let at = crate::span::Span(self.at_ms.saturating_sub(of.first_ms.unwrap_or_default()));
-        format!("{illegal}{back}{at}")
+        format!("{illegal}{back}{}", precision.shown(self.since(of)))
     }
 
     fn waits(&self) -> String {

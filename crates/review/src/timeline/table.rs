@@ -8,6 +8,7 @@ use super::fit::{cut, folded};
 use super::subjects::Subjects;
 use super::{GAP, HEAD, MUCH, PAUSE, Row, Spent, Timeline};
 use crate::pause::longest_to_scale;
+use crate::span::Precision;
 
 impl Timeline<'_> {
     /// The pause before each row, if it is a long one and no part of the row's own wait. A pause is free of events of all runs.
@@ -50,10 +51,11 @@ impl fmt::Display for Timeline<'_> {
             subject = subject.max(wait.lifecycle.width() + 1 + wait.instance.width());
             what = what.max(wait.what.width());
         }
+        let precision = Precision::of(self.rows.iter().filter(|row| row.is_timed).map(|row| row.since(self)));
         for (row, pause) in self.rows.iter().zip(&pauses) {
             what = what.max(row.waits().width());
             spent = spent.max(pause.map_or(0, |pause| pause.to_string().width()));
-            time = time.max(row.time(self).width());
+            time = time.max(row.time(self, precision).width());
             spent = spent.max(row.spent().width());
             subject = subject.max(row.lifecycle.width() + 1 + row.instance(self).width());
             what = what.max(row.what.width());
@@ -106,7 +108,7 @@ impl fmt::Display for Timeline<'_> {
             if row.waited.is_some() {
                 line(f, "", &row.spent(), subject, &row.waits())?;
             }
-            line(f, &row.time(self), &row.spent(), subject, &row.what)?;
+            line(f, &row.time(self, precision), &row.spent(), subject, &row.what)?;
         }
         for wait in open {
             line(f, "", &wait.spent, subjects.shown(wait.number), &wait.what)?;

@@ -75,7 +75,7 @@ for (const kind of ['mermaid', 'gantt']) {
       return document.body.querySelectorAll('script, img, iframe').length;
     }, text);
     if (drawn > 0) faults.push(`${name}.${kind}: an element that could act`);
-    const isRed = await page.evaluate(() => document.querySelector('#drawn')?.outerHTML.includes('fill:#ffe3e3'));
+    const isRed = await page.evaluate(() => document.querySelector('#drawn')?.outerHTML.includes('stroke:#c92a2a'));
     if (kind === 'mermaid' && !isRed) faults.push(`${name}.${kind}: no state has the colour of a violation`);
     await page.screenshot({ path: path.join(outputs, `${name}.${kind}.png`) });
   }
