@@ -210,7 +210,7 @@ fn reviews_are_written_in_each_format() {
             && page.contains("not checked, since there is no diagram: payment")
     );
     assert!(show("gantt", &[]).starts_with("gantt\n    title orders.jsonl"));
-    assert!(show("markdown", &["orders.jsonl"]).contains("| `order` | 2 of 2 | 100 % |"));
+    assert!(show("markdown", &["orders.jsonl"]).contains("| `order` | 2 of 2 | 100.0 % |"));
     let chrome: Value = serde_json::from_str(&show("perfetto", &["orders.jsonl"])).unwrap();
     let is_process = |event: &&Value| event["name"] == "process_name";
     assert_eq!(chrome["traceEvents"].as_array().unwrap().iter().filter(is_process).count(), 2);
@@ -262,7 +262,20 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
             page.shown()
         );
         assert!(page.stdout.contains("<dt>decision<dd>approved by "), "{}", page.shown());
+        // A decision belongs to the slice of its wait.
+        let trace = session.run(&[&["show", run, "--format", "perfetto"], &place[..]].concat()).stdout;
+        let decision = |args: &Value| args["fact decision"].as_str().map(str::to_owned);
+        let decided = slices_with(&trace, decision);
+        assert!(matches!(&decided[..], [(state, _)] if state == "Suspended"), "{decided:?}");
     }
+}
+
+/// The states of the slices whose arguments have that fact, with the fact.
+fn slices_with(trace: &str, fact: impl Fn(&Value) -> Option<String>) -> Vec<(String, String)> {
+    let trace: Value = serde_json::from_str(trace).unwrap();
+    let slices = trace["traceEvents"].as_array().unwrap().iter();
+    let of = |slice: &Value| Some((slice["name"].as_str()?.to_owned(), fact(&slice["args"])?));
+    slices.filter_map(of).collect()
 }
 
 #[test]
@@ -290,10 +303,11 @@ fn the_page_of_a_stored_run_has_its_decision_and_its_cancellation() {
     let cancelled = say(&["cancel", "w-1", "--reason", "no longer needed"]);
     assert!(matches!(cancelled.code, Some(0 | 1)), "{}", cancelled.shown());
     let page = page();
-    assert!(
-        page.contains("<dt>cancellation<dd>no longer needed") || page.contains("<dt>ended<dd>cancelled"),
-        "{page}"
-    );
+    assert!(page.contains("<dt>cancellation<dd>no longer needed") && !page.contains("<dt>ended"), "{page}");
+    assert_eq!(say(&["resume", "w-1"]).code, Some(1));
+    let ended = say(&["show", "w-1", "--format", "html"]).stdout;
+    assert!(ended.contains("<dt>ended<dd>cancelled</dl>"), "{ended}");
+    assert!(!ended.contains("<dt>cancellation") && !ended.contains("still waits in"), "{ended}");
 }
 
 #[test]
@@ -414,6 +428,12 @@ fn a_governed_run_is_a_page_with_its_decisions_and_actors() {
         assert!(page.stdout.contains(&question), "{}", page.shown());
         assert!(page.stdout.contains("<dt>tool deploy, attempt 1<dd>pass after "), "{}", page.shown());
         assert!(page.stdout.contains("conforms: 8 events, 1 instance"), "{}", page.shown());
+        let number = if file.ends_with(".json") { "<th>Entry<th>" } else { "<th>Line<th>" };
+        assert!(page.stdout.contains(number), "{}", page.shown());
+        let trace = session.run(&["show", file, "--format", "perfetto"]).stdout;
+        let question = format!("fact question {run}-A1");
+        let asked = slices_with(&trace, |args| args[&question].as_str().map(str::to_owned));
+        assert!(matches!(&asked[..], [(state, _)] if state == "AWAITING_APPROVAL"), "{asked:?}");
         let hidden = session.run(&["show", file, "--format", "html", "--redact", "ada"]);
         assert!(hidden.stdout.contains("by [redacted] &lt;b&gt;"), "{}", hidden.shown());
         // A stable page has no id and no time of the run.

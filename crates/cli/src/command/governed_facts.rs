@@ -4,7 +4,7 @@ use std::path::Path;
 
 use runstate::approval::ApprovalStatus;
 use runstate::trace::Event;
-use runstate_governed::{ApprovalNote, StateReport, ToolReport, check_state};
+use runstate_governed::{ApprovalNote, StateReport, Timestamp, ToolReport, check_state};
 use runstate_review::Fact;
 
 use crate::failure::Failure;
@@ -66,13 +66,24 @@ pub(super) fn faults_at(state: &StateReport, entry: u64) -> Option<String> {
 /// The decisions with their actors, and the calls of tools. Stable facts have numbers in place of ids, and no times.
 pub(super) fn facts(state: &StateReport, is_stable: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
+    // The run waits from the time of a question on, except for one about its plan.
+    let entries = state.history.iter().zip(&state.entered_at);
+    let waits: Vec<&Timestamp> =
+        entries.filter(|(state, _)| *state == "AWAITING_APPROVAL").map(|(_, entered)| entered).collect();
     for (number, approval) in (1..).zip(&state.approvals) {
         let request = &approval.request;
         let id = if is_stable { format!("{number}") } else { approval.id.to_string() };
         let asked = format!("{} ({:?} risk): {}", request.tool(), request.risk(), request.action());
         let at = if is_stable { String::new() } else { format!(", at {}", approval.requested_at) };
-        facts.push(Fact::new(format!("question {id}"), asked + &at));
-        facts.push(Fact::new(format!("decision {id}"), decided(approval, is_stable)));
+        let mut add = |name: &str, said: String| {
+            let fact = Fact::new(format!("{name} {id}"), said);
+            facts.push(match waits.iter().position(|entered| **entered == approval.requested_at) {
+                Some(wait) => fact.of_wait(wait + 1),
+                None => fact,
+            });
+        };
+        add("question", asked + &at);
+        add("decision", decided(approval, is_stable));
     }
     for tool in &state.tools {
         facts

@@ -315,6 +315,9 @@ fn review(args: &Args, laws: &Laws, source: &Source) -> Result<(Review, Option<L
     if args.stable {
         builder = builder.stable();
     }
+    if matches!(source, Source::State(..)) {
+        builder = builder.entries();
+    }
     builder = args.redact.iter().fold(builder, |builder, text| builder.redact(text));
     builder = laws.texts().fold(builder, |builder, (file, text)| builder.diagram(file, text));
     let is_log = matches!(source, Source::Log(_));

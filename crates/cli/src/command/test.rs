@@ -187,7 +187,7 @@ impl Tally {
         if let Some(least) = args.min_coverage {
             for lifecycle in self.coverage.iter().filter(|lifecycle| lifecycle.percent() < least) {
                 missed = true;
-                let (name, got) = (&lifecycle.lifecycle, lifecycle.percent());
+                let (name, got) = (&lifecycle.lifecycle, lifecycle.shown_percent());
                 let (expected, got) = (format!("{least} % of the edges"), format!("{got:.1} %"));
                 let head = format!("{name}: expected {expected}, got {got}; edges that no trace took:");
                 let edges = lifecycle.never().map(|edge| format!("  {edge}"));

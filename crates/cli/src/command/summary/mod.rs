@@ -2,6 +2,8 @@
 
 mod texts;
 
+use std::collections::HashMap;
+
 use runstate::decision::{Decision, DecisionAction};
 use runstate::run::RunStatus;
 use runstate_agent::{Message, RunState};
@@ -65,7 +67,8 @@ impl Summary {
         };
         let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
         let mut decisions: Vec<(Decision, bool)> = taken.map(|it| (it.clone(), true)).collect();
-        let is_new = |it: &Decision| decisions.iter().all(|(taken, _)| taken.suspension_id != it.suspension_id);
+        let is_new =
+            |it: &Decision| decisions.iter().all(|(taken, _)| taken.suspension_id != it.suspension_id);
         let posted: Vec<Decision> = posted.into_iter().filter(is_new).collect();
         decisions.extend(posted.into_iter().map(|it| (it, false)));
         let is_open =
@@ -161,8 +164,10 @@ impl Summary {
             shown
         });
         run["calls"] = calls.collect();
-        let decisions =
-            self.decisions.iter().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
+        let decisions = self
+            .decisions
+            .iter()
+            .map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
         run["answer"] = json!(self.answer);
         let thread = self.loaded.thread.as_ref();
@@ -186,12 +191,14 @@ impl Summary {
         let mut facts = Vec::new();
         let info = &self.loaded.info;
         let ended = info.reason.as_ref().filter(|_| info.status == RunStatus::Done);
-        let of_run = [("answer", self.answer.as_ref()), ("ended", ended), ("cancellation", info.cancel.as_ref())];
+        let of_run =
+            [("answer", self.answer.as_ref()), ("ended", ended), ("cancellation", info.cancel.as_ref())];
         for (what, text) in of_run {
             facts.extend(text.map(|text| ("run", self.id(), Fact::new(what, text.as_str()))));
         }
         for Call { name, tool, arguments, result, warning, .. } in &self.calls {
-            let mut add = |what: &str, said: String| facts.push(("tool_call", &**name, Fact::new(what, said)));
+            let mut add =
+                |what: &str, said: String| facts.push(("tool_call", &**name, Fact::new(what, said)));
             add("tool", tool.clone());
             add("arguments", plain(arguments));
             if let Some((what, result)) = result {
@@ -201,7 +208,13 @@ impl Summary {
                 add("warning", warning.clone());
             }
         }
-        for (decision, taken) in &self.decisions {
+        let mut waits: HashMap<&str, usize> = HashMap::new();
+        let mut decisions: Vec<_> = self.decisions.iter().collect();
+        // A call waits for one decision after another.
+        decisions.sort_by_key(|(decision, _)| decision.decided_at_ms);
+        for (decision, taken) in decisions {
+            let wait = waits.entry(&decision.call).or_default();
+            *wait += 1;
             let mut said = brief(decision, is_stable);
             if let Some(reason) = &decision.reason {
                 said.push_str(&format!(": {reason}"));
@@ -210,7 +223,7 @@ impl Summary {
                 said.push_str(&format!(", with the result {}", plain(&decision.result)));
             }
             said.push_str(self.taken(*taken));
-            facts.push(("tool_call", &decision.call, Fact::new("decision", said)));
+            facts.push(("tool_call", &decision.call, Fact::new("decision", said).of_wait(*wait)));
         }
         for waiting in &self.waits {
             let message = waiting.suspension.message.clone();
@@ -219,7 +232,7 @@ impl Summary {
                 true => message,
                 false => format!("{message} ({})", waiting.suspension.id),
             };
-            facts.push(("tool_call", &waiting.call, Fact::new("waits for", said)));
+            facts.push(("tool_call", &waiting.call, Fact::new("waits for", said).of_wait(usize::MAX)));
         }
         facts
     }
