@@ -49,8 +49,9 @@ pub fn gantt(review: &Review) -> String {
         () => "",
     };
     let lost = review.interruption().map(|it| format!("; the trace is not whole, see line {}", it.line));
-    let notes: String =
-        lost.into_iter().chain(review.notes().into_iter().map(|note| format!("; {note}"))).collect();
+    let late = clock.is_late().then(|| "; times after the year 9999 are drawn at its end".to_owned());
+    let notes = review.notes().into_iter().map(|note| format!("; {note}"));
+    let notes: String = lost.into_iter().chain(late).chain(notes).collect();
     let title = format!("{}: {}{notes}{scale}", name(review.title()), review.verdict());
     line(&mut out, &format!("title {}", encoded(&title)));
     line(&mut out, "dateFormat YYYY-MM-DDTHH:mm:ss.SSS");
@@ -236,6 +237,11 @@ impl Clock {
         let begun_ms =
             review.begun_ms().filter(|begun| crate::span::utc(*begun).is_some()).unwrap_or_default();
         Clock { begun_ms, unit_ms: 1, end: review.end_ms() }
+    }
+
+    /// Returns whether a time is later than the last one that a chart can show.
+    fn is_late(&self) -> bool {
+        self.begun_ms.saturating_add(self.end.saturating_mul(self.unit_ms)) > Clock::LAST_MS
     }
 
     fn axis(&self) -> &'static str {

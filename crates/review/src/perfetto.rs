@@ -66,7 +66,9 @@ pub fn perfetto(reviews: &[Review]) -> String {
             }
             events.push(named("process_name", process(run), 0, &shown));
             let lost = review.interruption().map(|it| format!("not whole: {it}"));
-            let labels: Vec<String> = lost.into_iter().chain(review.notes()).collect();
+            let is_late = review.end_ms().saturating_add(offset_ms) > LATEST_MS;
+            let late = is_late.then(|| "times after 2^53 microseconds are drawn at that time".to_owned());
+            let labels: Vec<String> = lost.into_iter().chain(late).chain(review.notes()).collect();
             if !labels.is_empty() {
                 let labels = seen(&labels.join("; "), VALUE);
                 events.push(json!({"ph": "M", "name": "process_labels", "pid": process(run), "args": {"labels": labels}}));

@@ -115,3 +115,25 @@ fn a_question_and_its_decision_belong_to_the_slice_of_their_wait() {
     };
     assert_eq!([of("first"), of("second"), of("latest"), of("output")], [[2], [4], [4], [5]]);
 }
+
+#[test]
+fn times_that_an_output_cannot_show_are_told() {
+    let of = |last: u64| {
+        review(&[
+            event(1, 0, "a", "create", None, "Cart"),
+            event(2, last, "a", "pay", Some("Cart"), "WaitingForStock"),
+        ])
+    };
+    let labels = |review: Review| {
+        let trace: Value = serde_json::from_str(&perfetto(&[review])).unwrap();
+        let is_label = |it: &&Value| it["name"] == "process_labels";
+        trace["traceEvents"].as_array().unwrap().iter().find(is_label).map(|it| it["args"]["labels"].clone())
+    };
+    let last_of_a_chart = 253_402_300_799_999;
+    assert!(!gantt(&of(last_of_a_chart)).contains("9999 are drawn"));
+    assert!(gantt(&of(last_of_a_chart + 1)).contains("times after the year 9999 are drawn at its end"));
+    let last_of_perfetto = (1 << 53) / 1_000;
+    assert_eq!(labels(of(last_of_perfetto)), None);
+    let late = labels(of(last_of_perfetto + 1));
+    assert_eq!(late, Some("times after 2^53 microseconds are drawn at that time".into()));
+}
