@@ -348,3 +348,25 @@ fn times_are_since_the_earliest_event_and_marks_are_folded() {
     assert!(shown.contains("\n 500 ms  ") && shown.contains("\n  <0 ms   -500 ms"), "{shown}");
     assert!(shown.ends_with("< is earlier than the transition before\nit in its run\n"), "{shown}");
 }
+
+#[test]
+fn a_very_narrow_timeline_keeps_its_instances() {
+    let shown = timeline(24, &orders()[..3]).to_string();
+    assert_eq!(
+        shown.lines().collect::<Vec<_>>(),
+        [
+            "   Time  In state",
+            "    Instance",
+            "    Transition",
+            "   0 ms",
+            "    order a",
+            "    [*] --> Cart : crea…",
+            " 1.25 s    1.25 s",
+            "    order a",
+            "    Cart --> WaitingFor…",
+            " 1.50 s",
+            "    order b",
+            "    [*] --> Cart : crea…",
+        ]
+    );
+}

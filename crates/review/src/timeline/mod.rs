@@ -17,7 +17,7 @@ use crate::text::name;
 
 /// A table of a trace with one row per transition: the time since the earliest event, the time spent in the source
 /// state, the instance and the transition. No line exceeds the width of the table. In a narrow table the transitions are on
-/// lines of their own, and longer content is cut with `…`.
+/// lines of their own, below about 30 columns the instances too, and longer content is cut with `…`.
 ///
 /// Times are in two units, or as precise as their differences need. A `!` before a time marks an illegal event, a `<` a row that is earlier than the previous row of its run, and `?` an unknown
 /// time. Instances whose shortened names are equal have numbers, unless a narrow table can show their names. In a trace
@@ -131,6 +131,10 @@ struct Span {
 const HEAD: [&str; 4] = ["Time", "In state", "Instance", "Transition"];
 const PAUSE: &str = "~ no event";
 const GAP: usize = 2;
+/// The begin of a further line of a row.
+const INDENT: &str = "    ";
+/// The minimum width of an instance beside the times.
+const LEAST: usize = 8;
 /// The minimum width of the instance column in a narrow table, with the lifecycle.
 const MUCH: usize = 12;
 

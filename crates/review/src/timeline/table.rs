@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::fit::{cut, folded};
 use super::subjects::Subjects;
-use super::{GAP, HEAD, MUCH, PAUSE, Row, Spent, Timeline};
+use super::{GAP, HEAD, INDENT, LEAST, MUCH, PAUSE, Row, Spent, Timeline};
 use crate::pause::longest_to_scale;
 use crate::span::Precision;
 
@@ -69,6 +69,8 @@ impl fmt::Display for Timeline<'_> {
             subject = subject.min(room.saturating_sub(what).max(least));
             is_folded = subject + what > room;
         }
+        // In a very narrow table, the instances have no room beside the times.
+        let is_stacked = room < LEAST;
         let instances = self.instances(&open);
         let mut subjects = Subjects::new(&instances, subject);
         if is_folded || subjects.has_numbers() {
@@ -78,15 +80,25 @@ impl fmt::Display for Timeline<'_> {
                 (is_folded, subject, subjects) = (true, room + GAP, wide);
             }
         }
+        if is_stacked {
+            (is_folded, subject) = (true, self.width.saturating_sub(INDENT.len()));
+            subjects = Subjects::new(&instances, subject);
+        }
         let line = |f: &mut fmt::Formatter<'_>,
                     time_cell: &str,
                     spent_cell: &str,
                     subject_cell: &str,
                     what: &str| {
-            let row = format!("{time_cell:>time$}  {spent_cell:>spent$}  {subject_cell}");
+            let times = format!("{time_cell:>time$}  {spent_cell:>spent$}");
+            if is_stacked {
+                self.write(f, &times)?;
+                self.write(f, &format!("{INDENT}{subject_cell}"))?;
+                return self.write(f, &format!("{INDENT}{what}"));
+            }
+            let row = format!("{times}  {subject_cell}");
             if is_folded {
                 self.write(f, &row)?;
-                return self.write(f, &format!("    {what}"));
+                return self.write(f, &format!("{INDENT}{what}"));
             }
             let pad = " ".repeat(subject.saturating_sub(subject_cell.width()));
             self.write(f, &format!("{row}{pad}  {what}"))
