@@ -11,7 +11,7 @@ use crate::marks::Marks;
 use crate::model::{Fact, Lane, Stay, StayKind, Step, Unit};
 use crate::redacted::Redacted;
 
-/// Takes the events of a trace, checks them, and makes a [`Review`].
+/// Takes the events of a trace, checks them, and makes a [`Review`](crate::Review).
 ///
 /// It holds the whole trace in memory. Events of a lifecycle without rules are shown and not checked.
 ///
