@@ -106,7 +106,7 @@ impl Rules {
     }
 
     /// Sets the number of tokens between two checks. Each check passes the text since the previous one. The
-    /// rules are also checked at the end. Default: 1.
+    /// rules are also checked at the end, and a session checks them before a checkpoint. Default: 1.
     ///
     /// Reports come up to `tokens - 1` tokens later. The violations of the built-in rules are otherwise
     /// unchanged.
@@ -144,6 +144,15 @@ impl Rules {
             }
         };
         self.ask(unseen, so_far)
+    }
+
+    /// Checks the text since the last check, as [`streaming`](Self::streaming) does after
+    /// [`every`](Self::every) tokens. Call it before `so_far` is stored as a checkpoint.
+    pub fn catch_up(&mut self, so_far: &str) -> Vec<Violation> {
+        match self.unseen(so_far) {
+            "" => Vec::new(),
+            unseen => self.ask(unseen, so_far),
+        }
     }
 
     fn unseen<'t>(&self, so_far: &'t str) -> &'t str {

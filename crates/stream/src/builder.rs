@@ -145,7 +145,7 @@ impl<C: Callbacks> SessionBuilder<C> {
     }
 
     /// Sets the number of tokens between two calls of the drift detector. Each call passes the text since the
-    /// previous one. Default: 1.
+    /// previous one. The detector is also called before a checkpoint and at the end. Default: 1.
     pub fn drift_every(mut self, tokens: NonZeroU32) -> Self {
         self.config.drift_every = (tokens.get() > 1).then_some(tokens);
         self

@@ -126,6 +126,27 @@ impl Checks {
         self.tell_drift(looked, content, dispatch)
     }
 
+    /// Checks the text that the rules and the detector have not seen yet. No text is saved or offered for a
+    /// continuation before.
+    pub(super) fn catch_up<C: Callbacks>(
+        &mut self,
+        content: &str,
+        dispatch: &mut Dispatcher<C>,
+    ) -> Option<Failed> {
+        let found = match guarded(|| self.rules.catch_up(content)) {
+            Ok(found) => found,
+            Err(panic) => return Some(panicked(panic)),
+        };
+        if !found.is_empty()
+            && let Some(failed) = self.tell_streaming(found, content, dispatch)
+        {
+            return Some(failed);
+        }
+        let drift = self.drift.as_mut()?;
+        let looked = guarded(|| drift.rest(content));
+        self.tell_drift(looked, content, dispatch)
+    }
+
     fn tell_drift<C: Callbacks>(
         &mut self,
         looked: Result<Option<Drift>, String>,

@@ -287,10 +287,11 @@ async fn c13_a_checkpoint_that_fails_validation_is_dropped() {
     let refuses = every(2).validate(|text, tokens| !(text == "one two " && tokens == 2));
     assert_eq!(rejected(on(&seen, script()).continuation(refuses)).await, "the validation hook refused it");
     assert_eq!(seen.openings.lock().unwrap()[1].checkpoint, None);
-    // A rule that is asked too seldom to have seen it before.
-    let rules = runstate_guardrails::Rules::new().with(no("two")).every(9.try_into().unwrap());
-    let session = session(script()).guardrails(rules).continuation(every(2));
-    assert_eq!(rejected(session).await, "no-word: it was said (at byte 4)");
+    // A rule that judges the text of a checkpoint otherwise than its tokens.
+    let whole = Custom::new("whole")
+        .while_streaming(|token, _| (token == "one two ").then(|| Violation::error("whole", "two words")));
+    let session = session(script()).guardrail(whole).continuation(every(2));
+    assert_eq!(rejected(session).await, "whole: two words");
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use runstate::stream_session::ErrorCode;
+use runstate_guardrails::drift::{DriftDetector, DriftKind};
 use runstate_guardrails::{Custom, OutputFacts, PatternKind, Patterns, Rules, Severity, Violation};
 use runstate_stream::{ErrorKind, EventKind, FinishReason, OnFinish, RetryPolicy};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,50 @@ async fn the_beginning_of_a_refusal_is_not_gone_on_from() {
         assert_eq!((whole.text.as_str(), whole.result.unwrap().resumed_from), ("A good answer.", None));
         assert_eq!(seen.openings.lock().unwrap()[1].checkpoint, None);
     }
+}
+
+/// The rules see all text before its beginning is saved or offered, however rarely they are asked.
+#[tokio::test(start_paused = true)]
+async fn unjudged_text_is_judged_before_it_is_offered() {
+    let strict = || Rules::new().every(NonZeroU32::new(50).unwrap()).with(no("bad"));
+    let made = |script: Vec<Step>| session(vec![script]).guardrails(strict()).retry(RetryPolicy::none());
+    let cut = |text: &str| then(tokens(text), &[Step::Throw(ErrorKind::Network)]);
+    for (text, kept) in [("this is bad text", None), ("this is good text ", Some("this is good text "))] {
+        let error = drive(made(cut(text)).continuation(every(1))).await.result.unwrap_err();
+        assert_eq!(error.checkpoint(), kept, "saved after each token: {error}");
+    }
+    // The text after the checkpoint makes the checkpoint the beginning of a bad output.
+    let error = drive(made(cut("so far so bad")).continuation(every(3))).await.result.unwrap_err();
+    assert_eq!((error.failure.kind, error.checkpoint()), (ErrorKind::Network, None), "{error}");
+    let seen = Seen::default();
+    let retried = on(&seen, vec![cut("so far so bad"), tokens("a good answer")]);
+    let whole = drive(retried.guardrails(strict()).continuation(every(3))).await;
+    assert_eq!((whole.text.as_str(), &seen.openings.lock().unwrap()[1].checkpoint), ("a good answer", &None));
+    // A continuation of an answer that was cut.
+    let stops = then(tokens("this is bad"), &[Step::Finish(FinishReason::Length), Step::Complete]);
+    let goes_on = made(stops).on_finish(FinishReason::Length, OnFinish::Continue);
+    let error = drive(goes_on).await.result.unwrap_err();
+    assert_eq!((error.failure.kind, error.checkpoint()), (ErrorKind::Guardrail, None), "{error}");
+    // An abort in the middle.
+    let token = CancellationToken::new();
+    let script = then(tokens("so far so bad"), &[Step::Silence]);
+    let mut aborted = made(script).continuation(every(3)).cancelled_by(token.clone()).build();
+    let (error, ()) = tokio::join!(aborted.run(), async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        token.cancel();
+    });
+    let error = error.unwrap_err();
+    assert_eq!((error.code(), error.checkpoint()), (ErrorCode::StreamAborted, None), "{error}");
+}
+
+/// Drift is checked before its text is saved or offered, however rarely the detector is asked.
+#[tokio::test(start_paused = true)]
+async fn unjudged_drift_is_judged_before_it_is_offered() {
+    let strict = || DriftDetector::new().severity(DriftKind::Repetition, Severity::Error);
+    let script = then(tokens(&"and then we ".repeat(60)), &[Step::Throw(ErrorKind::Network)]);
+    let made = session(vec![script]).drift(strict()).drift_every(NonZeroU32::new(500).unwrap());
+    let error = drive(made.continuation(every(1)).retry(RetryPolicy::none())).await.result.unwrap_err();
+    assert_eq!((error.failure.kind, error.checkpoint()), (ErrorKind::Drift, None), "{error}");
 }
 
 /// It is not offered to the caller either, for a session of its own.
@@ -187,6 +232,25 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
+/// Checks a text from its start, in pieces of several lengths, and at its end if it is whole.
+fn assert_passes(case: &Case, text: &str, is_whole: bool) {
+    for piece in 1..=3 {
+        let mut fresh = rules(&case.rules, 1);
+        let (mut so_far, mut found) = (String::new(), Vec::new());
+        for chars in text.chars().collect::<Vec<_>>().chunks(piece) {
+            let delta: String = chars.iter().collect();
+            so_far.push_str(&delta);
+            found.extend(fresh.streaming(&delta, &so_far));
+        }
+        if is_whole {
+            let results = fresh.complete(&so_far, &OutputFacts::TEXT);
+            found.extend(results.into_iter().flat_map(|result| result.violations));
+        }
+        assert!(found.iter().all(|found| found.severity < Severity::Error), "{case:?}: {text:?}: {found:?}");
+    }
+}
+
+/// Returns whether the session succeeds.
 async fn check(case: Case) -> bool {
     let seen = Seen::default();
     let mut streams = case.streams.iter().cloned();
@@ -201,24 +265,28 @@ async fn check(case: Case) -> bool {
         session = session.fallback(scripted(&seen, attempts));
     }
     let whole = drive(session).await;
-    let Ok(state) = &whole.result else { return false };
-    // From the start, piece by piece of any length, and at the end.
-    for piece in 1..=3 {
-        let mut fresh = rules(&case.rules, 1);
-        let (mut so_far, mut found) = (String::new(), Vec::new());
-        for chars in state.content.chars().collect::<Vec<_>>().chunks(piece) {
-            let delta: String = chars.iter().collect();
-            so_far.push_str(&delta);
-            found.extend(fresh.streaming(&delta, &so_far));
+    let result = match &whole.result {
+        Ok(state) => {
+            assert_passes(&case, &state.content, true);
+            true
         }
-        found.extend(
-            fresh.complete(&so_far, &OutputFacts::TEXT).into_iter().flat_map(|result| result.violations),
-        );
-        assert!(
-            found.iter().all(|found| found.severity < Severity::Error),
-            "{case:?}: {:?}: {found:?}",
-            state.content
-        );
+        Err(error) => {
+            let mark = error.state.checkpoint.map(|mark| &error.state.content[..mark.content_length]);
+            for offered in [error.checkpoint(), mark].into_iter().flatten() {
+                assert_passes(&case, offered, false);
+            }
+            false
+        }
+    };
+    // A consumer may store each saved checkpoint.
+    let mut text = String::new();
+    for event in &whole.events {
+        match &event.kind {
+            EventKind::Token { text: token } => text.push_str(token),
+            EventKind::ContentReset { content_length, .. } => text.truncate(*content_length),
+            EventKind::CheckpointSaved { .. } => assert_passes(&case, &text, false),
+            _ => {}
+        }
     }
     // What an attempt went on from was never part of an output that failed a rule.
     let mut failed = false;
@@ -229,7 +297,7 @@ async fn check(case: Case) -> bool {
             _ => {}
         }
     }
-    true
+    result
 }
 
 #[test]

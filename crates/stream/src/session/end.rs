@@ -30,6 +30,7 @@ impl<C: Callbacks> Session<C> {
             return self.end_aborted(session, false);
         }
         let Failed { failure, recoverable, spoils } = failed;
+        let spoils = spoils || self.spoils_unjudged(session.state().output());
         // The provider's filter stopped the answer before it failed.
         let is_filtered = self.core.dispatch.ledger.finish == Some(FinishReason::ContentFilter)
             && self.core.finishes.get(&FinishReason::ContentFilter) != OnFinish::Continue;
@@ -91,6 +92,15 @@ impl<C: Callbacks> Session<C> {
                 Err(back) => self.end_aborted(back.machine, gives_up_fallback),
             },
         }
+    }
+
+    /// Checks the text that the rules have not seen yet, because its beginning may be continued. Returns whether
+    /// it fails them.
+    fn spoils_unjudged(&mut self, output: &Output) -> bool {
+        let core = &mut self.core;
+        !core.dispatch.ledger.is_spoilt
+            && output.checkpoint().is_some()
+            && core.checks.catch_up(output.content(), &mut core.dispatch).is_some()
     }
 
     fn tell_error(&mut self, error: Failure, recovery_strategy: Strategy) {
@@ -176,6 +186,10 @@ impl<C: Callbacks> Session<C> {
             let is_empty = session.state().output().content().is_empty();
             let is_filtered = *reason == FinishReason::ContentFilter;
             if then == OnFinish::Continue && !is_empty && !has_calls && !is_filtered {
+                let content = session.state().output().content();
+                if let Some(failed) = core.checks.catch_up(content, &mut core.dispatch) {
+                    return self.attempt_failed(session, failed);
+                }
                 let saved = session.save_checkpoint();
                 let (token_count, content_length) = (saved.tokens, saved.content.len());
                 let saved_event = EventKind::CheckpointSaved { token_count, content_length };
@@ -245,6 +259,7 @@ impl<C: Callbacks> Session<C> {
             let ended = EventKind::FallbackEnd { index: attempt.stream(), succeeded: false };
             self.core.dispatch.emit(ended, "");
         }
+        self.spoils_unjudged(session.state().output());
         // STREAMING never refuses this transition.
         let Ok(session) = session.fail(Fail::new(aborted())) else { return };
         let output = session.state().output();

@@ -127,6 +127,10 @@ impl<C: Callbacks> Session<C> {
         if let Some(left) = &mut core.until_checkpoint {
             *left -= 1;
             if *left == 0 {
+                let content = session.state().output().content();
+                if let Some(failed) = core.checks.catch_up(content, &mut core.dispatch) {
+                    return self.failed(failed);
+                }
                 *left = core.continuation.as_ref().map_or(1, |continuation| continuation.every.get());
                 let saved = session.save_checkpoint();
                 let (token_count, content_length) = (saved.tokens, saved.content.len());

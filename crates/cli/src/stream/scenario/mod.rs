@@ -44,7 +44,7 @@ pub(crate) struct Scenario {
     /// The rules for the output, in order.
     #[serde(default)]
     pub(crate) guardrails: Vec<Rule>,
-    /// Evaluate the rules only after each of that many tokens, and at the end.
+    /// Evaluate the rules only after each of that many tokens, before a checkpoint, and at the end.
     #[serde(default)]
     pub(crate) guardrails_every: Option<u32>,
     /// Watch for drift.
