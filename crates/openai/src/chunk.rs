@@ -29,6 +29,15 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
+    /// Numbers the tool calls of a whole answer by position. No two entries are pieces of one call, whatever
+    /// index and id the server gives them.
+    pub(crate) fn number_calls(&mut self) {
+        let messages = self.choices.iter_mut().filter_map(|choice| choice.message.as_mut());
+        for (number, call) in (0..).zip(messages.flat_map(|message| &mut message.tool_calls)) {
+            call.index = Some(number);
+        }
+    }
+
     /// Returns whether the chunk is an error without an `error` field.
     pub(crate) fn is_error(&self) -> bool {
         let is_told = |value: &Option<Value>| {

@@ -95,7 +95,7 @@ impl ChatStream {
 
     /// Creates the stream of an answer that is not streamed.
     pub(crate) fn of_whole(body: &[u8], chat: &Chat, secrets: Secrets) -> Result<Self, SourceError> {
-        let chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
+        let mut chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
             let message = "the server answered with neither a stream of events nor a chat completion";
             SourceError::new(ErrorKind::Model, message).caused_by(error)
         })?;
@@ -104,6 +104,7 @@ impl ChatStream {
             let error = secrets.withheld_value(runstate::json::from_slice(body).unwrap_or_default());
             reader.told(ErrorObject::of_body(&error));
         }
+        chunk.number_calls();
         reader.chunk(chunk);
         let missing =
             || SourceError::new(ErrorKind::Network, "the answer is not whole: it has no finish_reason");

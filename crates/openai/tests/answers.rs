@@ -195,6 +195,28 @@ async fn an_answer_that_is_not_streamed_is_an_answer() {
     assert_eq!(answer(of(vec![send(head), send(body)]).await), expected);
 }
 
+/// Servers send the calls of a whole answer without an index or all with the index 0, and without ids.
+#[tokio::test]
+async fn calls_of_a_whole_answer_are_told_apart_by_position() {
+    let call = |more: &str, path: &str| {
+        format!(r#"{{{more}"function":{{"name":"read","arguments":"{{\"path\":\"{path}\"}}"}}}}"#)
+    };
+    for (more, id) in [("", None), (r#""index":0,"#, None), (r#""id":"c","#, Some("c"))] {
+        let calls = [call(more, "a"), call(more, "b")].join(",");
+        let body = format!(
+            r#"{{"id":"a1","choices":[{{"message":{{"tool_calls":[{calls}]}},"finish_reason":"tool_calls"}}]}}"#
+        );
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let expected = ["a", "b"].into_iter().zip(["a1_0", "a1_1"]).map(|(path, answers)| {
+            StreamEvent::tool_call(id.unwrap_or(answers), "read", json!({ "path": path }))
+        });
+        assert_eq!(answer(of(vec![send(head), send(body)]).await), expected.collect::<Vec<_>>(), "{more}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_does_not_hang_up_does_not_hold_up_the_answer() {
     let before = std::time::Duration::from_secs(30);
