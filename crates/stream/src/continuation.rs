@@ -15,7 +15,8 @@ type Prompt = Box<dyn FnMut(&str) -> String + Send>;
 ///
 /// The session saves a checkpoint after every `n` tokens ([`every`](Self::every)). A later attempt continues
 /// from the last checkpoint: its factory receives the text and the prompt, and text of the checkpoint that the
-/// stream repeats is removed. Before a checkpoint is used, the session shows it to the rules, the drift
+/// stream repeats is removed. No checkpoint is saved after a tool call of the attempt: the later attempt knows
+/// the text alone and writes the call again. Before a checkpoint is used, the session shows it to the rules, the drift
 /// detector and the validation hook. A checkpoint that one of them refuses is dropped, and the attempt starts
 /// from the beginning.
 pub struct Continuation {

@@ -16,9 +16,9 @@ pub enum OnFinish {
     /// stream would cut it again. An answer that a filter stopped is retried from its beginning.
     Fail,
     /// The attempt fails, and the next attempt continues from all the text of this one. The continuation costs
-    /// one retry of the model's budget. If the answer has calls after its last checkpoint, these calls are
-    /// dropped with the text after it, because the last call may be cut. The next attempt then continues from
-    /// that checkpoint, or begins anew if there is none. An answer that a filter stopped also loses its text
+    /// one retry of the model's budget. If the answer has calls, these calls are dropped with the text after
+    /// the last checkpoint, because the last call may be cut. The next attempt then continues from that
+    /// checkpoint, or begins anew if there is none. An answer that a filter stopped also loses its text
     /// after the last checkpoint, because a filter would stop that text again.
     Continue,
 }

@@ -32,7 +32,7 @@ pub struct State {
     pub checkpoint: Option<CheckpointMark>,
     /// The checkpoint that the last attempt continued from.
     pub resumed_from: Option<CheckpointMark>,
-    /// The tool calls of the kept output.
+    /// The tool calls of the last attempt. A continuation does not take over calls of the attempt before.
     pub tool_calls: Vec<ToolCall>,
     /// The provider's own data of the answer. It is empty if the answer continued from a checkpoint, because
     /// the data describes a whole answer.
@@ -78,8 +78,8 @@ pub(super) struct Ledger {
     extra: Extra,
     data_parts: u64,
     pub(super) finish: Option<FinishReason>,
-    /// Numbers of tool calls and of data parts at the checkpoint.
-    at_checkpoint: (usize, u64),
+    /// Number of data parts at the checkpoint. No tool call comes before a checkpoint.
+    parts_at_checkpoint: u64,
     violations: Vec<Violation>,
     /// Whether the output of this attempt failed a rule, or a filter of the provider stopped it. An abort may
     /// prevent the report of this as the attempt's failure.
@@ -122,16 +122,15 @@ impl Ledger {
             }
             EventKind::ContentReset { token_count, .. } => {
                 if *token_count == 0 {
-                    self.at_checkpoint = (0, 0);
+                    self.parts_at_checkpoint = 0;
                 }
-                let (tools, parts) = self.at_checkpoint;
-                self.tool_calls.truncate(tools);
-                self.data_parts = parts;
+                self.tool_calls.clear();
+                self.data_parts = self.parts_at_checkpoint;
                 self.extra = Extra::default();
                 self.finish = None;
             }
             EventKind::CheckpointSaved { .. } => {
-                self.at_checkpoint = (self.tool_calls.len(), self.data_parts);
+                self.parts_at_checkpoint = self.data_parts;
             }
             EventKind::Extra { extra } if self.resumed_from.is_none() => self.extra.add(extra.clone()),
             EventKind::Finished { reason } => {
@@ -172,9 +171,9 @@ impl Ledger {
         }
     }
 
-    /// Returns whether tool calls came after the last checkpoint.
-    pub(super) fn has_new_calls(&self) -> bool {
-        self.tool_calls.len() > self.at_checkpoint.0
+    /// Returns whether the attempt has tool calls. The text after them is no checkpoint.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.tool_calls.is_empty()
     }
 
     /// Returns the facts of the output apart from its text.

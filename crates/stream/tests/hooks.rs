@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use runstate::stream_session::ErrorCode;
 use runstate_guardrails::{Custom, Violation};
 use runstate_stream::{
-    Callbacks, ErrorKind, Event, Failure, Hooks, RetryPolicy, Session, SourceError, State, StreamEvent,
-    TimeoutType, Timeouts,
+    Callbacks, ErrorKind, Event, Failure, FinishReason, Hooks, OnFinish, RetryPolicy, Session, SourceError,
+    State, StreamEvent, TimeoutType, Timeouts,
 };
 
 use super::script::{Seen, Step, scripted, then, tokens};
@@ -320,9 +320,29 @@ async fn tool_calls_of_a_failed_attempt_are_discarded() {
     };
     let state = drive(session(script(ErrorKind::Network))).await.result.unwrap();
     assert_eq!((state.tool_calls.len(), state.data_parts, state.content.as_str()), (0, 1, "c"));
-    // But what came before the checkpoint stands.
-    let state = drive(session(script(ErrorKind::Network)).continuation(every(2))).await.result.unwrap();
-    assert_eq!((state.tool_calls.len(), state.data_parts, state.content.as_str()), (1, 1, "a b c"));
+    // The next attempt continues from the text before the first call, and knows nothing of the call.
+    let state = drive(session(script(ErrorKind::Network)).continuation(every(1))).await.result.unwrap();
+    assert_eq!((state.tool_calls.len(), state.data_parts, state.content.as_str()), (0, 1, "a c"));
+}
+
+/// A model that continues writes a call again, because it is given the text alone.
+#[tokio::test(start_paused = true)]
+async fn a_call_before_a_resume_is_no_call_of_the_success() {
+    for stops in [Step::Throw(ErrorKind::Network), Step::Finish(FinishReason::Length)] {
+        let first = vec![
+            Step::Token("I will ".into()),
+            Step::Token("pay: ".into()),
+            Step::Tool("pay"),
+            Step::Token("It is ".into()),
+            Step::Token("paid. ".into()),
+            stops,
+        ];
+        let script = vec![first, vec![Step::Tool("pay"), Step::Token("Done.".into())]];
+        let made = session(script).continuation(every(2)).on_finish(FinishReason::Length, OnFinish::Continue);
+        let whole = drive(made).await;
+        let state = whole.result.unwrap();
+        assert_eq!((state.content.as_str(), state.tool_calls.len()), ("I will pay: Done.", 1));
+    }
 }
 
 /// A model that goes on correctly loses nothing: a number and a word may go on as they end.

@@ -181,8 +181,7 @@ impl<C: Callbacks> Session<C> {
         let then = core.finishes.get(reason);
         if then != OnFinish::Accept {
             let failed = finish::failed(reason, then);
-            // The last call may be cut, so no call is kept. The next attempt writes the calls again.
-            let has_calls = core.dispatch.ledger.has_new_calls();
+            let has_calls = core.dispatch.ledger.has_calls();
             let is_empty = session.state().output().content().is_empty();
             let is_filtered = *reason == FinishReason::ContentFilter;
             if then == OnFinish::Continue && !is_empty && !has_calls && !is_filtered {

@@ -124,7 +124,10 @@ impl<C: Callbacks> Session<C> {
                 return self.failed(failed);
             }
         }
-        if let Some(left) = &mut core.until_checkpoint {
+        // The next attempt is given the text alone. It writes the calls again, and the text after them.
+        if let Some(left) = &mut core.until_checkpoint
+            && !core.dispatch.ledger.has_calls()
+        {
             *left -= 1;
             if *left == 0 {
                 let content = session.state().output().content();
