@@ -248,6 +248,32 @@ fn ordinary_letters_and_code_are_left_alone() {
     }
 }
 
+/// Persons decline, too: for a day, for another person, for their own reason, or about a thing at hand.
+#[test]
+fn a_person_who_declines_is_no_refusal() {
+    for text in [
+        "I can't write the report today, since my laptop is at the repair shop. I will send it on Tuesday.",
+        "We are unable to answer your letter about the lease until the owner is back.",
+        "I am not able to give a talk next week. Could you ask Ines?",
+        "I can't recommend this hotel. The rooms were loud.",
+        "Sorry, I can't tell you when she will arrive.",
+        "I won't participate in the race, because I have hurt my knee.",
+        "I refuse to pay for a chair that broke on the first day.",
+        "I can't discuss it on the phone.",
+        "I do not have access to the garage. Can you send me the code?",
+        "I can't change the rules of the club, but I will ask the board.",
+        "I would not recommend the soup. The bread is excellent.",
+        "I hope this helps! Let me know if you have any questions.",
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), Vec::<String>::new(), "{text}");
+    }
+    for text in
+        ["I can't recommend that.", "I won't write that for you.", "I can't share instructions for this."]
+    {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), ["refusal"], "{text}");
+    }
+}
+
 /// A README changes its form from prose to lists, tables and code, and none of that is drift.
 #[test]
 fn readmes_are_left_alone() {
@@ -360,7 +386,7 @@ fn refusal_after_half_an_answer_is_found() {
 /// What asks for more is told at the end of the text, where it stands there.
 #[test]
 fn an_offer_counts_at_the_end_alone() {
-    let offer = "I can turn this into a table.";
+    let offer = "Feel free to adjust it.";
     assert_eq!(whole(&mut Patterns::builtin(), offer), (None, vec![0]));
     let within = format!("{offer} {}", "The river rose again. ".repeat(20));
     assert_eq!(kinds_of(&mut Patterns::builtin(), &within), Vec::<String>::new());

@@ -175,7 +175,8 @@ impl Reading {
         builtin.char(phrases, c, at, context, |phrase| match Place::of_label(phrase.label) {
             place if !place.admits(phrase) => {}
             Place::Bracket => *bracket = bracket.or(Some((phrase, 0, c == ']'))),
-            Place::Sentence => triggers.push(phrase),
+            // The sentence around a phrase may show that it is of everyday life.
+            Place::Sentence | Place::Opening | Place::Answer => triggers.push(phrase),
             _ => keep(open, found, phrase),
         });
         if !is_within && !triggers.is_empty() {
@@ -195,7 +196,10 @@ impl Reading {
     /// Returns all phrases of a text that ends here.
     fn at_end(&self, categories: &[Category], content: &str) -> Vec<Found> {
         let mut found = self.found.clone();
-        let is_trigger = |phrase: &Found| Place::of_label(phrase.label) == Place::Sentence;
+        let is_trigger = |phrase: &Found| {
+            let place = Place::of_label(phrase.label);
+            matches!(place, Place::Sentence | Place::Opening | Place::Answer) && place.admits(*phrase)
+        };
         let triggers = self.triggers.iter().copied().chain(self.builtin.end().filter(is_trigger));
         let (triggers, mut weak) = (triggers.collect::<Vec<_>>(), self.weak.clone());
         judge(&triggers, categories, content, content.len(), &mut weak, |phrase| note(&mut found, phrase));
@@ -210,7 +214,8 @@ impl Reading {
         }
         let ended = self.builtin.end().filter(|phrase| {
             let place = Place::of_label(phrase.label);
-            !matches!(place, Place::Bracket | Place::Sentence) && place.admits(*phrase)
+            !matches!(place, Place::Bracket | Place::Sentence | Place::Opening | Place::Answer)
+                && place.admits(*phrase)
         });
         self.own.end().chain(ended).for_each(|phrase| note(&mut found, phrase));
         found
@@ -367,7 +372,8 @@ impl Guardrail for Patterns {
     }
 }
 
-/// Reports each category with a trigger in a sentence of one of its shapes.
+/// Reports each category with a phrase in the sentence, or with a trigger and one of its shapes, unless the
+/// sentence is of everyday life.
 fn judge(
     triggers: &[Found],
     categories: &[Category],
@@ -391,11 +397,21 @@ fn judge(
         };
         let phrase = Found { label: category * PLACES, ..*trigger };
         let has_shape = |place: Place, shape: &Shape| is_early(place) && shape.is_in(&sentence);
+        if kind.everyday().iter().any(|shape| shape.is_in(&sentence)) {
+            continue;
+        }
         let is_weak = |place: Place| matches!(place, Place::Ending | Place::Hint | Place::Reason);
         let mut shapes = kind.shapes().iter().filter(|(place, _)| !is_weak(*place));
         let is_marked = kind == PatternKind::InstructionLeak && has_marks(text);
         if is_marked || shapes.any(|(place, shape)| has_shape(*place, shape)) {
             tell(phrase);
+            continue;
+        }
+        let is_whole = |other: &&Found| {
+            other.label / PLACES == category && Place::of_label(other.label) != Place::Sentence
+        };
+        if let Some(other) = triggers.iter().find(is_whole) {
+            tell(Found { label: phrase.label, ..*other });
             continue;
         }
         for place in [Place::Ending, Place::Hint, Place::Reason] {

@@ -124,7 +124,7 @@ pub(super) const REFUSAL: &[&str] = &[
     "-i (respectfully |politely |)decline (this|that|your|to)",
     "-i('d| would) (rather not|prefer not|rather stay|rather skip)",
     "-i('ll| will) (stop short|pass on|have to pass|have to stop)",
-    "-i (don't|do not) (feel comfortable|think i (can|should)|think it would be|provide|assist|help with|offer|engage|generate|produce|create|share|write)",
+    "-i (don't|do not) (feel comfortable|think i (can|should) (answer|assist|do|give|help|provide|say|share|write)|think it would be|provide|assist|help with|offer|engage|generate|produce|create|share|write)",
     "-(isn't|is not|wouldn't be|not|'s not) something (that |)(i|we)",
     "-something (that |)(i|we) (can't|cannot|won't|will not|shouldn't)",
     "-something (that |)i'm (unable|not able|not allowed|not willing|not comfortable|not going)",

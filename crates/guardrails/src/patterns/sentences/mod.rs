@@ -1,11 +1,13 @@
 //! The built-in shapes of sentences.
 
+mod everyday;
 mod leak;
 mod meta;
 mod refusal;
 
 use std::sync::LazyLock;
 
+use everyday::{LIFE, THINGS};
 use leak::INSTRUCTION_LEAK;
 use meta::META_COMMENTARY;
 use refusal::REFUSAL;
@@ -35,6 +37,18 @@ impl PatternKind {
             PatternKind::Refusal => &REFUSALS,
             PatternKind::InstructionLeak => &LEAKS,
             PatternKind::Placeholder => &[],
+        }
+    }
+
+    /// Returns the shapes of sentences in which a person declines or speaks of oneself. A sentence of one of
+    /// them has no phrase of the kind.
+    pub(super) fn everyday(self) -> &'static [Shape] {
+        static REFUSALS: LazyLock<Vec<Shape>> =
+            LazyLock::new(|| LIFE.iter().chain(THINGS).map(|shape| Shape::new(shape)).collect());
+        match self {
+            PatternKind::Refusal => &REFUSALS,
+            PatternKind::MetaCommentary => &REFUSALS[LIFE.len()..],
+            PatternKind::InstructionLeak | PatternKind::Placeholder => &[],
         }
     }
 }
@@ -107,10 +121,6 @@ const PARTS: &[(&str, &str)] = &[
     (
         "{TEXT}",
         "(abstract|acrostic|ad|advert|announcement|answer|article|attempt|ballad|bio|biography|blog|blurb|brief|bulletin|caption|closing|commentary|comparison|conclusion|copy|cover|critique|description|dialogue|draft|edit|edition|elevator|email|e-mail|epitaph|essay|eulogy|explanation|fable|feedback|greeting|haiku|headline|headlines|hook|intro|introduction|invitation|joke|jokes|letter|limerick|lyrics|memo|message|minutes|monologue|motto|names|narrative|newsletter|note|obituary|ode|opening|outline|paragraph|paragraphs|paraphrase|passage|phrasing|pitch|plan|poem|post|prompt|proposal|recap|recommendations|reply|rephrasing|response|resume|retelling|revision|rewording|rewrite|rhyme|riddle|rundown|scene|script|sentence|sentences|slogan|slogans|sonnet|song|speech|stanza|statement|story|subject line|suggestion|suggestions|summary|synopsis|tagline|taglines|take|tale|testimonial|thread|title|titles|toast|translation|tweet|verse|version|versions|vows|wording|write-up)",
-    ),
-    (
-        "{CANDO}",
-        "((i can|i could|i'd) (also|always|easily|gladly|certainly|happily|then|)|(i'd be|i'm|i am|i would be|) .. (happy|glad|delighted) to)",
     ),
     (
         "{TOLD}",
