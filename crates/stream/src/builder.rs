@@ -154,6 +154,7 @@ impl<C: Callbacks> SessionBuilder<C> {
     /// Sets the policy for answers that ended for `reason` ([`StreamEvent::Finish`]). By default an answer that
     /// reached its limit on length, or that a filter of the provider stopped, fails its attempt. Any other
     /// answer is whole. A stream that ends without a reason counts as [`FinishReason::Unknown`].
+    /// The policy of [`FinishReason::Unknown`] also holds for each [`FinishReason::Other`] without a policy.
     ///
     /// ```
     /// use runstate_stream::{FinishReason, OnFinish, Session, SourceError, StreamEvent};

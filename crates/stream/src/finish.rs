@@ -35,10 +35,9 @@ impl Finishes {
 
     pub(super) fn get(&self, reason: &FinishReason) -> OnFinish {
         let set = self.0.iter().find(|(of, _)| of == reason);
-        set.map(|(_, then)| *then).unwrap_or(match reason {
-            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Unknown | FinishReason::Other(_) => {
-                OnFinish::Accept
-            }
+        set.map(|(_, then)| *then).unwrap_or_else(|| match reason {
+            FinishReason::Other(_) => self.get(&FinishReason::Unknown),
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Unknown => OnFinish::Accept,
             FinishReason::Length | FinishReason::ContentFilter => OnFinish::Fail,
         })
     }

@@ -295,6 +295,19 @@ async fn each_finish_reason_follows_its_policy() {
         assert_eq!(seen.openings.lock().unwrap()[1].checkpoint.as_deref(), checkpoint);
     }
 
+    // The policy for unknown finishes holds for each word that no policy names.
+    let odd = |word: &str| stops("half ", Other(word.into()));
+    for (then, word, text) in [
+        (OnFinish::Fail, "odd", "an answer"),
+        (OnFinish::Continue, "odd", "half an answer"),
+        (OnFinish::Fail, "named", "half "),
+    ] {
+        let script = vec![odd(word), stops("an answer", Stop)];
+        let made =
+            session(script).on_finish(Unknown, then).on_finish(Other("named".into()), OnFinish::Accept);
+        assert_eq!(drive(made).await.text, text, "{then:?} {word}");
+    }
+
     // Each reason has each policy.
     for reason in [Stop, FinishReason::ToolCalls, Length, ContentFilter, Unknown, Other("odd".into())] {
         for then in [OnFinish::Accept, OnFinish::Fail, OnFinish::Continue] {

@@ -54,7 +54,8 @@ pub(crate) struct Scenario {
     #[serde(default = "yes")]
     pub(crate) zero_output_fails: bool,
     /// The policy for each finish reason of a model: `accept`, `fail` or `continue`. Default: `length` and `content_filter`
-    /// fail, and all others are accepted. A stream without a reason ends for `unknown`.
+    /// fail, and all others are accepted. A stream without a reason ends for `unknown`, and
+    /// its policy also holds for words that are not listed.
     #[serde(default)]
     pub(crate) finishes: BTreeMap<String, Finish>,
     /// The output must be JSON, after repairs, that satisfies a schema; any other output fails its attempt. Default: any
