@@ -35,8 +35,9 @@ const PLACES: usize = Place::ALL.len();
 /// everywhere.
 ///
 /// The built-in kinds also have shapes of sentences: words in an order, with other words between them, such as
-/// a first person, a word of inability and the object of a request. A shape is reported at the end of its
-/// sentence, which is read from the content. An offer ("I can make it shorter") is reported only if the text
+/// a first person, a word of inability and the object of a request. A phrase of a refusal or a comment
+/// and a shape are reported at the end of their sentence, which is read from the content. A sentence of everyday
+/// life, with a day or another person in it, has neither. An offer ("I can make it shorter") is reported only if the text
 /// ends with it. Two hints in the first sentences form a refusal.
 ///
 /// The search ignores case, the kind and amount of white space, and typographic quotes. A phrase that begins or
@@ -47,12 +48,11 @@ const PLACES: usize = Place::ALL.len();
 /// ```
 /// use runstate_guardrails::{Guardrail, OutputFacts, PatternKind, Patterns, Severity};
 ///
-/// let mut rule = Patterns::of([PatternKind::Refusal])
-///     .severity(PatternKind::Refusal, Severity::Error)
-///     .category("rivals", Severity::Warning, ["Brand X"]);
+/// let mut rule =
+///     Patterns::of([PatternKind::Refusal]).category("rivals", Severity::Error, ["Brand X"]);
 /// assert!(rule.streaming("I can\u{2019}t help  with", "I can\u{2019}t help  with").is_none());
 /// let found = rule.streaming(" that.", "I can\u{2019}t help  with that.").unwrap();
-/// assert_eq!((found.severity, found.at), (Severity::Error, Some(0)));
+/// assert_eq!((found.severity, found.at), (Severity::Warning, Some(0)));
 /// assert_eq!(found.message, "the output has a phrase of the category refusal");
 ///
 /// rule.reset();
@@ -191,6 +191,19 @@ impl Reading {
         let triggers = std::mem::take(&mut self.triggers);
         let Reading { open, found, weak, .. } = self;
         judge(&triggers, categories, content, end, weak, |phrase| keep(open, found, phrase));
+    }
+
+    /// Returns whether a sentence with a phrase may end here. The text may be cut before the white space that
+    /// would end it.
+    fn is_marked(&self) -> bool {
+        self.ending == Ending::Mark
+            && self.triggers.iter().any(|phrase| Place::of_label(phrase.label) != Place::Sentence)
+    }
+
+    /// Judges the sentence as if it ended at `end`. It may go on.
+    fn judge_early(&mut self, categories: &[Category], content: &str, end: usize) {
+        let Reading { open, found, weak, triggers, .. } = self;
+        judge(triggers, categories, content, end, &mut weak.clone(), |phrase| keep(open, found, phrase));
     }
 
     /// Returns all phrases of a text that ends here.
@@ -351,6 +364,8 @@ impl Guardrail for Patterns {
                 reading.builtin(builtin, c, at, *everywhere);
                 if reading.is_over {
                     reading.judge(categories, content, at);
+                } else if reading.is_marked() {
+                    reading.judge_early(categories, content, at + c.len_utf8());
                 }
             }
         }
