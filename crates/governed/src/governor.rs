@@ -41,6 +41,7 @@ pub struct Governor {
     pub(super) reviewers: Reviewers,
     observers: Box<Observers>,
     pub(super) taking: Box<dyn Fn(&RunId) + Send + Sync>,
+    pub(super) resting: Box<dyn Fn(&RunId) + Send + Sync>,
     setting_aside: Box<SettingAside>,
     keys: Option<Keyring>,
 }
@@ -124,9 +125,22 @@ impl Governor {
         }
         let observers = Box::new(|_: &RunId, _: &str| Observer::default());
         let taking = Box::new(|_: &RunId| {});
+        let resting = Box::new(|_: &RunId| {});
         let setting_aside = Box::new(|_: &Path, _: &Path, _| {});
         let keys = None;
-        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, setting_aside, keys })
+        Ok(Governor {
+            disk,
+            folders,
+            clock,
+            parts,
+            rules,
+            reviewers,
+            observers,
+            taking,
+            resting,
+            setting_aside,
+            keys,
+        })
     }
 
     /// Sets the observers of transitions of runs and of their approvals. `observers` returns an observer for a
@@ -216,6 +230,21 @@ impl Governor {
     #[must_use]
     pub fn taking(self, taking: impl Fn(&RunId) + Send + Sync + 'static) -> Self {
         Governor { taking: Box::new(taking), ..self }
+    }
+
+    /// Sets a callback for each time that a drive of a run ends: the run waits for an approver, or is over, or an error
+    /// stopped it. It runs before the lock of the run is released. So the callback can end processes that serve several
+    /// tools of the drive. Default: none.
+    ///
+    /// ```no_run
+    /// # use runstate_governed::Governor;
+    /// # fn example(governor: Governor) {
+    /// let governor = governor.resting(|run| println!("no tool of {run} is called from here on"));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn resting(self, resting: impl Fn(&RunId) + Send + Sync + 'static) -> Self {
+        Governor { resting: Box::new(resting), ..self }
     }
 
     /// Sets a callback for each file or folder of a run that is set aside, whichever method sets it aside. `told`

@@ -342,7 +342,8 @@ impl Runs {
             ..Rules::default()
         };
         let (disk, clock) = (Arc::new(disk::OwnDisk::new(&self.folder)), Arc::new(unix_clock()));
-        let parts = plan.parts(place, Arc::clone(&self.progress));
+        let idle = process::Idle::default();
+        let parts = plan.parts(place, Arc::clone(&self.progress), idle.clone());
         let governor = Governor::new(disk, self.folders(), clock, parts, rules).map_err(refused)?;
         let place = place.to_path_buf();
         let governor = governor.setting_aside(|damaged, kept, why| {
@@ -363,6 +364,7 @@ impl Runs {
                 complain(&format!("{run}: {done} {count} {processes} that a killed command left running"));
             }
         });
+        let governor = governor.resting(move |_| idle.end());
         Ok(match &self.keys {
             Some(keys) => governor.keyed(keys.clone()),
             None => governor,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::{CommandTool, shown};
-use super::process::Place;
+use super::process::{Idle, Place};
 use super::progress::Progress;
 use super::snapshot::{FolderRollback, Snapshot};
 use super::work::Work;
@@ -354,7 +354,7 @@ impl Plan {
         risks.map(|(_, what)| DeclaredRisk::new(Risk::Medium, what))
     }
 
-    pub(super) fn parts(mut self, run: &Path, progress: Arc<Progress>) -> Parts {
+    pub(super) fn parts(mut self, run: &Path, progress: Arc<Progress>, idle: Idle) -> Parts {
         // A copy lies beside its run, wherever the run was moved.
         if !self.in_place {
             self.folder = run.join(super::WORK);
@@ -367,7 +367,7 @@ impl Plan {
             work: work.clone(),
             run: run.to_path_buf(),
             progress: Arc::clone(&progress),
-            idle: Arc::default(),
+            idle: idle.clone(),
         };
         let critical = self.tools.iter().filter(|tool| tool.risk == Some(Risk::Critical)).map(critical);
         let planner = AsWritten {
@@ -396,7 +396,7 @@ impl Plan {
                 }
             },
             verifier: Box::new(CommandVerifier { commands: self.verify, place: place.clone() }),
-            rollback: Box::new(FolderRollback { snapshot, progress }),
+            rollback: Box::new(FolderRollback { snapshot, progress, idle }),
             planner: Box::new(planner),
         }
     }

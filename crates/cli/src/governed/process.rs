@@ -28,8 +28,27 @@ pub(super) struct Place {
     pub(super) work: Work,
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
-    /// An idle supervisor.
-    pub(super) idle: Arc<Mutex<Option<Supervisor>>>,
+    pub(super) idle: Idle,
+}
+
+/// An idle supervisor between two commands of a drive. No rollback and no question begins before its end: nothing of a tool
+/// is left then that could use it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Idle(Arc<Mutex<Option<Supervisor>>>);
+
+impl Idle {
+    fn take(&self) -> Option<Supervisor> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn keep(&self, supervisor: Option<Supervisor>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = supervisor;
+    }
+
+    /// Ends the supervisor, and waits for its end.
+    pub(super) fn end(&self) {
+        drop(self.take());
+    }
 }
 
 #[derive(Debug, Default)]
@@ -66,7 +85,7 @@ pub(super) enum End {
 /// Runs a command to its end, and ends its remaining processes. If dropped, all of them are ended.
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     let folder = place.work.enter(&command.folder)?;
-    let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let idle = place.idle.take();
     // A supervisor that ended meanwhile is no loss: it was idle.
     let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
     let supervisor = match idle.and_then(lives) {
@@ -92,7 +111,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
             let outcome = said.ok().flatten();
             // Nothing of the tool remains, so the next one may use the supervisor.
             if matches!(outcome, Some(Outcome::NotStarted(..) | Outcome::Ended { left: 0, .. })) {
-                *place.idle.lock().unwrap_or_else(PoisonError::into_inner) = supervised.supervisor.take();
+                place.idle.keep(supervised.supervisor.take());
             }
             outcome
         }

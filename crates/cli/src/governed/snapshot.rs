@@ -12,6 +12,7 @@ use runstate_governed::{Change, Rollback, RunView};
 use super::below::{Below, remove_tree};
 use super::copy::copy;
 use super::folder::{self, About, Digests, Kind, Listing, Reading};
+use super::process::Idle;
 use super::progress::Progress;
 use super::work::{self, Work};
 use crate::failure::Failure;
@@ -319,11 +320,13 @@ fn differences(was: &Listing, is: &Listing) -> Vec<(OsString, &'static str)> {
 pub(super) struct FolderRollback {
     pub(super) snapshot: Snapshot,
     pub(super) progress: Arc<Progress>,
+    pub(super) idle: Idle,
 }
 
 #[async_trait]
 impl Rollback for FolderRollback {
     async fn roll_back(&self, run: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+        self.idle.end();
         match self.progress.rolling_back(run.run_id, || self.snapshot.restore(run.baseline)) {
             Ok(errors) if errors.is_empty() => Ok(()),
             Ok(errors) => Err(errors),

@@ -44,13 +44,18 @@ mod linux {
     /// The maximum of searches: an ended process may leave children.
     const ROUNDS: usize = 200;
     const PAUSE: Duration = Duration::from_millis(2);
-    /// The pauses of a supervisor after the end of its command: ten seconds.
+    /// The number of pauses for a supervisor after the end of its command: at least ten seconds.
     const RESPITE: usize = 5_000;
 
-    /// From now on, processes that lose their parent become children of this one. For a process without other work: its
-    /// memory, environment and descriptors are closed to the other processes of a normal user.
-    pub(in super::super) fn adopt() {
+    /// Closes the memory, the environment and the descriptors of this process to the other processes of a normal user.
+    pub(in super::super) fn close() {
         set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
+    }
+
+    /// From now on, processes that lose their parent become children of this one. For a process without other work, which is
+    /// closed, too.
+    pub(in super::super) fn adopt() {
+        close();
         // Without permission, a process that leaves its group is found by its environment alone.
         set_child_subreaper(Some(getpid())).ok();
     }
@@ -170,12 +175,14 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{adopt, end_children, end_of};
+pub(super) use linux::{adopt, close, end_children, end_of};
 
 /// A system without `/proc` and subreapers: a process that leaves its group is not found.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use super::{Path, Swept};
+
+    pub(in super::super) fn close() {}
 
     pub(in super::super) fn adopt() {}
 
@@ -188,4 +195,4 @@ mod elsewhere {
     }
 }
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{adopt, end_children, end_of};
+pub(super) use elsewhere::{adopt, close, end_children, end_of};

@@ -116,6 +116,8 @@ pub(super) struct Supervisor {
 impl Supervisor {
     /// Starts one, with the folder of a run in its environment.
     pub(super) fn start(run: &std::path::Path) -> io::Result<Self> {
+        // A tool could send orders through the command's end of the socket.
+        strays::close();
         let (socket, its) = UnixStream::pair()?;
         // This name is the running program, even if its file was replaced.
         let program =

@@ -63,3 +63,28 @@ fn a_forged_answer_without_an_end_halts_the_run() {
         assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{begins}: {}", done.shown());
     }
 }
+
+/// Takes each descriptor of the command, the parent of its supervisor, that it can get.
+const TAKER: &str = r#"
+import ctypes, os
+libc = ctypes.CDLL(None)
+parent = int(open(f"/proc/{os.getppid()}/stat").read().rsplit(")", 1)[1].split()[1])
+process = libc.syscall(434, parent, 0)
+taken = [number for number in range(64) if libc.syscall(438, process, number, 0) >= 0]
+open("../tried", "w").write(str(taken))
+"#;
+
+/// The command's end of the socket of its supervisor is closed to its tools. A superuser opens it.
+#[test]
+fn a_tool_of_a_normal_user_orders_nothing() {
+    let session = Session::new();
+    plan(&session, &[("build", "exec python3 take.py")], REVIEW);
+    session.write("site/take.py", TAKER);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    let tried = session.path(&format!("{STATE_DIR}/{}/tried", run_id(&json(&done))));
+    match std::fs::read_to_string(tried) {
+        Ok(taken) if !rustix::process::geteuid().is_root() => assert_eq!(taken, "[]", "{}", done.shown()),
+        Ok(taken) => assert!(taken.starts_with('['), "{}", done.shown()),
+        Err(_) => println!("no python3: {}", done.shown()),
+    }
+}

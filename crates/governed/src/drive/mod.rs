@@ -77,6 +77,16 @@ impl Governor {
     pub(super) async fn drive(
         &self,
         open: &mut OpenRun<'_>,
+        run: AnyGovernedRun,
+    ) -> Result<(AnyGovernedRun, Option<AwaitedInput>)> {
+        let driven = self.turns(open, run).await;
+        (self.resting)(&open.id);
+        driven
+    }
+
+    async fn turns(
+        &self,
+        open: &mut OpenRun<'_>,
         mut run: AnyGovernedRun,
     ) -> Result<(AnyGovernedRun, Option<AwaitedInput>)> {
         loop {
