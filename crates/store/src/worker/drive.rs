@@ -1,5 +1,6 @@
 //! One claimed run of a worker.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ impl Worker {
         let Driven { ended, did_nothing, is_given_back } = driven;
         let release = if is_ready && did_nothing {
             Release::retry_after(self.poll.min(self.retry_delay), DID_NOTHING).with_lost_claims_reset()
+        } else if ended.waits_for_a_suspect() {
+            release(&ended, self.poll.min(self.retry_delay))
         } else {
             release(&ended, self.retry_delay)
         };
@@ -59,8 +62,8 @@ impl Worker {
         seen: u64,
         drain: CancellationToken,
     ) -> Result<Driven, StoreError> {
-        // Of the runs with lost claims one at a time is loaded and driven, so that the end of a process has one
-        // possible cause.
+        // Of the runs with lost claims one at a time is loaded and driven to the end of a step, so that the end of a
+        // process has one possible cause.
         let mut alone = None;
         if lease.lost > 0 && !self.is_alone(&mut alone) {
             return Ok(deferred(BESIDE_A_SUSPECT));
@@ -83,7 +86,19 @@ impl Worker {
         if loaded.info.lost > 0 && !self.is_alone(&mut alone) {
             return Ok(deferred(BESIDE_A_SUSPECT));
         }
-        self.go_on(host, lease, &loaded, (mail, seen), drain).await
+        let mut driving = pin!(self.go_on(host, lease, &loaded, (mail, seen), drain));
+        loop {
+            tokio::select! {
+                biased;
+                driven = &mut driving => return driven,
+                () = tokio::time::sleep(self.poll), if alone.is_some() => {
+                    let now = self.store.parts(&lease.run).await;
+                    if now.is_ok_and(|now| now.info.steps > loaded.info.steps.max(1)) {
+                        alone = None;
+                    }
+                }
+            }
+        }
     }
 
     /// Returns whether no other run with lost claims is being driven. The guard in `alone` blocks the others.
@@ -150,6 +165,13 @@ struct Driven {
 impl Driven {
     fn of(ended: Ended) -> Self {
         Driven { ended, did_nothing: false, is_given_back: false }
+    }
+}
+
+impl Ended {
+    /// Returns whether the run waits until another one with lost claims has completed a step.
+    pub(super) fn waits_for_a_suspect(&self) -> bool {
+        matches!(self, Ended::Deferred(why) if why == BESIDE_A_SUSPECT)
     }
 }
 
@@ -254,8 +276,8 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
     loaded.info.reason.as_ref()?.parse().ok()
 }
 
-pub(super) const BESIDE_A_SUSPECT: &str =
-    "a process that held it has ended, and it waits until another such run is done";
+const BESIDE_A_SUSPECT: &str =
+    "a process that held it has ended, and it waits until another such run has completed a step";
 
 fn set_aside_unread(run: &str, lost: u32) -> String {
     format!(

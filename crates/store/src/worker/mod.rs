@@ -159,8 +159,9 @@ impl Worker {
     /// ([`Release::with_lost_claims_reset`](crate::Release::with_lost_claims_reset)) enables it again. A cancellation ends it without its
     /// agent, unless the load of the run ends a process once more.
     ///
-    /// A process that ends has leases on other runs too. Of the runs with lost claims a worker drives one at a time,
-    /// so that the next end has one possible cause. A completed step resets the lost claims of a run.
+    /// A process that ends has leases on other runs too. Of the runs with lost claims a worker drives one at a time until
+    /// its first step is complete, so that the next end has one possible cause. The others are tried again after the
+    /// poll interval. A completed step resets the lost claims of a run.
     #[must_use]
     pub fn set_aside_after(mut self, claims: u32) -> Self {
         self.set_aside_after = claims;

@@ -9,10 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::super::error::StoreError;
 use super::super::expire::expire_due;
 use super::super::lease::{Claim, Release};
-use super::drive::BESIDE_A_SUSPECT;
 use super::tried::Tried;
 use super::trouble::Trouble;
-use super::{Ended, Executor, Held, Worker};
+use super::{Executor, Held, Worker};
 
 /// The condition under which a worker returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,8 +142,7 @@ impl Worker {
             let run = held.lease.run.clone();
             let (ended, release) = self.drive(host, held, seen, drain).await;
             // A run that waited for another one does not count as tried.
-            let waits = matches!(&ended, Ended::Deferred(why) if why == BESIDE_A_SUSPECT);
-            if let Some(tried) = tried.filter(|_| !waits) {
+            if let Some(tried) = tried.filter(|_| !ended.waits_for_a_suspect()) {
                 tried.note(run, release);
             }
             return;

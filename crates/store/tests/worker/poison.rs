@@ -172,6 +172,22 @@ async fn runs_beside_one_that_ends_workers_come_to_their_end() {
     assert_eq!(lost("poison").await, 2);
 }
 
+/// The runs of a process that ended follow one another by their first steps, and not by their ends or retry delays.
+#[tokio::test(start_paused = true)]
+async fn runs_of_an_ended_process_continue_step_by_step() {
+    let world = World::new();
+    let step = |id: String| json!([{"id": id, "tool": "again", "with": {"ms": 5_000}}]);
+    let runs = ["r1", "r2", "r3", "r4"];
+    for run in runs {
+        world.create(run, json!([step(format!("{run}a")), step(format!("{run}b"))])).await;
+    }
+    killed(&world, Duration::from_secs(3)).await;
+    killed(&world, Duration::from_secs(40)).await;
+    for run in runs {
+        assert_eq!(world.status(run).await, "Done natural_end", "{run}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_step_that_ends_clears_a_run() {
     let world = World::new();
