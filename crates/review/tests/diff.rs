@@ -203,3 +203,29 @@ fn a_missing_call_among_other_ids_is_the_difference() {
     };
     assert_eq!(fields, [&find("\"find\""), &find("\"find\"")], "{changes}");
 }
+
+/// Four parcels with ids of their own. One that is held has two more events.
+fn parcels(are_held: [bool; 4], prefix: &str) -> Vec<(u64, Event<'static>)> {
+    let mut events = Vec::new();
+    for (number, is_held) in are_held.into_iter().enumerate() {
+        let instance = format!("{prefix}{number}");
+        let held = [("hold", Some("Sent"), "Customs"), ("release", Some("Customs"), "Sent")];
+        let first = [("create", None, "Packed"), ("dispatch", Some("Packed"), "Sent")];
+        let all = first.into_iter().chain(held.into_iter().filter(|_| is_held));
+        for (name, from, to) in all.chain([("deliver", Some("Sent"), "Delivered")]) {
+            let seq = events.len() as u64 + 1;
+            events.push((seq, event(seq, seq, &instance, name, from, to)));
+        }
+    }
+    events
+}
+
+#[test]
+fn a_behaviour_that_is_gone_from_some_instances_is_the_difference() {
+    let old = parcels([false, true, false, true], "PX-");
+    let changes = diff(&old, &parcels([false; 4], "PY-"));
+    let differ = changes.changes().iter().filter(|it| !matches!(it.kind, ChangeKind::Time { .. }));
+    let lines: Vec<_> =
+        differ.map(|it| (it.kind == ChangeKind::Removed, it.old.as_ref().unwrap().line)).collect();
+    assert_eq!(lines, [(true, 6), (true, 7), (true, 14), (true, 15)], "{changes}");
+}

@@ -137,7 +137,7 @@ pub(super) fn paired<'e>(old: &Instances<'e>, new: &Instances<'e>) -> (Subjects<
     subjects
 }
 
-/// Pairs two lists of instances: equal behaviour and fields, then equal texts, then equal behaviour, then the order.
+/// Pairs two lists of instances. Lists with the same texts are paired in their order. Others: equal behaviour and fields, then equal texts, then equal behaviour, then the order.
 fn pair(
     (old, of_old): (&Instances<'_>, &[usize]),
     (new, of_new): (&Instances<'_>, &[usize]),
@@ -147,7 +147,11 @@ fn pair(
     if of_old.is_empty() || of_new.is_empty() {
         return;
     }
-    if level > 2 {
+    // The same instances in the same order, whatever became of them.
+    let texts = |of: &Instances<'_>, places: &[usize]| -> Vec<String> {
+        places.iter().map(|place| likeness(&of.list[*place], 1)).collect()
+    };
+    if level > 2 || (level == 0 && texts(old, of_old) == texts(new, of_new)) {
         partners.extend(of_old.iter().copied().zip(of_new.iter().copied()));
         return;
     }
