@@ -61,7 +61,9 @@ impl Tools {
 
     /// The names of the tools for which `shown` is true, separated by commas.
     pub(super) fn names(&self, shown: impl Fn(&str) -> bool) -> String {
-        let names: Vec<_> = self.specs.iter().map(|spec| spec.name()).filter(|name| shown(name)).collect();
+        let mut names: Vec<_> =
+            self.specs.iter().map(|spec| spec.name()).filter(|name| shown(name)).collect();
+        names.sort_unstable();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 }

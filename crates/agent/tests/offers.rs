@@ -164,5 +164,5 @@ async fn a_tool_that_is_withheld_is_not_named_to_the_model() {
     let mut world = world(&[1], &[&[("w", "format_disk")]]);
     let mut state = world.state();
     world.start(&mut state).await;
-    assert_eq!(history(&state)[2], "w: error: there is no tool \"format_disk\"; there is read, ask");
+    assert_eq!(history(&state)[2], "w: error: there is no tool \"format_disk\"; there is ask, read");
 }

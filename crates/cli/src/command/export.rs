@@ -51,7 +51,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// Replace this text by one word, in every place. The flag can be repeated. The export is refused if the text remains in
     /// another letter case
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     redact: Vec<String>,
     #[command(flatten)]
     place: StoreArgs,
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Bad);
     }
     let Some(file) = file else {
-        out.lines(&text);
+        text.lines().for_each(|line| out.json_line(line));
         return Ok(Exit::Good);
     };
     let done = if file.path.exists() { "replaced" } else { "written" };
