@@ -87,10 +87,7 @@ async fn a_panic_of_a_tool_fails_its_call_and_the_loop_goes_on() {
 async fn unknown_tool_call_fails_and_the_model_sees_the_tool_list() {
     let (world, status, read) = one_call("format_disk").await;
     assert_eq!(status, "call_1 Failed");
-    assert!(
-        read.starts_with("call_1: error: there is no tool \"format_disk\"; there is "),
-        "{read}"
-    );
+    assert!(read.starts_with("call_1: error: there is no tool \"format_disk\"; there is "), "{read}");
     assert!(world.done().is_empty());
     world.assert_trace("unknown_tool");
 }
