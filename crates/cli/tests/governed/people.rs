@@ -1,5 +1,6 @@
 //! People who approve and reject, of actions and of plans.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
@@ -29,12 +30,13 @@ fn a_waiting_process_goes_on_when_another_decides() {
     };
     until("nobody was asked", || pending().is_some());
     let id = pending().unwrap();
-    let mut told = String::new();
+    let told = RefCell::new(String::new());
     until("the run was never free", || {
         let done = governed(&session, &["approve", &id, "--by", "ada"]);
-        told.push_str(&done.shown());
+        told.borrow_mut().push_str(&done.shown());
         done.code == Some(0)
     });
+    let told = told.into_inner();
     assert!(!told.contains("ended "), "{told}");
     let output = harmless("governed run --wait", waiting.unwrap().wait_with_output().unwrap());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
