@@ -1,7 +1,7 @@
 //! Texts without the secrets of the reader's choice.
 
 use runstate::actor::is_unseen;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// The shortest beginning of a secret that is looked for at a cut.
 const BEGINNING: usize = 3;
@@ -58,7 +58,8 @@ impl Redacted {
             Value::Object(fields) => {
                 fields.iter().map(|(name, value)| (self.text(name), self.json(value))).collect()
             }
-            // A number may be the secret.
+            // A number may be the secret, in another form.
+            Value::Number(number) if self.is_number(number) => "[redacted]".into(),
             Value::Null | Value::Bool(_) | Value::Number(_) => {
                 let text = json.to_string();
                 match self.text(&text) {
@@ -67,6 +68,14 @@ impl Redacted {
                 }
             }
         }
+    }
+
+    fn is_number(&self, number: &Number) -> bool {
+        let is_it = |value: f64| {
+            let secrets = self.0.iter().filter_map(|secret| secret.parse::<f64>().ok());
+            secrets.map(f64::abs).any(|secret| secret.total_cmp(&value.abs()).is_eq())
+        };
+        number.as_f64().is_some_and(is_it)
     }
 
     /// The text with `[redacted]` in place of each secret.

@@ -71,6 +71,16 @@ fn redacted_texts_occur_nowhere() {
 }
 
 #[test]
+fn redacted_number_occurs_in_no_form() {
+    let mut events = orders();
+    events[4].extra.insert("args", &serde_json::json!({"n": 1234.5, "m": -100_000, "k": 12})).unwrap();
+    let review = review_of(&events, |builder| builder.redact("1234.50").redact("1E5"));
+    let [fact] = review.steps()[4].facts.as_slice() else { panic!("{:?}", review.steps()[4].facts) };
+    let shown: serde_json::Value = serde_json::from_str(&fact.value).unwrap();
+    assert_eq!(shown, serde_json::json!({"n": "[redacted]", "m": "[redacted]", "k": 12}));
+}
+
+#[test]
 fn time_that_runs_backwards_gives_no_negative_stay() {
     let events = [
         event(1, u64::MAX, "a", "create", None, "Cart"),
