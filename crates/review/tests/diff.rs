@@ -229,3 +229,39 @@ fn a_behaviour_that_is_gone_from_some_instances_is_the_difference() {
         differ.map(|it| (it.kind == ChangeKind::Removed, it.old.as_ref().unwrap().line)).collect();
     assert_eq!(lines, [(true, 6), (true, 7), (true, 14), (true, 15)], "{changes}");
 }
+
+/// A creation of a call with these arguments.
+fn call_with(arguments: &str) -> Vec<(u64, Event<'static>)> {
+    let mut created = event(1, 1, "c1", "create", None, "New");
+    created
+        .extra
+        .insert("arguments", &serde_json::from_str::<serde_json::Value>(arguments).unwrap())
+        .unwrap();
+    vec![(1, created)]
+}
+
+#[test]
+fn each_changed_value_of_a_field_has_its_row() {
+    let body = "please pay the invoice ".repeat(5);
+    let arguments =
+        |to: &str, amount: u32| format!(r#"{{"body":"{body}","items":[1,{amount}],"to":"{to}"}}"#);
+    let shown =
+        diff(&call_with(&arguments("ada", 10)), &call_with(&arguments("mallory", 99_999))).to_string();
+    assert!(shown.contains("1 field with another value"), "{shown}");
+    assert!(shown.contains("arguments.to: \"ada\" -> \"mallory\""), "{shown}");
+    assert!(shown.contains("arguments.items[1]: 10 -> 99999"), "{shown}");
+    assert!(!shown.contains("please pay"), "{shown}");
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_told_apart() {
+    let line = |wei: &str| {
+        let line = format!(
+            r#"{{"run":"r","seq":1,"at_ms":1,"lifecycle":"tool_call","instance":"c","from":null,"event":"create","to":"New","arguments":{{"wei":{wei},"say":"a \"1\" -2"}}}}"#
+        );
+        vec![(1, Event::from_json(&line).unwrap().into_owned())]
+    };
+    let (old, new) = (line("20000000000000000001"), line("20000000000000000002"));
+    assert!(!diff(&old, &new).changes().is_empty());
+    assert!(diff(&old, &line("20000000000000000001")).changes().is_empty());
+}

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde_json::Value;
+
 use crate::names::Names;
 
 use super::{Change, ChangeKind, Numbered, Trace};
@@ -55,6 +57,48 @@ pub(super) fn compare(
 
 /// White space, the order of keys and escapes are no difference of a value.
 fn is_equal(old: Option<&str>, new: Option<&str>) -> bool {
-    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     old == new || old.zip(new).is_some_and(|(old, new)| json(old).is_some_and(|old| json(new) == Some(old)))
+}
+
+/// A value whose long numbers are texts: a floating-point number would lose their last digits.
+pub(super) fn json(text: &str) -> Option<Value> {
+    let (mut quoted, mut is_text, mut is_escaped) = (String::new(), false, false);
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let length = rest.find(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(if is_text || length == 0 { next.len_utf8() } else { length });
+        let is_long = !is_text && part.len() > EXACT;
+        quoted.push_str(&if is_long { format!("\"{part}\"") } else { part.to_owned() });
+        is_text ^= next == '"' && !is_escaped;
+        is_escaped = is_text && next == '\\' && !is_escaped;
+        rest = behind;
+    }
+    serde_json::from_str(&quoted).ok()
+}
+
+/// The length of a number that a floating-point number holds without loss.
+const EXACT: usize = 15;
+
+/// Lists the changed values within two values, each with its path.
+pub(super) fn changed(
+    path: &str,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    into: &mut Vec<(String, [Option<Value>; 2])>,
+) {
+    match (old, new) {
+        (old, new) if old == new => {}
+        (Some(Value::Object(old)), Some(Value::Object(new))) => {
+            let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            for name in names {
+                changed(&format!("{path}.{name}"), old.get(name), new.get(name), into);
+            }
+        }
+        (Some(Value::Array(old)), Some(Value::Array(new))) => {
+            for at in 0..old.len().max(new.len()) {
+                changed(&format!("{path}[{at}]"), old.get(at), new.get(at), into);
+            }
+        }
+        (old, new) => into.push((path.to_owned(), [old.cloned(), new.cloned()])),
+    }
 }

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use serde_json::Value;
+
 use super::align::Row as Aligned;
+use super::fields::{changed, json};
 use super::{Change, ChangeKind, Trace, TraceDiff};
 use crate::names::{Names, apart};
 use crate::span::Span;
@@ -146,17 +149,35 @@ impl TraceDiff {
         writeln!(f, "{} with another value{rest}", count(all, "field"))?;
         for change in self.changes.iter().filter(is_field).take(LISTED) {
             let ChangeKind::Field { name: field, old, new } = &change.kind else { continue };
-            let (old, new) = match (old, new) {
-                (Some(old), Some(new)) => apart(old, new),
-                (old, new) => {
-                    let shown = |value: &Option<String>| value.as_deref().map_or("absent".to_owned(), name);
-                    (shown(old), shown(new))
-                }
-            };
-            row(f, change, &format!("{}: {old} -> {new}", name(field)))?;
+            let value = |text: &Option<String>| text.as_deref().and_then(json);
+            let mut parts = Vec::new();
+            changed(field, value(old).as_ref(), value(new).as_ref(), &mut parts);
+            if parts.len() < 2 {
+                row(f, change, &format!("{}: {}", name(field), sides(old.as_deref(), new.as_deref())))?;
+                continue;
+            }
+            for (path, [old, new]) in parts.iter().take(LISTED) {
+                let [old, new] = [old, new].map(|value| value.as_ref().map(Value::to_string));
+                row(f, change, &format!("{}: {}", name(path), sides(old.as_deref(), new.as_deref())))?;
+            }
+            if parts.len() > LISTED {
+                row(f, change, &format!("{}: {} more values", name(field), parts.len() - LISTED))?;
+            }
         }
         Ok(())
     }
+}
+
+/// The two values, shortened so that their difference is visible.
+fn sides(old: Option<&str>, new: Option<&str>) -> String {
+    let (old, new) = match (old, new) {
+        (Some(old), Some(new)) => apart(old, new),
+        (old, new) => {
+            let shown = |value: Option<&str>| value.map_or("absent".to_owned(), name);
+            (shown(old), shown(new))
+        }
+    };
+    format!("{old} -> {new}")
 }
 
 /// A duration, negative where time runs backwards.
