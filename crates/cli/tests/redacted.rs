@@ -4,7 +4,7 @@ const SECRET: &str = "hunter2";
 const FORMATS: [&str; 9] =
     ["text", "timeline", "html", "perfetto", "gantt", "markdown", "mermaid", "json", "jsonl"];
 
-/// A call that was decided, one that failed, and one whose decision its run has not taken.
+/// A call that was decided, one that failed, and one with a decision that its run has not taken.
 const SCENARIO: &str = "name: NAME\nmessage: my password is hunter2\napprove: [ask, pay]\ntools:\n  \
     ask: {does: [{gives: {success: hunter2}}]}\n  \
     break: {does: [{gives: {error: hunter2}}]}\n  pay: {}\nmodel:\n  \

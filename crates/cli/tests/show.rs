@@ -270,7 +270,7 @@ fn a_stored_run_is_a_page_with_arguments_and_decisions() {
     }
 }
 
-/// The states of the slices whose arguments have that fact, with the fact.
+/// The states of the slices with that fact in their arguments, with the fact.
 fn slices_with(trace: &str, fact: impl Fn(&Value) -> Option<String>) -> Vec<(String, String)> {
     let trace: Value = serde_json::from_str(trace).unwrap();
     let slices = trace["traceEvents"].as_array().unwrap().iter();

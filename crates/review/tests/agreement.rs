@@ -1,4 +1,4 @@
-//! What all outputs of a trace say alike.
+//! Facts that all outputs of a trace have alike.
 
 use runstate_review::{Fact, Review, ReviewBuilder, Timeline, gantt, html, markdown, perfetto};
 use serde_json::Value;

@@ -6,7 +6,7 @@
 //! the tool is ended. Processes that lose their parent become its children, in any session or group (Linux), so that none
 //! survives its tool.
 //!
-//! A supervisor whose tool left no process serves the next tool, since starting a program takes longer than many tools do.
+//! If a tool left no process, its supervisor serves the next tool, since starting a program takes longer than many tools do.
 //! An answer begins with the random word of its order. Nothing that a tool writes into the socket of its supervisor has that
 //! word: it is no answer, and the supervisor is not used again. On Linux no process of a normal user opens the descriptors
 //! or the memory of a supervisor.

@@ -101,7 +101,7 @@ impl<'b> ReviewBuilder<'b> {
         self
     }
 
-    /// Says `entry` in place of `line`, for events whose numbers are those of the entries of a list.
+    /// Says `entry` in place of `line`, for events that have the numbers of the entries of a list.
     #[must_use]
     pub fn entries(mut self) -> Self {
         self.unit = Unit::Entry;

@@ -60,7 +60,7 @@ fn is_equal(old: Option<&str>, new: Option<&str>) -> bool {
     old == new || old.zip(new).is_some_and(|(old, new)| json(old).is_some_and(|old| json(new) == Some(old)))
 }
 
-/// A value whose long numbers are texts: a floating-point number would lose their last digits.
+/// A value with its long numbers as texts: a floating-point number would lose their last digits.
 pub(super) fn json(text: &str) -> Option<Value> {
     let (mut quoted, mut is_text, mut is_escaped) = (String::new(), false, false);
     let mut rest = text;

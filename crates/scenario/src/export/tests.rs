@@ -1,4 +1,4 @@
-//! Exports whose texts are replaced, and records that are refused.
+//! Exports with replaced texts, and records that are refused.
 
 use super::*;
 

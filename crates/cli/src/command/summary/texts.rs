@@ -27,7 +27,7 @@ pub(super) struct Call {
 }
 
 impl Texts {
-    /// The texts of that run, whose title, end and cancellation are hidden in it.
+    /// The texts of that run. Its title, end and cancellation are hidden.
     pub(super) fn of(loaded: &mut Loaded) -> Self {
         let scenario = match Spec::of(loaded) {
             Ok(Spec::Agent { .. }) => return Texts { is_hidden: false },
