@@ -93,7 +93,7 @@ mod linux {
     }
 
     /// Ends the processes with the folder of a run in their environment, after the supervisor of a dead command has ended
-    /// all its known processes. An idle supervisor of this process is left alone.
+    /// all its known processes.
     pub(in super::super) fn end_of(run: &Path) -> Swept {
         // The governor that makes a run has no folder yet.
         if run.as_os_str().is_empty() {
@@ -110,16 +110,14 @@ mod linux {
             is_one && has(*pid, "cmdline", marker.as_bytes()) && !has_ended(*pid)
         };
         let own = getpid();
-        let others =
-            || processes().filter(|pid| *pid != own && parent(*pid) != Some(own.as_raw_nonzero().get()));
         for _ in 0..RESPITE {
-            if !others().any(|pid| is_supervisor(&pid)) {
+            if !processes().any(|pid| is_supervisor(&pid)) {
                 break;
             }
             thread::sleep(PAUSE);
         }
-        let is_of_run = |pid: &Pid| has(*pid, "environ", &entry) || is_supervisor(pid);
-        end(|| last_look(|| others().filter(is_of_run).collect()))
+        let is_of_run = |pid: &Pid| *pid != own && (has(*pid, "environ", &entry) || is_supervisor(pid));
+        end(|| last_look(|| processes().filter(is_of_run).collect()))
     }
 
     /// The found processes; `None` if two searches in a row find none. One search is not enough: during `exec` a process has
